@@ -1,0 +1,25 @@
+"""Regression tests for LLM judges: measure a judge, gate it, print its datasheet.
+
+The plugin needs no import. What is exported here is for Python code that gives it a judge:
+`Judge` declares one in ``conftest.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.declare import Judge
+
+__version__ = "0.1.0"
+
+__all__ = ["Judge", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # pytest imports this package in every run of an environment: what is heavy waits for its use.
+    if name == "Judge":
+        from pytest_judgesense.judges.declare import Judge
+
+        return Judge
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,113 @@
+"""The exceptions of the project, in one tree.
+
+::
+
+    JudgesenseError
+    ├── UsageError             the command, a marker or a table is wrong: mend the call
+    ├── SuiteError             a suite file or its stimuli are wrong: mend the suite
+    ├── JudgeError             a judge cannot be built or asked: mend its table or its code
+    │   └── NetworkRefused     something tried to connect while replaying
+    ├── LogError               a judgment log or a foreign file is wrong: mend the file
+    └── CassetteError          a recording does not serve
+        ├── MissingRecording   no exchange is recorded for this trial: record it
+        ├── StaleRecording     the trial is recorded, but with another request: record it again
+        └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
+
+Every message says four things: what was wrong, what was found, what was expected and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "BrokenCassette",
+    "CassetteError",
+    "JudgeError",
+    "JudgesenseError",
+    "LogError",
+    "MissingRecording",
+    "NetworkRefused",
+    "StaleRecording",
+    "SuiteError",
+    "UsageError",
+    "unknown_name",
+]
+
+
+class JudgesenseError(Exception):
+    """Base of all errors of this project.
+
+    Args:
+        what: what was wrong, in one clause.
+        found: what was there instead of what was needed.
+        expected: what would have been right.
+        remedy: what the reader should do.
+    """
+
+    def __init__(
+        self, what: str, *, found: str = "", expected: str = "", remedy: str = ""
+    ) -> None:
+        self.what = what
+        self.found = found
+        self.expected = expected
+        self.remedy = remedy
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        parts = [self.what]
+        if self.found:
+            parts.append(f"  found:    {self.found}")
+        if self.expected:
+            parts.append(f"  expected: {self.expected}")
+        if self.remedy:
+            parts.append(f"  remedy:   {self.remedy}")
+        return "\n".join(parts)
+
+
+class UsageError(JudgesenseError):
+    """The command line, a marker, a check or a judge's table is wrong."""
+
+
+class SuiteError(JudgesenseError):
+    """A suite file or one of its stimuli is wrong."""
+
+
+class JudgeError(JudgesenseError):
+    """A judge cannot be built or asked."""
+
+
+class NetworkRefused(JudgeError):
+    """A connection was attempted while a suite replays."""
+
+
+class LogError(JudgesenseError):
+    """A judgment log or a foreign result file is wrong."""
+
+
+class CassetteError(JudgesenseError):
+    """A recording does not serve."""
+
+
+class MissingRecording(CassetteError):
+    """No exchange is recorded for a trial."""
+
+
+class StaleRecording(CassetteError):
+    """A trial is recorded, but its request has changed since."""
+
+
+class BrokenCassette(CassetteError):
+    """A line of a cassette cannot be read."""
+
+
+def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
+    """The error for a ``name`` that is none of the ``valid`` ones; it lists them all."""
+    names = sorted(valid)
+    close = get_close_matches(name, names, n=1)
+    return UsageError(
+        f"there is no {kind} named {name!r}",
+        expected="one of: " + ", ".join(names) if names else f"no {kind} is known here",
+        remedy=f"did you mean {close[0]!r}?" if close else f"name a {kind} of the list",
+    )

@@ -1,0 +1,153 @@
+"""What flows through the project: trials, and the judgments that answer them. All frozen.
+
+A *trial* is one verdict to be obtained. A *judgment* is a trial with what came of it: a
+`Verdict`, or `Unparsed` with the reason why the reply states none, or `Failed` with the reason
+why there is no reply. Nothing here computes; the measures do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+__all__ = [
+    "ABSTAIN",
+    "TIE",
+    "Condition",
+    "Design",
+    "Failed",
+    "Judgment",
+    "Order",
+    "Outcome",
+    "Trial",
+    "Unparsed",
+    "Usage",
+    "Verdict",
+    "content_of_slot",
+]
+
+Order: TypeAlias = Literal["ab", "ba"]
+Condition: TypeAlias = Mapping[str, str | int | float]
+
+TIE: Final = "tie"
+ABSTAIN: Final = "abstain"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge decided, in the judge's own terms: a label, or the slot ``A``, ``B``, ``tie``."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """The judge replied, and the reply states no usable verdict."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no reply: the call ended in an error."""
+
+    reason: str
+
+
+Outcome: TypeAlias = Verdict | Unparsed | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of a call as the endpoint counted them; ``None`` where it did not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What the measures must know of a suite; it travels on every line of a judgment log.
+
+    Attributes:
+        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``.
+        labels: what a judge may answer, in order; slots for pairwise spaces.
+        ordinal: whether the order of the labels means more and less.
+        pairwise: whether a verdict names one of two slots.
+        pairs: template pairs compared on one item: ``ring``, ``all``, or the pairs themselves.
+    """
+
+    kind: str
+    labels: tuple[str, ...]
+    ordinal: bool = False
+    pairwise: bool = False
+    pairs: str | tuple[tuple[str, str], ...] = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One verdict to be obtained.
+
+    Attributes:
+        id: readable path, stable across machines: ``suite/item/template/order/rN``.
+        cluster: the independent unit of all inference that this trial belongs to.
+        order: presentation order of the contents; ``ab`` where there is only one content.
+        replicate: counts from 1.
+        condition: what the design varies beside template and order (distance, arm, ...).
+        label: the correct answer: a label, or the better content ``1``, ``2`` or ``tie``;
+            ``None`` where there is no correct answer.
+    """
+
+    id: str
+    suite: str
+    item: str
+    cluster: str
+    template: str
+    order: Order = "ab"
+    replicate: int = 1
+    condition: Condition = field(default_factory=dict)
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """A trial with its outcome.
+
+    Attributes:
+        trial: what was asked.
+        judge: name of the judge.
+        outcome: `Verdict`, `Unparsed` or `Failed`.
+        chosen: for pairwise trials the content that the verdict points at, in the item's own
+            order: ``1``, ``2``, ``tie`` (or ``abstain``); ``None`` otherwise.
+        reply: text of the reply, ``None`` where there is none.
+        usage: tokens of the call or calls.
+        latency_s: seconds until the reply, as recorded; ``None`` where it was not measured.
+    """
+
+    trial: Trial
+    judge: str
+    outcome: Outcome
+    chosen: str | None = None
+    reply: str | None = None
+    usage: Usage = Usage()
+    latency_s: float | None = None
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict's value, or ``None`` for an unparsed or failed judgment."""
+        return self.outcome.value if isinstance(self.outcome, Verdict) else None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the judgment equals its label; ``None`` without a label. Unparsed is not equal."""
+        if self.trial.label is None:
+            return None
+        return self.trial.label == (self.chosen if self.chosen is not None else self.verdict)
+
+
+def content_of_slot(slot: str, order: Order) -> str:
+    """The content (``1``, ``2``) that slot ``A`` or ``B`` shows in ``order``; ties stay ties."""
+    if slot not in ("A", "B"):
+        return slot
+    return "1" if (slot == "A") == (order == "ab") else "2"

@@ -1,0 +1,1 @@
+"""Suites: stimuli, templates, decision spaces and designs."""

@@ -1,0 +1,280 @@
+"""From a suite file to a `Suite`: read, validate, choose a preset. Errors name file and place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pytest_judgesense.errors import SuiteError, unknown_name
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.schema import (
+    ContentItem,
+    LadderTask,
+    PairItem,
+    PresetForm,
+    SuiteForm,
+)
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.stimuli import content_item, ladder_items, pair_item
+from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
+
+__all__ = ["load_suite", "presets_of"]
+
+_Line = TypeVar("_Line", bound=BaseModel)
+
+
+def load_suite(path: Path, preset: str | None = None) -> Suite:
+    """The suite of a ``*.suite.toml`` file.
+
+    Args:
+        path: the suite file.
+        preset: name of one of its presets; ``None`` for the design as it stands.
+
+    Raises:
+        SuiteError: the file or its stimuli cannot be read or are not of the form.
+        UsageError: there is no such preset.
+    """
+    return _load(path.resolve(), preset)
+
+
+def presets_of(path: Path) -> tuple[str, ...]:
+    """Names of the presets that a suite file declares."""
+    return tuple(_read_form(path)[0].presets)
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, preset: str | None) -> Suite:
+    form, text = _read_form(path)
+    chosen = _preset(form, preset)
+    rows, raw = _read_stimuli(path, form)
+    items = _items(path, form, rows, chosen)
+    templates = _templates(form, chosen)
+    suite = Suite(
+        name=form.name if preset is None else f"{form.name}@{preset}",
+        base=form.name,
+        kind=form.kind,
+        path=path,
+        digest=_digest(form, preset, raw),
+        description=form.description,
+        space=_space(form),
+        system=form.system,
+        templates=templates,
+        items=items,
+        pairs=_pairs(chosen.pairs if chosen.pairs is not None else form.design.pairs),
+        orders=(chosen.orders or form.design.orders) if form.space.pairwise else "ab",
+        replicates=chosen.replicates or form.design.replicates,
+        checks=_checks(path, form, text),
+        judges=tuple(form.judges),
+    )
+    _verify_fields(suite)
+    _verify_labels(suite)
+    return suite
+
+
+def _read_form(path: Path) -> tuple[SuiteForm, str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SuiteError(
+            f"the suite file {path} cannot be read",
+            found=str(error),
+            expected="a TOML file in UTF-8",
+            remedy="mend the file at that place",
+        ) from error
+    try:
+        return SuiteForm.model_validate(table), text
+    except ValidationError as error:
+        raise _not_of_the_form(f"the suite file {path}", error) from error
+
+
+def _not_of_the_form(where: str, error: ValidationError) -> SuiteError:
+    problems = []
+    for problem in error.errors():
+        place = ".".join(str(part) for part in problem["loc"]) or "(whole)"
+        value = json.dumps(problem["input"], default=str)
+        problems.append(f"{place}: {problem['msg']} (got {value[:80]})")
+    return SuiteError(
+        f"{where} is not of the form judgesense/suite/1",
+        found="; ".join(problems),
+        expected="the keys and values that docs/suites.md lists",
+        remedy="mend the named keys",
+    )
+
+
+def _preset(form: SuiteForm, preset: str | None) -> PresetForm:
+    if preset is None:
+        return PresetForm()
+    if preset not in form.presets:
+        raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
+    return form.presets[preset]
+
+
+def _read_stimuli(path: Path, form: SuiteForm) -> tuple[list[tuple[int, Any]], str]:
+    file = path.parent / form.stimuli.file
+    try:
+        raw = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SuiteError(
+            f"the stimuli of suite {form.name} cannot be read",
+            found=str(error),
+            expected=f"JSON Lines in UTF-8 at {file}",
+            remedy=f"mend [stimuli] file in {path}",
+        ) from error
+    rows = []
+    # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
+    for number, line in enumerate(raw.split("\n"), start=1):
+        if line.strip():
+            try:
+                rows.append((number, json.loads(line)))
+            except json.JSONDecodeError as error:
+                raise SuiteError(
+                    f"{file}:{number} is not JSON", found=str(error), expected="one object a line"
+                ) from error
+    if not rows:
+        raise SuiteError(f"{file} holds no items", expected="at least one line")
+    return rows, raw
+
+
+def _parse(
+    path: Path, form: SuiteForm, rows: Sequence[tuple[int, Any]], model: type[_Line]
+) -> list[_Line]:
+    parsed = []
+    seen: dict[str, int] = {}
+    for number, row in rows:
+        where = f"{path.parent / form.stimuli.file}:{number}"
+        try:
+            line = model.model_validate(row)
+        except ValidationError as error:
+            raise _not_of_the_form(where, error) from error
+        identifier: str = line.id  # type: ignore[attr-defined]
+        if identifier in seen:
+            raise SuiteError(
+                f"{where} repeats an id",
+                found=f"{identifier!r}, which line {seen[identifier]} has",
+                expected="every id once: trial ids are made of it",
+            )
+        seen[identifier] = number
+        parsed.append(line)
+    return parsed
+
+
+def _items(
+    path: Path, form: SuiteForm, rows: list[tuple[int, Any]], chosen: PresetForm
+) -> tuple[Item, ...]:
+    rows = rows[: chosen.items] if chosen.items is not None else rows
+    if form.kind in ("ladder", "criterion"):
+        tasks = _parse(path, form, rows, LadderTask)
+        return tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
+    if form.space.pairwise:
+        return tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
+    return tuple(content_item(line) for line in _parse(path, form, rows, ContentItem))
+
+
+def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
+    ids = [template.id for template in form.templates]
+    if chosen.templates is None:
+        wanted = {template.id for template in form.templates if template.default}
+    elif chosen.templates == "all":
+        wanted = set(ids)
+    else:
+        wanted = set(chosen.templates)
+        for name in sorted(wanted - set(ids)):
+            raise unknown_name(f"template of suite {form.name}", name, ids)
+    return tuple(
+        Template(
+            template.id,
+            template.text.strip(),
+            template.polarity,
+            template.arm,
+            template.shared_with,
+        )
+        for template in form.templates
+        if template.id in wanted
+    )
+
+
+def _pairs(pairs: Any) -> str | tuple[tuple[str, str], ...]:
+    return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
+
+
+def _space(form: SuiteForm) -> DecisionSpace:
+    space = form.space
+    names = {label: tuple(names) for label, names in space.names.items()}
+    return DecisionSpace(
+        labels=tuple(space.labels),
+        ordinal=space.ordinal,
+        pairwise=space.pairwise,
+        tie=space.tie,
+        abstain=space.abstain,
+        names=MappingProxyType(names),
+    )
+
+
+def _checks(path: Path, form: SuiteForm, text: str) -> tuple[CheckDeclaration, ...]:
+    declared = []
+    for key, value in form.checks.items():
+        # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].
+        for arguments in value if isinstance(value, list) else [value]:
+            if isinstance(arguments, bool) or not isinstance(arguments, int | float | dict):
+                raise SuiteError(
+                    f"check {key} in {path} has no bar",
+                    found=repr(arguments),
+                    expected=f"{key} = 0.9, or a table of its arguments",
+                )
+            table: Mapping[str, Any] = (
+                arguments if isinstance(arguments, dict) else {"bar": float(arguments)}
+            )
+            declared.append(CheckDeclaration(key, MappingProxyType(dict(table)), _line(text, key)))
+    return tuple(declared)
+
+
+def _line(text: str, key: str) -> int | None:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.match(rf"\s*(\[+checks\.)?{re.escape(key)}\b", line):
+            return number
+    return None
+
+
+def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
+    # What is asked and how it is counted; not the bars, nor the judges, nor the description.
+    asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
+    chosen = form.presets[preset].model_dump(mode="json") if preset else None
+    text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _verify_fields(suite: Suite) -> None:
+    for item in suite.items:
+        given = set(item.fields) | ({"a", "b"} if item.contents else set())
+        for template in suite.templates:
+            missing = sorted(placeholders(template.text) - given)
+            if missing:
+                raise SuiteError(
+                    f"template {template.id} of suite {suite.name} asks for what item {item.id} "
+                    "does not have",
+                    found="{{" + missing[0] + "}}",
+                    expected="one of: " + ", ".join(sorted(given)),
+                    remedy=f"mend the template in {suite.path} or add the field to the item",
+                )
+
+
+def _verify_labels(suite: Suite) -> None:
+    if suite.space.pairwise:
+        return
+    for item in suite.items:
+        if item.label is not None and item.label not in suite.space.labels:
+            raise SuiteError(
+                f"item {item.id} of suite {suite.name} has a label outside the decision space",
+                found=repr(item.label),
+                expected="one of: " + ", ".join(suite.space.labels),
+            )

@@ -1,0 +1,171 @@
+"""The form of a ``*.suite.toml`` file and of the JSON Lines beside it, as pydantic models.
+
+Unknown keys are errors: a misspelt key that is silently ignored would change a measurement.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+__all__ = [
+    "ContentItem",
+    "LadderTask",
+    "PairItem",
+    "PresetForm",
+    "SuiteForm",
+    "TemplateForm",
+]
+
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+Orders = Literal["both", "ab", "balanced"]
+Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
+Kind = Literal["paraphrase", "vacuum", "ladder", "criterion"]
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SpaceForm(_Form):
+    """``[space]``: what a judge may answer."""
+
+    labels: list[str] = Field(min_length=2)
+    ordinal: bool = False
+    pairwise: bool = False
+    tie: bool = False
+    abstain: bool = False
+    names: dict[str, list[str]] = {}
+
+    @model_validator(mode="after")
+    def _slots(self) -> SpaceForm:
+        if self.pairwise and self.labels != ["A", "B"]:
+            msg = 'a pairwise space has labels = ["A", "B"]; use names for what the prompt says'
+            raise ValueError(msg)
+        if self.ordinal and not all(label.lstrip("-").isdigit() for label in self.labels):
+            msg = "an ordinal space has whole numbers as labels"
+            raise ValueError(msg)
+        if len(set(self.labels)) != len(self.labels):
+            msg = "every label stands once"
+            raise ValueError(msg)
+        return self
+
+
+class TemplateForm(_Form):
+    """``[[templates]]``: one wording of the prompt."""
+
+    id: Slug
+    text: str = Field(min_length=1)
+    polarity: Literal["normal", "inverted"] = "normal"
+    arm: Literal["baseline", "strict"] | None = None
+    default: bool = True
+    shared_with: Slug | None = None
+
+
+class StimuliForm(_Form):
+    """``[stimuli]``: the JSON Lines file with the items, and which of them are used."""
+
+    file: str
+    distances: list[int] | None = None
+    subsets: list[Literal["same", "different", "filler"]] | None = None
+
+
+class DesignForm(_Form):
+    """``[design]``: how items, templates, orders and replicates are crossed."""
+
+    pairs: Pairs = "ring"
+    orders: Orders = "both"
+    replicates: int = Field(default=1, ge=1)
+
+
+class PresetForm(_Form):
+    """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks."""
+
+    items: int | None = Field(default=None, ge=1)
+    pairs: Pairs | None = None
+    orders: Orders | None = None
+    replicates: int | None = Field(default=None, ge=1)
+    templates: Literal["all"] | list[Slug] | None = None
+
+
+class SuiteForm(_Form):
+    """A whole ``*.suite.toml``."""
+
+    schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
+    name: Slug
+    kind: Kind
+    description: str = ""
+    judges: list[str] = []
+    system: str = ""
+    space: SpaceForm
+    stimuli: StimuliForm
+    design: DesignForm = DesignForm()
+    templates: list[TemplateForm] = Field(min_length=1)
+    presets: dict[Slug, PresetForm] = {}
+    checks: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SuiteForm:
+        ids = [template.id for template in self.templates]
+        if len(set(ids)) != len(ids):
+            msg = f"every template id stands once, found {ids}"
+            raise ValueError(msg)
+        arms = {template.arm for template in self.templates}
+        if self.kind == "criterion" and arms != {"baseline", "strict"}:
+            msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
+            raise ValueError(msg)
+        if self.kind != "paraphrase" and not self.space.pairwise:
+            msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
+            raise ValueError(msg)
+        return self
+
+
+class ContentItem(BaseModel):
+    """A line with one content: its fields are what the templates name, all of them text."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: Slug
+    label: str | None = None
+    difficulty: Difficulty | None = None
+    cluster: str | None = None
+
+
+class PairItem(_Form):
+    """A line with two candidates; ``label`` names the better one, ``1`` or ``2``."""
+
+    id: Slug
+    task: str
+    texts: tuple[str, str]
+    label: Literal["1", "2", "tie"] | None = None
+    difficulty: Difficulty | None = None
+    category: str | None = None
+    cluster: str | None = None
+
+
+class _Alternative(_Form):
+    elements: list[int]
+    text: str
+
+
+class _Filler(_Form):
+    level: int = Field(ge=0, le=5)
+    text: str
+
+
+class LadderTask(_Form):
+    """A line of a ladder: one task, its five required elements and the texts that cover them.
+
+    ``levels[q]`` and ``rewordings[q]`` cover the first ``q`` elements; ``alternatives`` cover
+    other sets; ``fillers`` cover the first ``level`` elements and pad with empty phrases.
+    """
+
+    id: Slug
+    task: str
+    elements: list[str] = Field(min_length=5, max_length=5)
+    levels: list[str] = Field(min_length=6, max_length=6)
+    rewordings: list[str] = Field(min_length=6, max_length=6)
+    alternatives: list[_Alternative]
+    fillers: list[_Filler]

@@ -1,0 +1,37 @@
+"""The decision space of a suite: what a judge may answer, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from pytest_judgesense.judgment import ABSTAIN, TIE
+
+__all__ = ["DecisionSpace"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionSpace:
+    """What a judge may answer.
+
+    Attributes:
+        labels: the answers, in order (``("YES", "NO")``, ``("1", ..., "5")``, ``("A", "B")``).
+        ordinal: whether the order of the labels means more and less.
+        pairwise: whether a label names one of two slots (then ``labels`` is ``("A", "B")``).
+        tie: whether the prompt permits a tie; ``abstain`` likewise.
+        names: how a prompt calls a label, where it does not use the label itself, several names
+            allowed: ``{"A": ("Output (a)",), "B": ("Output (b)",), "tie": ("C", "equal")}``.
+    """
+
+    labels: tuple[str, ...]
+    ordinal: bool = False
+    pairwise: bool = False
+    tie: bool = False
+    abstain: bool = False
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """All values that a verdict may have: the labels, then ``tie``, then ``abstain``."""
+        return self.labels + (TIE,) * self.tie + (ABSTAIN,) * self.abstain

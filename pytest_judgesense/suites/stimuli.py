@@ -1,0 +1,96 @@
+"""From lines of a stimuli file to items: one function a form. Pure.
+
+Ladder items (Judge Datasheet, arXiv 2606.15610): of each task, every two of its six levels make
+one canonical pair (5, 4, 3, 2, 1 pairs at distance 1 to 5), each level and its rewording one
+same-subset pair at distance 0, each alternative and the level with as many elements one
+different-subset pair, and each filler and the plain text of its level one filler control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from pytest_judgesense.judgment import Condition
+from pytest_judgesense.suites.schema import ContentItem, LadderTask, PairItem
+from pytest_judgesense.suites.suite import Item
+
+__all__ = ["content_item", "ladder_items", "pair_item", "task_with_elements"]
+
+
+def content_item(line: ContentItem) -> Item:
+    """The item of a line with one content."""
+    fields = {name: str(value) for name, value in (line.model_extra or {}).items()}
+    return Item(line.id, line.cluster or line.id, fields, (), line.label)
+
+
+def pair_item(line: PairItem) -> Item:
+    """The item of a line with two candidates."""
+    return Item(
+        id=line.id,
+        cluster=line.cluster or line.id,
+        fields={"task": line.task},
+        contents=line.texts,
+        label=line.label,
+        condition={"category": line.category} if line.category else {},
+    )
+
+
+def task_with_elements(task: LadderTask) -> str:
+    """The task as the judge reads it: the request, then what a reply must contain."""
+    listed = "\n".join(f"{i}. {element}" for i, element in enumerate(task.elements, start=1))
+    return f"{task.task}\nRequired elements:\n{listed}"
+
+
+def ladder_items(
+    tasks: Iterable[LadderTask],
+    distances: Iterable[int] | None = None,
+    subsets: Iterable[str] | None = None,
+) -> list[Item]:
+    """All items of the tasks, or those of the given ``distances`` and ``subsets``.
+
+    The better candidate is content 1 in every other pair, so that no fixed answer is right more
+    often than half of the time; a filler is always content 2.
+    """
+    wanted = None if distances is None else set(distances)
+    kinds = {"same", "different", "filler"} if subsets is None else set(subsets)
+    return [
+        item
+        for parity, task in enumerate(tasks)
+        for item in _task_items(task, parity)
+        if (wanted is None or item.condition["distance"] in wanted)
+        and item.condition["subset"] in kinds
+    ]
+
+
+def _task_items(task: LadderTask, parity: int) -> Iterator[Item]:
+    fields = {"task": task_with_elements(task)}
+
+    def item(name: str, contents: tuple[str, str], label: str | None, **condition: object) -> Item:
+        typed: Condition = condition  # type: ignore[assignment]
+        return Item(f"{task.id}-{name}", task.id, fields, contents, label, typed)
+
+    pairs = sorted(combinations(range(6), 2), key=lambda pair: (pair[1] - pair[0], pair))
+    for index, (low, high) in enumerate(pairs):
+        distance = high - low
+        contents = (task.levels[low], task.levels[high])
+        better_first = (index + parity) % 2 == 0
+        yield item(
+            f"d{distance}-{low}{high}",
+            contents[::-1] if better_first else contents,
+            "1" if better_first else "2",
+            distance=distance,
+            subset="same",
+        )
+    for level, (plain, reworded) in enumerate(zip(task.levels, task.rewordings, strict=True)):
+        swap = (level + parity) % 2 == 0
+        contents = (reworded, plain) if swap else (plain, reworded)
+        yield item(f"same-{level}", contents, None, distance=0, subset="same")
+    for index, other in enumerate(task.alternatives):
+        swap = (index + parity) % 2 == 0
+        prefix = task.levels[len(other.elements)]
+        contents = (other.text, prefix) if swap else (prefix, other.text)
+        yield item(f"diff-{index + 1}", contents, None, distance=0, subset="different")
+    for index, filler in enumerate(task.fillers):
+        contents = (task.levels[filler.level], filler.text)
+        yield item(f"filler-{index + 1}", contents, None, distance=0, subset="filler")

@@ -1,0 +1,110 @@
+"""The suite as a value: stimuli, templates, decision space and design. All frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pytest_judgesense.judgment import Condition, Design
+from pytest_judgesense.suites.space import DecisionSpace
+
+__all__ = ["CheckDeclaration", "Item", "Suite", "Template"]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One wording of the judge prompt.
+
+    Attributes:
+        id: short name, part of every trial id.
+        text: the prompt, with ``{{placeholders}}`` for the fields of an item.
+        polarity: ``inverted`` if its labels mean the opposite.
+        arm: ``baseline`` or ``strict`` in suites that compare criteria, otherwise ``None``.
+        shared_with: name of a suite that asks the same items the same prompt: its trials are
+            these trials, asked and recorded once, and serve both.
+    """
+
+    id: str
+    text: str
+    polarity: Literal["normal", "inverted"] = "normal"
+    arm: Literal["baseline", "strict"] | None = None
+    shared_with: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One stimulus.
+
+    Attributes:
+        id: short name, part of every trial id; it never reaches a judge.
+        cluster: the independent unit that it belongs to.
+        fields: texts that the template's placeholders stand for.
+        contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
+        label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
+        condition: ``distance``, ``subset`` and whatever else the design varies over items.
+    """
+
+    id: str
+    cluster: str
+    fields: Mapping[str, str]
+    contents: tuple[str, ...] = ()
+    label: str | None = None
+    condition: Condition = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDeclaration:
+    """A check that a suite file declares: its name, its arguments as written, and its line."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Stimuli, templates, decision space and design of one suite.
+
+    Attributes:
+        name: the suite's name; with a preset chosen, ``name@preset``.
+        base: the name without the preset: trial ids and cassettes use it, so that a preset
+            shares the recordings of its suite.
+        kind: ``paraphrase``, ``vacuum``, ``ladder`` or ``criterion``.
+        path: the suite file.
+        digest: over everything that decides what is asked and how it is counted.
+        orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
+            in turn); only ``ab`` where items have one content.
+    """
+
+    name: str
+    base: str
+    kind: str
+    path: Path
+    digest: str
+    description: str
+    space: DecisionSpace
+    system: str
+    templates: tuple[Template, ...]
+    items: tuple[Item, ...]
+    pairs: str | tuple[tuple[str, str], ...]
+    orders: Literal["both", "ab", "balanced"]
+    replicates: int
+    checks: tuple[CheckDeclaration, ...] = ()
+    judges: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> Design:
+        """What the measures must know of this suite."""
+        return Design(
+            kind=self.kind,
+            labels=self.space.labels,
+            ordinal=self.space.ordinal,
+            pairwise=self.space.pairwise,
+            pairs=self.pairs,
+        )
+
+    def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
+        """The suite under a judge's own prompts; ``system`` ``None`` keeps the suite's own."""
+        return replace(self, templates=templates, system=self.system if system is None else system)

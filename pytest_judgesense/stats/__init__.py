@@ -1,0 +1,1 @@
+"""Statistics on arrays: numpy and scipy, and nothing else of this project."""

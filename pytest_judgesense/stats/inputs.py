@@ -1,0 +1,118 @@
+"""What every statistic of this package demands of its arguments, checked in one place.
+
+Arguments come from code, not from users, so a wrong one is a `ValueError` that says what was
+wrong, what was found and what was expected.
+
+A *level* is a nominal coverage. A one-sided bound at level L is the end of the two-sided
+interval at level ``1 - 2 (1 - L)``, which is why one-sided levels lie above 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "Clusters",
+    "checked_level",
+    "cluster_codes",
+    "clustered_vector",
+    "finite_vector",
+    "two_sided_level",
+]
+
+Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
+
+
+def checked_level(level: float) -> float:
+    """``level`` itself.
+
+    Raises:
+        ValueError: ``level`` does not lie strictly between 0 and 1.
+    """
+    if not 0 < level < 1:
+        msg = f"a level of confidence lies strictly between 0 and 1, found {level!r}"
+        raise ValueError(msg)
+    return level
+
+
+def two_sided_level(level: float) -> float:
+    """Level of the two-sided interval whose ends are the one-sided bounds at ``level``.
+
+    Raises:
+        ValueError: ``level`` does not lie strictly between 0.5 and 1.
+    """
+    if not 0.5 < level < 1:
+        msg = f"a one-sided level lies strictly between 0.5 and 1, found {level!r}"
+        raise ValueError(msg)
+    return 1 - 2 * (1 - level)
+
+
+def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
+    """``values`` as a 1-d array of floats; it may be empty.
+
+    Raises:
+        ValueError: ``values`` has another shape, or holds NaN or an infinity.
+    """
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.ndim != 1:
+        msg = f"values are a 1-d array, found shape {vector.shape}"
+        raise ValueError(msg)
+    if not np.isfinite(vector).all():
+        at = int(np.flatnonzero(~np.isfinite(vector))[0])
+        msg = f"values are finite numbers, found {vector[at]} at position {at}; leave it out"
+        raise ValueError(msg)
+    return vector
+
+
+def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
+    """Codes ``0 .. K-1`` of the clusters, numbered by first appearance, and their number K.
+
+    Only the partition matters, never the names: relabelled clusters have the same codes, and so
+    the same seeded draws.
+
+    Args:
+        clusters: one hashable a unit; an array of integers takes the fast way.
+
+    Raises:
+        ValueError: ``clusters`` is an array of another shape than 1-d.
+    """
+    if isinstance(clusters, np.ndarray):
+        if clusters.ndim != 1:
+            msg = f"clusters are a 1-d sequence, found shape {clusters.shape}"
+            raise ValueError(msg)
+        if clusters.dtype.kind in "iu":
+            return _integer_codes(clusters)
+    index: dict[Hashable, int] = {}
+    codes = np.fromiter(
+        (index.setdefault(cluster, len(index)) for cluster in clusters),
+        dtype=np.intp,
+        count=len(clusters),
+    )
+    return codes, len(index)
+
+
+def _integer_codes(clusters: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
+    found, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
+    rank = np.empty(found.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(found.size)
+    return rank[inverse], int(found.size)
+
+
+def clustered_vector(
+    values: ArrayLike, clusters: Clusters
+) -> tuple[NDArray[np.float64], NDArray[np.intp], int]:
+    """Values, codes of their clusters, and the number of clusters.
+
+    Raises:
+        ValueError: the two differ in length, or one of them is malformed.
+    """
+    vector = finite_vector(values)
+    codes, count = cluster_codes(clusters)
+    if codes.size != vector.size:
+        msg = f"every value has one cluster, found {vector.size} values, {codes.size} clusters"
+        raise ValueError(msg)
+    return vector, codes, count

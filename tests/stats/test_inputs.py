@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense.stats.inputs import (
+    checked_level,
+    cluster_codes,
+    clustered_vector,
+    finite_vector,
+    two_sided_level,
+)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 95.0, float("nan")])
+def test_a_level_lies_between_0_and_1(level: float) -> None:
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        checked_level(level)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.05, 1.0, float("nan")])
+def test_a_one_sided_level_lies_above_one_half(level: float) -> None:
+    with pytest.raises(ValueError, match=r"strictly between 0\.5 and 1"):
+        two_sided_level(level)
+
+
+def test_one_sided_95_is_the_end_of_two_sided_90() -> None:
+    # 5% beyond one end is 10% beyond both.
+    assert two_sided_level(0.95) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "clusters",
+    [
+        ["b", "a", "b", "c"],
+        np.array([7, -2, 7, 3]),
+        np.array([7, 2, 7, 3], dtype=np.uint8),
+        np.array(["b", "a", "b", "c"]),
+        [("t", 1), ("t", 0), ("t", 1), None],
+        (1, "1", 1, 2),
+    ],
+    ids=["strings", "ints", "unsigned", "string array", "tuples and None", "1 and '1'"],
+)
+def test_codes_number_clusters_by_first_appearance(clusters: list[Hashable]) -> None:
+    codes, count = cluster_codes(clusters)
+    assert codes.tolist() == [0, 1, 0, 2]
+    assert count == 3
+
+
+@given(st.lists(st.integers(-5, 5)))
+def test_integers_have_the_same_codes_either_way(clusters: list[int]) -> None:
+    slow, slow_count = cluster_codes(clusters)
+    fast, fast_count = cluster_codes(np.array(clusters, dtype=np.int64))
+    assert slow.tolist() == fast.tolist()
+    assert slow_count == fast_count == len(set(clusters))
+
+
+def test_malformed_values_and_clusters_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"found shape \(1, 2\)"):
+        finite_vector([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="found nan at position 1"):
+        finite_vector([1.0, float("nan")])
+    with pytest.raises(ValueError, match=r"found shape \(2, 1\)"):
+        cluster_codes(np.array([[1], [2]]))
+    with pytest.raises(ValueError, match="found 2 values, 3 clusters"):
+        clustered_vector([1.0, 0.0], [1, 2, 3])

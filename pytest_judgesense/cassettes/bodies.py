@@ -1,0 +1,101 @@
+"""From what clients hand over to what a cassette holds: bodies as bytes, encodings undone.
+
+A request body arrives as bytes, text, a file, an iterable of pieces, or as the fields of a form.
+A response body may be compressed (``Content-Encoding``, several in the order of their application);
+gzip, deflate, br and zstd are undone, the last two where a library for them is installed. A body
+that is not in the encoding its header names has been decoded by its client already. One whose
+encoding nobody here can undo is kept as it came, with the header, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from pytest_judgesense.errors import JudgeError
+
+__all__ = ["decoded", "sent_bytes"]
+
+_MODULES: Final = {
+    "br": ("brotli", "brotlicffi"),
+    "zstd": ("compression.zstd", "zstandard"),
+}
+
+
+def sent_bytes(body: Any) -> bytes:
+    """The bytes that a client sends for ``body``. Files and iterators are read to their end.
+
+    Raises:
+        JudgeError: a body of that type cannot be recorded.
+    """
+    if body is None:
+        return b""
+    if isinstance(body, bytes | bytearray | memoryview):
+        return bytes(body)
+    if isinstance(body, str):
+        return body.encode("utf-8")
+    if hasattr(body, "read"):
+        return sent_bytes(body.read())
+    if isinstance(body, Mapping):
+        return urlencode(body, doseq=True).encode()
+    if isinstance(body, Iterable):
+        parts = list(body)
+        if all(isinstance(part, tuple) for part in parts):
+            return urlencode(parts, doseq=True).encode()
+        if all(isinstance(part, str | bytes) for part in parts):
+            return b"".join(sent_bytes(part) for part in parts)
+    raise JudgeError(
+        "a request body cannot be recorded",
+        found=type(body).__name__,
+        expected="bytes, text, a file, pieces of these, or the fields of a form",
+        remedy="send the request as JSON or text",
+    )
+
+
+def decoded(data: bytes, encodings: str) -> bytes | None:
+    """``data`` with its content encoding undone; ``None`` where that is not possible here.
+
+    Args:
+        data: the body as it came over the wire.
+        encodings: value of the ``Content-Encoding`` header; empty for none.
+    """
+    for name in reversed([part.strip().lower() for part in encodings.split(",")]):
+        if name in ("", "identity"):
+            continue
+        decode = _decoder(name)
+        if decode is None:
+            return None
+        try:
+            data = decode(data)
+        except Exception:  # noqa: BLE001 - br and zstd have errors of their own
+            return data
+    return data
+
+
+def _decoder(name: str) -> Callable[[bytes], bytes] | None:
+    if name in ("gzip", "x-gzip"):
+        return gzip.decompress
+    if name == "deflate":
+        return _inflate
+    for module in _MODULES.get(name, ()):
+        try:
+            library = import_module(module)
+        except ImportError:
+            continue
+        if module == "zstandard":
+            return lambda data: bytes(library.ZstdDecompressor().decompressobj().decompress(data))
+        decompress: Callable[[bytes], bytes] = library.decompress
+        return decompress
+    return None
+
+
+def _inflate(data: bytes) -> bytes:
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        # Some servers send "deflate" without the zlib wrapper that the standard asks for.
+        return zlib.decompress(data, -zlib.MAX_WBITS)

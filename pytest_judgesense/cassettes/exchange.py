@@ -1,0 +1,206 @@
+r"""One exchange of a judge with its endpoint, and the cassette line that holds it.
+
+A line is a JSON object with its keys in a fixed order and no line break inside::
+
+    {"trial": ..., "call": 1, "request": {"method", "url", "body"},
+     "response": {"status", "headers", "body"}, "recorded_at": "2026-01-31T12:00:00Z"}
+
+A body is text, byte for byte what was sent once its content encoding is undone. Bytes that are not
+UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. Characters that some program takes
+for the end of a line (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
+``\uXXXX``: one exchange is one line to every reader.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
+
+from pytest_judgesense.errors import BrokenCassette
+
+__all__ = ["Body", "Exchange", "RecordedRequest", "RecordedResponse", "as_body", "as_bytes"]
+
+Body: TypeAlias = str | bytes
+_T = TypeVar("_T")
+
+_UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_REMEDY: Final = (
+    "restore the file from version control, or delete the line and record what is missing with "
+    "--judge-mode record"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """What was asked.
+
+    Attributes:
+        method: HTTP method in capitals; ``CALL`` for a Python callable.
+        url: normal form of the URL (see `key.normal_url`), its secrets redacted.
+        body: what was sent; text, or ``bytes`` where it is not UTF-8.
+    """
+
+    method: str
+    url: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedResponse:
+    """What was answered.
+
+    Attributes:
+        status: HTTP status; 200 for the return of a Python callable.
+        headers: the headers of the allow-list, names in lower case.
+        body: what came back, its content encoding undone.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request of a trial and its answer.
+
+    Attributes:
+        trial: id of the trial.
+        call: number of the call within its trial, from 1.
+        recorded_at: when the answer arrived: UTC, ISO 8601, whole seconds, ``Z``.
+    """
+
+    trial: str
+    call: int
+    request: RecordedRequest
+    response: RecordedResponse
+    recorded_at: str
+
+    @property
+    def answers(self) -> bool:
+        """Whether the endpoint answered; an error status is evidence, and no answer."""
+        return self.response.status < 400
+
+    def to_line(self) -> str:
+        """The cassette line of this exchange, without a line break."""
+        line = json.dumps(
+            {
+                "trial": self.trial,
+                "call": self.call,
+                "request": {
+                    "method": self.request.method,
+                    "url": self.request.url,
+                    "body": _body_to_json(self.request.body),
+                },
+                "response": {
+                    "status": self.response.status,
+                    "headers": dict(sorted(self.response.headers.items())),
+                    "body": _body_to_json(self.response.body),
+                },
+                "recorded_at": self.recorded_at,
+            },
+            ensure_ascii=False,
+        )
+        return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+    @classmethod
+    def from_line(cls, text: str, path: Path, number: int) -> Exchange:
+        """The exchange that a cassette line holds.
+
+        Args:
+            text: the line.
+            path: the cassette, for the message of an error.
+            number: the line's number, from 1, likewise.
+
+        Raises:
+            BrokenCassette: the line is not such an object.
+        """
+        try:
+            return _from_json(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise BrokenCassette(
+                f"{path}:{number}: the line cannot be read ({error})",
+                found=_excerpt(text),
+                expected="one exchange: a JSON object with trial, call, request, response, "
+                "recorded_at",
+                remedy=_REMEDY,
+            ) from error
+
+
+def as_body(data: bytes) -> Body:
+    """``data`` as text if it is UTF-8, else as it is."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def as_bytes(body: Body) -> bytes:
+    """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
+    return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def _from_json(data: Any) -> Exchange:
+    entry = _object(data, "the line")
+    request = _object(entry.get("request"), "request")
+    response = _object(entry.get("response"), "response")
+    headers = _object(response.get("headers"), "response.headers")
+    for name, value in headers.items():
+        _typed(value, str, f"response.headers[{name!r}]")
+    recorded_at = _typed(entry.get("recorded_at"), str, "recorded_at")
+    if not _INSTANT.fullmatch(recorded_at):
+        raise ValueError(f"recorded_at is {recorded_at!r}, not YYYY-MM-DDTHH:MM:SSZ")
+    return Exchange(
+        trial=_typed(entry.get("trial"), str, "trial"),
+        call=_typed(entry.get("call"), int, "call"),
+        request=RecordedRequest(
+            method=_typed(request.get("method"), str, "request.method"),
+            url=_typed(request.get("url"), str, "request.url"),
+            body=_body_from_json(request.get("body"), "request.body"),
+        ),
+        response=RecordedResponse(
+            status=_typed(response.get("status"), int, "response.status"),
+            headers=MappingProxyType(headers),
+            body=_body_from_json(response.get("body"), "response.body"),
+        ),
+        recorded_at=recorded_at,
+    )
+
+
+def _typed(value: Any, kind: type[_T], name: str) -> _T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        message = f"{name} is {type(value).__name__}, not {kind.__name__}"
+        raise ValueError(message)  # noqa: TRY004 - the file is wrong, not the program
+    return value
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    return _typed(value, dict, name)
+
+
+def _body_to_json(body: Body) -> Any:
+    if isinstance(body, str):
+        return body
+    return {"base64": base64.b64encode(body).decode("ascii")}
+
+
+def _body_from_json(value: Any, name: str) -> Body:
+    if isinstance(value, dict) and set(value) == {"base64"}:
+        try:
+            return base64.b64decode(_typed(value["base64"], str, name), validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"{name} is not base64: {error}") from error
+    return _typed(value, str, name)
+
+
+def _excerpt(text: str) -> str:
+    shown = text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"
+    return repr(shown)

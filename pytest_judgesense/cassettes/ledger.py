@@ -1,0 +1,230 @@
+"""Looking up and keeping: what a tape does with a request, whatever way it came.
+
+A request is scrubbed first, and compared as it is stored: a replay without any credential finds
+what a recording with one has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from pytest_judgesense.cassettes.bodies import decoded
+from pytest_judgesense.cassettes.exchange import (
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    as_body,
+)
+from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.key import normal_url, request_digest
+from pytest_judgesense.cassettes.recordings import Recordings, digest_of
+from pytest_judgesense.cassettes.scope import CallScope
+from pytest_judgesense.cassettes.scrubbing import allowed_headers, redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.staleness import missing, stale
+from pytest_judgesense.errors import CassetteError
+
+__all__ = ["Ledger", "Lookup", "Mode", "received"]
+
+Mode: TypeAlias = Literal["replay", "record"]
+
+_NO_WAIT: Final = "retry-after"
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A request of a trial that was looked up.
+
+    Attributes:
+        request: the request as it is stored.
+        found: the exchange that answers it; ``None``, while recording, if it has to be made.
+        number: the call number to record its answer under; 0 where it was found.
+    """
+
+    request: RecordedRequest
+    found: Exchange | None
+    number: int
+
+    @property
+    def answer(self) -> RecordedResponse | None:
+        """The recorded answer, which asks nobody to wait: ``Retry-After`` has passed."""
+        if self.found is None:
+            return None
+        response = self.found.response
+        if _NO_WAIT not in response.headers:
+            return response
+        kept = {name: text for name, text in response.headers.items() if name != _NO_WAIT}
+        return replace(response, headers=kept)
+
+
+def received(status: int, headers: Iterable[tuple[str, str]], data: bytes) -> RecordedResponse:
+    """A response as it is recorded: allowed headers, content encoding undone where possible."""
+    pairs = list(headers)
+    encodings = ",".join(text for name, text in pairs if name.lower() == "content-encoding")
+    content = decoded(data, encodings)
+    kept = dict(allowed_headers(pairs))
+    if content is None:
+        content, kept["content-encoding"] = data, encodings
+    return RecordedResponse(status, MappingProxyType(kept), as_body(content))
+
+
+class Ledger:
+    """The recordings of one cassette, and the file behind them. Safe with threads.
+
+    Attributes:
+        path: the cassette.
+        mode: ``replay`` or ``record``.
+        how_to_record: remedy of a miss.
+        notice: what opening the file for recording had to mend; ``None`` if it was whole.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        mode: Mode,
+        *,
+        secrets: Mapping[str, str],
+        now: Callable[[], str],
+        how_to_record: str,
+    ) -> None:
+        self.path = path
+        self.mode = mode
+        self.how_to_record = how_to_record
+        self._secrets = dict(secrets)
+        self._now = now
+        self._journal = Journal(path) if mode == "record" else None
+        self.notice = self._journal.notice if self._journal else None
+        self._recordings = Recordings(read_exchanges(path))
+        self._lock = Lock()
+        self._renewed: dict[str, frozenset[str]] = {}
+
+    @property
+    def span(self) -> tuple[str, str] | None:
+        """When the first and the last exchange were recorded; ``None`` if there is none."""
+        return self._recordings.span
+
+    @property
+    def trials(self) -> set[str]:
+        """Ids of the trials of which anything is recorded."""
+        return self._recordings.trials
+
+    def complete(self, trial: str) -> bool:
+        """Whether the last exchange of ``trial`` is an answer."""
+        with self._lock:
+            return self._recordings.complete(trial)
+
+    def exchanges(self, trial: str) -> list[Exchange]:
+        """The exchanges of ``trial`` by call."""
+        with self._lock:
+            return [exchange for exchange, _ in self._recordings.of(trial)]
+
+    def open(self, trial: str, owner: object) -> CallScope:
+        """A scope for a new attempt at ``trial``."""
+        with self._lock:
+            return CallScope(
+                trial,
+                owner,
+                settled=self._recordings.complete(trial),
+                after=self._recordings.last_call(trial),
+            )
+
+    def close(self, scope: CallScope) -> None:
+        """Note that the attempt went well: what the trial asked before and now did not is old."""
+        if scope.made and scope.error is None and self.complete(scope.trial):
+            self._renewed[scope.trial] = scope.digests
+
+    def look_up(self, scope: CallScope, request: RecordedRequest) -> Lookup:
+        """Look ``request`` up, as one more call of the scope's trial.
+
+        Raises:
+            MissingRecording, StaleRecording: while replaying, if it is not recorded.
+        """
+        request = self.scrubbed(request)
+        digest = request_digest(request.method, request.url, request.body)
+        call, occurrence = scope.asked(digest)
+        replaying = self.mode == "replay"
+        with self._lock:
+            found = self._recordings.find(
+                scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
+            )
+        if found is not None:
+            return Lookup(request, found, 0)
+        if replaying:
+            error = self._miss(scope.trial, request, digest, call, occurrence)
+            scope.remember(error)
+            raise error
+        # The number is given now: the order of requests is the program's, that of answers chance.
+        return Lookup(request, None, scope.make())
+
+    def keep(
+        self, scope: CallScope, request: RecordedRequest, response: RecordedResponse, number: int
+    ) -> None:
+        """Record an answer to a request that was scrubbed already.
+
+        Raises:
+            CassetteError: the file cannot be written.
+        """
+        assert self._journal is not None, "only a recording has answers to keep"
+        headers = {name: scrub(text, self._secrets)[0] for name, text in response.headers.items()}
+        body = scrub_body(response.body, self._secrets)
+        clean = RecordedResponse(response.status, MappingProxyType(headers), body)
+        exchange = Exchange(scope.trial, number, request, clean, self._now())
+        try:
+            self._journal.append(exchange)
+        except CassetteError as error:
+            scope.remember(error)
+            raise
+        with self._lock:
+            self._recordings.add(exchange)
+
+    def scrubbed(self, request: RecordedRequest) -> RecordedRequest:
+        """``request`` in its normal form, without secrets."""
+        url, _ = scrub(redact_url(normal_url(request.url)), self._secrets)
+        return RecordedRequest(request.method.upper(), url, scrub_body(request.body, self._secrets))
+
+    def finish(self, order: Sequence[str]) -> None:
+        """Rewrite a recorded file: see `Tape.finish`."""
+        if self.mode == "replay" or not self.path.exists():
+            return
+        place = {trial: index for index, trial in enumerate(order)}
+        kept = sorted(
+            (exchange for exchange in read_exchanges(self.path) if not self._is_old(exchange)),
+            key=lambda item: (place.get(item.trial, len(place)), item.trial, item.call),
+        )
+        numbered = [
+            replace(exchange, call=call)
+            for _, calls in groupby(kept, key=lambda item: item.trial)
+            for call, exchange in enumerate(calls, start=1)
+        ]
+        rewrite(self.path, numbered)
+        with self._lock:
+            self._recordings = Recordings(numbered)
+            self._renewed.clear()
+
+    def _is_old(self, exchange: Exchange) -> bool:
+        asked = self._renewed.get(exchange.trial)
+        return asked is not None and digest_of(exchange) not in asked
+
+    def _miss(
+        self, trial: str, request: RecordedRequest, digest: str, call: int, occurrence: int
+    ) -> CassetteError:
+        with self._lock:
+            recorded = self._recordings.of(trial)
+            known = self._recordings.knows(trial, digest)
+            others = len(self._recordings.trials)
+        answers = [pair for pair in recorded if pair[0].answers] or recorded
+        if not known and call <= len(answers):
+            exchange, line = answers[call - 1]
+            return stale(exchange, request, path=self.path, line=line, remedy=self.how_to_record)
+        if known:
+            found = f"{occurrence} of this request, which is made once more"
+        elif recorded:
+            found = f"{len(answers)} calls of this trial; this is call {call}"
+        else:
+            found = f"{others} other trials" if self.path.exists() else "no such file"
+        return missing(trial, request, path=self.path, found=found, remedy=self.how_to_record)

@@ -1,0 +1,77 @@
+"""No connection while a suite replays.
+
+Inside a trial every attempt to connect or to resolve a name is refused, whatever the address:
+another host, this machine, a Unix socket. Outside a trial everything works. Socket pairs are
+allowed inside too, for event loops need them (on some systems a pair is two connected sockets).
+Code that connects below Python's ``socket`` module, or in another process, is not seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from typing import Any, Final
+from unittest import mock
+
+from pytest_judgesense.cassettes.scope import current_scope, entered
+from pytest_judgesense.errors import NetworkRefused
+
+__all__ = ["refuse_sockets"]
+
+# Owner, name, and the position of the address among the arguments.
+_DOORS: Final[tuple[tuple[object, str, int], ...]] = (
+    (socket.socket, "connect", 1),
+    (socket.socket, "connect_ex", 1),
+    (socket, "getaddrinfo", 0),
+    (asyncio.BaseEventLoop, "getaddrinfo", 1),
+    # On Windows the loop connects without `socket.connect`.
+    (getattr(asyncio, "ProactorEventLoop", None), "sock_connect", 2),
+    (asyncio.SelectorEventLoop, "sock_connect", 2),
+)
+
+
+@contextmanager
+def refuse_sockets() -> Iterator[None]:
+    """Refuse connections inside trials while this block runs.
+
+    Raises:
+        NetworkRefused: at the attempt, in the code that connects; names trial and address.
+    """
+    with ExitStack() as stack:
+        for owner, name, position in _DOORS:
+            if owner is not None:
+                guarded = _refusing(getattr(owner, name), position)
+                stack.enter_context(mock.patch.object(owner, name, guarded))
+        stack.enter_context(mock.patch.object(socket, "socketpair", _outside(socket.socketpair)))
+        yield
+
+
+def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
+    @wraps(connect)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        scope = current_scope()
+        if scope is None:
+            return connect(*args, **kwargs)
+        address = args[position] if len(args) > position else kwargs
+        error = NetworkRefused(
+            f"trial {scope.trial} tried to reach {address!r} while replaying",
+            expected="every answer from the cassette",
+            remedy="use a client that is recorded (httpx, requests, urllib3, aiohttp, tornado), or "
+            "record the trial again with --judge-mode record",
+        )
+        scope.remember(error)
+        raise error
+
+    return guarded
+
+
+def _outside(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def permitted(*args: Any, **kwargs: Any) -> Any:
+        with entered(None):
+            return function(*args, **kwargs)
+
+    return permitted

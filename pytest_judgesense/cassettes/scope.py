@@ -1,0 +1,148 @@
+"""Which trial is asking: a context variable, and what follows it into threads.
+
+The id of a trial is never on the wire. It travels in the context of the code that asks: into
+coroutines and tasks by itself, into threads and executor jobs by `following_threads`, which hands
+them a copy of the context of whoever starts them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any, Final
+from unittest import mock
+
+from pytest_judgesense.errors import JudgesenseError
+
+__all__ = ["CallScope", "current_scope", "entered", "following_threads"]
+
+_CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
+
+
+class CallScope:
+    """One attempt at one trial: what it has asked so far. Safe with threads.
+
+    Attributes:
+        trial: id of the trial.
+        owner: the tape that opened it; another tape leaves its requests alone.
+        settled: whether the trial was complete when the scope was opened.
+        after: highest call number of the trial that was recorded by then.
+        error: the first error of a lookup or of a refused connection. A client may have swallowed
+            or retried it, so the caller raises it when the judge returns.
+        closed: whether the trial has ended; a thread may outlive it.
+    """
+
+    def __init__(self, trial: str, owner: object, *, settled: bool = False, after: int = 0) -> None:
+        self.trial = trial
+        self.owner = owner
+        self.settled = settled
+        self.after = after
+        self.error: JudgesenseError | None = None
+        self.closed = False
+        self._lock = threading.Lock()
+        self._digests: Counter[str] = Counter()
+        self._calls = 0
+        self._intercepted = 0
+        self._made = 0
+
+    @property
+    def intercepted(self) -> int:
+        """Number of HTTP requests of clients that were taken to the tape."""
+        return self._intercepted
+
+    @property
+    def made(self) -> int:
+        """Number of requests that were not recorded before, and so were made."""
+        return self._made
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """Digests of all requests."""
+        return frozenset(self._digests)
+
+    def asked(self, digest: str) -> tuple[int, int]:
+        """Count a request: its number within the trial, from 1, and its occurrence, from 0."""
+        with self._lock:
+            occurrence = self._digests[digest]
+            self._digests[digest] += 1
+            self._calls += 1
+            return self._calls, occurrence
+
+    def intercept(self) -> None:
+        """Count an HTTP request of a client."""
+        with self._lock:
+            self._intercepted += 1
+
+    def make(self) -> int:
+        """Count a request that is to be made: the call number under which it is recorded."""
+        with self._lock:
+            self._made += 1
+            return self.after + self._made
+
+    def remember(self, error: JudgesenseError) -> None:
+        """Keep ``error`` if it is the first one."""
+        with self._lock:
+            if self.error is None:
+                self.error = error
+
+
+def current_scope() -> CallScope | None:
+    """The scope that the running code belongs to; ``None`` outside every trial."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def entered(scope: CallScope | None) -> Iterator[None]:
+    """Let the code of this block, and all that it starts, belong to ``scope``."""
+    token = _CURRENT.set(scope)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+@contextmanager
+def following_threads() -> Iterator[None]:
+    """Let threads and executor jobs that a trial starts belong to it, while this block runs."""
+    with ExitStack() as stack:
+        for target, name, replacement in (
+            (threading.Thread, "start", _following_start(threading.Thread.start)),
+            (ThreadPoolExecutor, "submit", _following_submit(ThreadPoolExecutor.submit)),
+        ):
+            stack.enter_context(mock.patch.object(target, name, replacement))
+        yield
+
+
+def _following_start(start: Callable[[threading.Thread], None]) -> Callable[..., None]:
+    def following(thread: threading.Thread) -> None:
+        if current_scope() is None:
+            return start(thread)
+        context, run = copy_context(), thread.run
+
+        def run_in_context() -> None:
+            del thread.run  # else thread and closure would keep each other alive
+            context.run(run)
+
+        # On the instance, for a subclass may have a `run` of its own.
+        thread.run = run_in_context  # type: ignore[method-assign]
+        return start(thread)
+
+    return following
+
+
+def _following_submit(submit: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
+    def following(
+        executor: ThreadPoolExecutor, job: Callable[..., Any], /, *args: Any, **kwargs: Any
+    ) -> Future[Any]:
+        if current_scope() is None:
+            return submit(executor, job, *args, **kwargs)
+        context = copy_context()
+        # The worker thread that this may start serves later trials too: it belongs to none.
+        with entered(None):
+            return submit(executor, context.run, job, *args, **kwargs)
+
+    return following

@@ -1,0 +1,356 @@
+"""A tape replays or records what one judge is asked on one suite. The only door to vcrpy.
+
+Two ways lead to a tape. A client of ours asks it directly (`Tape.find`). Any other client, inside a
+judge's own code, is intercepted while `Tape.intercepting` holds: vcrpy's stubs for httpx, aiohttp
+and tornado, and a stand-in for urllib3 (`pools`), take a request of the running trial to the tape.
+A request outside every trial, or of another tape's trial, goes to the handler that was in place on
+entry: the network, a test's mock, or somebody's own vcr cassette.
+
+========  =============================  ==========================================
+mode      a request that is recorded     one that is not
+========  =============================  ==========================================
+replay    its exchange                   `MissingRecording` or `StaleRecording`
+record    its exchange                   goes out; its answer is appended at once
+========  =============================  ==========================================
+
+While recording, errors that a trial ended with do not count as recorded: it is asked again.
+Tapes that intercept at the same time must be left in the reverse order of their entry.
+Clients on bare ``http.client`` are not intercepted; while replaying, their connections are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from http.client import responses
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from vcr.cassette import Cassette
+from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
+from vcr.request import Request
+
+from pytest_judgesense.cassettes.bodies import sent_bytes
+from pytest_judgesense.cassettes.dispatch import dispatching, silenced, with_plain_json
+from pytest_judgesense.cassettes.exchange import (
+    Body,
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    as_body,
+    as_bytes,
+)
+from pytest_judgesense.cassettes.ledger import Ledger, Lookup, Mode, received
+from pytest_judgesense.cassettes.offline import refuse_sockets
+from pytest_judgesense.cassettes.pools import taped_urlopen
+from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
+from pytest_judgesense.cassettes.staleness import missing
+from pytest_judgesense.errors import JudgesenseError
+
+__all__ = ["HOW_TO_RECORD", "CallScope", "Mode", "Tape", "utc_now"]
+
+HOW_TO_RECORD: Final = "record it with --judge-mode record"
+
+# vcrpy's stubs for these are not safe with threads (see `pools`).
+_UNSAFE_PATCHERS: Final = ("httplib", "requests", "boto3", "urllib3", "httplib2")
+# They write requests, URLs and bodies to the log.
+_TALKATIVE: Final = ("vcr", "httpx", "httpcore", "urllib3", "openai", "anthropic")
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def utc_now() -> str:
+    """This moment in UTC: ISO 8601, whole seconds, ``Z``."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Tape:
+    """The recordings of one judge on one suite. Safe with threads; made by `Tape.open`."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        mode: Mode,
+        *,
+        secrets: Mapping[str, str] = _NOTHING,
+        now: Callable[[], str] = utc_now,
+        how_to_record: str = HOW_TO_RECORD,
+    ) -> Tape:
+        """Open a cassette. A missing file holds nothing: replaying, every request misses it.
+
+        Args:
+            path: the cassette.
+            mode: ``replay``, or ``record`` to add what is missing.
+            secrets: values of credentials by name, none of which is ever written.
+            now: the clock that dates what is recorded.
+            how_to_record: remedy of a miss: the command that records it.
+
+        Raises:
+            BrokenCassette: a line cannot be read. A torn last line is an error to a replay; a
+                recording cuts it off and says so in `notice`.
+        """
+        return cls(Ledger(path, mode, secrets=secrets, now=now, how_to_record=how_to_record))
+
+    @property
+    def path(self) -> Path:
+        """The cassette."""
+        return self._ledger.path
+
+    @property
+    def mode(self) -> Mode:
+        """``replay`` or ``record``."""
+        return self._ledger.mode
+
+    @property
+    def notice(self) -> str | None:
+        """What opening the file for recording had to mend; ``None`` if it was whole."""
+        return self._ledger.notice
+
+    @property
+    def recorded(self) -> tuple[str, str] | None:
+        """When the first and the last exchange were recorded; ``None`` if there is none."""
+        return self._ledger.span
+
+    @property
+    def trials(self) -> set[str]:
+        """Ids of the trials of which anything is recorded."""
+        return self._ledger.trials
+
+    def complete(self, trial_id: str) -> bool:
+        """Whether the last exchange of the trial is an answer (status below 400)."""
+        return self._ledger.complete(trial_id)
+
+    @contextmanager
+    def trial(self, trial_id: str) -> Iterator[CallScope]:
+        """Let the requests of this block, and of all that it starts, belong to a trial.
+
+        Yields:
+            The scope of this attempt. When the judge has returned, raise its ``error`` if there is
+            one: the judge's client may have swallowed it.
+        """
+        scope = self._ledger.open(trial_id, self)
+        with entered(scope):
+            try:
+                yield scope
+            finally:
+                scope.closed = True
+        self._ledger.close(scope)
+
+    def find(self, scope: CallScope, method: str, url: str, body: Body) -> Exchange:
+        """The exchange that answers a request; each one serves once in a scope.
+
+        Raises:
+            MissingRecording: there is none; names trial, cassette and remedy.
+            StaleRecording: the trial is recorded with another request; shows the difference.
+        """
+        body = as_body(body) if isinstance(body, bytes) else body
+        lookup = self._ledger.look_up(scope, RecordedRequest(method, url, body))
+        if lookup.found is None:
+            raise self._missing(scope, lookup.request, "no answer to this request")
+        return lookup.found
+
+    def find_call(
+        self,
+        scope: CallScope,
+        target: str,
+        messages: Sequence[Mapping[str, Any]],
+        settings: Mapping[str, Any] = _NOTHING,
+    ) -> str | None:
+        """The recorded return of a Python callable, or ``None`` if it has to be called.
+
+        It has to be called where its trial is recorded by HTTP exchanges (they answer while it
+        runs) and, while recording, where this call is not recorded yet.
+
+        Args:
+            scope: the running trial.
+            target: ``package.module:function``.
+            messages: what it is given, as JSON can hold it.
+            settings: what else decides its answer, likewise.
+
+        Raises:
+            MissingRecording: replaying, nothing is recorded of the trial.
+            StaleRecording: replaying, the callable was given something else.
+        """
+        recorded = self._ledger.exchanges(scope.trial)
+        if recorded and all(exchange.request.method != "CALL" for exchange in recorded):
+            return None
+        request = _call(target, messages, settings)
+        if self.mode == "record" and not recorded:
+            return None
+        found = self._ledger.look_up(scope, request).found
+        if found is None:
+            return None
+        return as_bytes(found.response.body).decode("utf-8", "surrogatepass")
+
+    def record_call(
+        self,
+        scope: CallScope,
+        target: str,
+        messages: Sequence[Mapping[str, Any]],
+        text: str,
+        settings: Mapping[str, Any] = _NOTHING,
+    ) -> None:
+        """Record what a Python callable returned that made no HTTP request.
+
+        Raises:
+            MissingRecording: while replaying, for then the callable should have made one.
+        """
+        request = _call(target, messages, settings)
+        if self.mode == "replay":
+            raise self._missing(scope, request, "HTTP exchanges, and the judge makes no request")
+        lookup = self._ledger.look_up(scope, request)
+        if lookup.found is None:
+            answer = RecordedResponse(200, _NOTHING, text)
+            self._ledger.keep(scope, lookup.request, answer, lookup.number)
+
+    @contextmanager
+    def intercepting(self) -> Iterator[None]:
+        """Take the requests of trials to this tape, whatever client makes them.
+
+        While replaying, connections inside trials are refused as well (see `offline`).
+        """
+        with ExitStack() as stack:
+            stack.enter_context(silenced(_TALKATIVE))
+            stack.enter_context(following_threads())
+            if self.mode == "replay":
+                stack.enter_context(refuse_sockets())
+            stack.enter_context(_TapeCassette.use(path=str(self.path), tape=self))
+            yield
+
+    def finish(self, order: Sequence[str]) -> None:
+        """Give a recorded file its final form; nothing happens to a replayed one.
+
+        Trials stand in ``order``, others behind them by id; the calls of a trial are numbered from
+        1 without gaps. The bytes do not depend on the order in which answers arrived. Where a trial
+        was recorded anew because its prompt had changed, what it asked before is dropped.
+        """
+        self._ledger.finish(order)
+
+    def _missing(self, scope: CallScope, request: RecordedRequest, found: str) -> JudgesenseError:
+        remedy = self._ledger.how_to_record
+        error = missing(scope.trial, request, path=self.path, found=found, remedy=remedy)
+        scope.remember(error)
+        return error
+
+    def _listens(self) -> bool:
+        scope = current_scope()
+        if scope is None or scope.owner is not self:
+            return False
+        # A thread that outlives its trial records nothing, and while replaying reaches nothing.
+        return self.mode == "replay" or not scope.closed
+
+    def _recorded_at(self, url: str) -> RecordedRequest | None:
+        scope = current_scope()
+        recorded = self._ledger.exchanges(scope.trial) if scope else []
+        wanted = self._ledger.scrubbed(RecordedRequest("GET", url, "")).url
+        return next((item.request for item in recorded if item.request.url == wanted), None)
+
+    def _intercept(self, method: str, url: str, body: Any) -> _Intercepted:
+        scope = current_scope()
+        assert scope is not None, "only the requests of trials are intercepted"
+        scope.intercept()
+        try:
+            request = RecordedRequest(method, url, as_body(sent_bytes(body)))
+            return _Intercepted(self._ledger, scope, self._ledger.look_up(scope, request))
+        except JudgesenseError as error:
+            scope.remember(error)
+            raise
+
+
+class _Intercepted:
+    """A client's request on its way: its answer is recorded, or will be (see `pools.Asked`)."""
+
+    def __init__(self, ledger: Ledger, scope: CallScope, lookup: Lookup) -> None:
+        self._ledger = ledger
+        self._scope = scope
+        self._lookup = lookup
+        self.recorded = lookup.answer
+
+    def answered(self, status: int, headers: Iterable[tuple[str, str]], data: bytes) -> None:
+        """Record what the endpoint answered."""
+        response = received(status, headers, data)
+        self._ledger.keep(self._scope, self._lookup.request, response, self._lookup.number)
+
+
+class _TapeCassette(Cassette):  # type: ignore[misc]
+    """What vcrpy's stubs talk to: it asks the tape, and neither loads nor saves a file."""
+
+    def __init__(self, path: str, tape: Tape) -> None:
+        super().__init__(path=path, skip_patchers=_UNSAFE_PATCHERS)
+        self._tape = tape
+        # All patches go through `custom_patches`, each behind a dispatcher.
+        self.custom_patches = tuple(_patches(tape, CassettePatcherBuilder(self).build()))
+        self.skip_patchers = PATCHER_NAMES
+
+    def _load(self) -> None:
+        """The tape has read the file."""
+
+    def _save(self, force: bool = False) -> None:
+        """The tape has written it, exchange by exchange."""
+
+    @property
+    def write_protected(self) -> bool:
+        """Never: replaying, the tape itself raises, and its errors say more."""
+        return False
+
+    def can_play_response_for(self, request: Any) -> bool:
+        """Whether the tape holds an answer; it stays with the request until it is played."""
+        request.asked = self._tape._intercept(request.method, request.uri, request.body)
+        return request.asked.recorded is not None
+
+    def play_response(self, request: Any) -> dict[str, Any]:
+        """The answer that the request has found."""
+        recorded: RecordedResponse = request.asked.recorded
+        return {
+            "status": {"code": recorded.status, "message": responses.get(recorded.status, "")},
+            "headers": {name: [value] for name, value in recorded.headers.items()},
+            "body": {"string": as_bytes(recorded.body)},
+            "url": request.uri,
+        }
+
+    def find_requests_with_most_matches(self, request: Any) -> list[tuple[Any, ...]]:
+        """What a redirect leads to: the aiohttp stub knows its URL, not its method and body."""
+        recorded = self._tape._recorded_at(request.uri)
+        if recorded is not None:
+            body = as_bytes(recorded.body)
+            request = Request(recorded.method, request.uri, body, request.headers)
+        return [(request, [], [])]
+
+    def append(self, request: Any, response: dict[str, Any]) -> None:
+        """Record an answer. The requests of a redirect come here without having asked before."""
+        asked = getattr(request, "asked", None)
+        if asked is None:
+            asked = self._tape._intercept(request.method, request.uri, request.body)
+        if asked.recorded is None:
+            headers = response["headers"]
+            pairs = headers.items() if isinstance(headers, dict) else headers
+            flat = [(name, value) for name, values in pairs for value in values]
+            asked.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
+
+
+def _patches(tape: Tape, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+    """Targets, attributes and replacements: vcrpy's own and urllib3's, each with a dispatcher."""
+    for patcher in patchers:
+        target, name = patcher.getter(), patcher.attribute
+        taped = with_plain_json(patcher.new) if name == "_request" else patcher.new
+        yield target, name, dispatching(taped, getattr(target, name), tape._listens)
+    try:
+        from urllib3 import HTTPConnectionPool as Pool
+    except ImportError:
+        return
+    taped = taped_urlopen(Pool.urlopen, tape._intercept)
+    yield Pool, "urlopen", dispatching(taped, Pool.urlopen, tape._listens)
+
+
+def _call(
+    target: str, messages: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> RecordedRequest:
+    body = {"messages": [dict(message) for message in messages], "settings": dict(settings)}
+    return RecordedRequest("CALL", f"python:{target}", json.dumps(body, ensure_ascii=False))

@@ -1,0 +1,34 @@
+"""Fixtures of the cassette tests: an endpoint, a path, and tapes upon it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cassettes.tape import Tape
+
+from .endpoint import Endpoint
+
+INSTANT = "2026-01-31T12:00:00Z"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    server = Endpoint()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def cassette(tmp_path: Path) -> Path:
+    return tmp_path / "judge" / "suite.jsonl"
+
+
+@pytest.fixture
+def open_tape(cassette: Path) -> Callable[..., Tape]:
+    def opened(mode: str, **options: object) -> Tape:
+        return Tape.open(cassette, mode, now=lambda: INSTANT, **options)  # type: ignore[arg-type]
+
+    return opened

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.errors import BrokenCassette
+
+PATH = Path("suite.jsonl")
+bodies = st.text(st.characters()) | st.binary().filter(lambda data: not _is_text(data))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def exchange(asked: str | bytes = "{}", answered: str | bytes = "ok") -> Exchange:
+    return Exchange(
+        trial="coherence/item-07/t3/ab/r1",
+        call=1,
+        request=RecordedRequest("POST", "https://api.example.com/v1/chat", asked),
+        response=RecordedResponse(200, {"content-type": "text/plain"}, answered),
+        recorded_at="2026-01-31T12:00:00Z",
+    )
+
+
+def test_the_line_has_its_keys_in_the_documented_order() -> None:
+    # Order: DESIGN, "Cassette line".
+    assert exchange("é", b"\xff").to_line() == (
+        '{"trial": "coherence/item-07/t3/ab/r1", "call": 1, '
+        '"request": {"method": "POST", "url": "https://api.example.com/v1/chat", "body": "é"}, '
+        '"response": {"status": 200, "headers": {"content-type": "text/plain"}, '
+        # base64 of 0xFF: 111111 11(0000) = "/w", padded.
+        '"body": {"base64": "/w=="}}, "recorded_at": "2026-01-31T12:00:00Z"}'
+    )
+
+
+@given(bodies, bodies)
+def test_an_exchange_is_one_line_and_comes_back(asked: str | bytes, answered: str | bytes) -> None:
+    original = exchange(asked, answered)
+    line = original.to_line()
+    assert line.splitlines() == [line]
+    assert Exchange.from_line(line.encode().decode(), PATH, 1) == original
+
+
+def test_a_lone_surrogate_survives_utf8() -> None:
+    # U+D800 alone has no UTF-8 form; the line holds its escape.
+    original = exchange(answered="a\ud800b")
+    assert Exchange.from_line(original.to_line().encode().decode(), PATH, 1) == original
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"call": "1"}, "call is str, not int"),
+        ({"call": True}, "call is bool, not int"),
+        ({"request": None}, "request is NoneType, not dict"),
+        ({"recorded_at": "yesterday"}, "recorded_at is 'yesterday'"),
+        ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "is not base64"),
+    ],
+)
+def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str) -> None:
+    line = json.dumps({**json.loads(exchange().to_line()), **change})  # type: ignore[dict-item]
+    with pytest.raises(BrokenCassette) as caught:
+        Exchange.from_line(line, PATH, 7)
+    assert caught.value.what.startswith("suite.jsonl:7:")
+    assert reason in caught.value.what
+    assert "--judge-mode record" in caught.value.remedy
+
+
+def test_a_merge_conflict_is_a_broken_line() -> None:
+    with pytest.raises(BrokenCassette, match="<<<<<<< HEAD"):
+        Exchange.from_line("<<<<<<< HEAD", PATH, 3)

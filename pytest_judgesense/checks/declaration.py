@@ -1,0 +1,120 @@
+"""A check: a measure with a bar, as a suite file or a marker declares it.
+
+Light on purpose: markers are read at collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+
+__all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
+
+CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset")
+_TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
+_RANGES: Final = {"kappa": (-1.0, 1.0), "side_bias": (0.0, 0.5)}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A measure with a bar.
+
+    Attributes:
+        name: ``jss_floor``, ``dark_current_ceiling``, ...
+        measure: what is compared with the bar.
+        bars: the bar under the key ``bar``, or the named bars of a composite check.
+        condition: the condition of the estimate; empty for the pooled one.
+        suite: name of the suite, or ``None`` where the suite file is the suite.
+    """
+
+    name: str
+    measure: str
+    bars: Mapping[str, float]
+    condition: Mapping[str, str | int | float] = field(default_factory=dict)
+    suite: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The check as node ids show it: ``jss_floor[0.9]``."""
+        return self.id_under(None)
+
+    def id_under(self, preset: str | None) -> str:
+        """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
+        parts = [f"{bar:g}" for bar in self.bars.values()]
+        parts += [f"{key}={value}" for key, value in self.condition.items()]
+        return f"{self.name}[{','.join(parts)}{f'@{preset}' if preset else ''}]"
+
+    @property
+    def bar(self) -> float | dict[str, float]:
+        """The bar as datasheets hold it: a number, or the named bars of a composite check."""
+        return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
+
+
+def signature(name: str) -> str:
+    """How a check is written, for help and messages."""
+    if name == "criterion_tradeoff":
+        return "criterion_tradeoff(false_preference, distance_1, distance_5, suite=)"
+    return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"
+
+
+def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    """The check that a marker or a line of a suite file declares.
+
+    Args:
+        name: name of the check.
+        args: positional arguments: the bar, or the bars of a composite check.
+        kwargs: named arguments: ``bar``, ``suite`` and keys of a condition.
+
+    Raises:
+        UsageError: the name, an argument or a bar is wrong; it lists the valid ones.
+    """
+    if name not in CHECKS:
+        raise unknown_name("check", name, CHECKS)
+    bars_wanted = _TRADEOFF if name == "criterion_tradeoff" else ("bar",)
+    given = _named(name, bars_wanted, args, kwargs)
+    condition_keys = () if name == "criterion_tradeoff" else CONDITION_KEYS
+    for key in given:
+        if key not in (*bars_wanted, "suite", *condition_keys):
+            raise unknown_name(f"argument of {name}", key, [*bars_wanted, "suite", *condition_keys])
+    suite = given.pop("suite", None)
+    if suite is None and (info := MEASURES.get(CHECKS[name])):
+        suite = info.suite
+    elif suite is None:
+        suite = "criterion"
+    return Check(
+        name=name,
+        measure=CHECKS[name],
+        bars={bar: _bar(name, bar, given.pop(bar, None)) for bar in bars_wanted},
+        condition=given,
+        suite=suite,
+    )
+
+
+def _named(
+    name: str, bars: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    if len(args) > len(bars):
+        raise UsageError(
+            f"{name} has too many arguments",
+            found=f"{len(args)} without a name: {', '.join(map(repr, args))}",
+            expected=signature(name),
+        )
+    positional = dict(zip(bars, args, strict=False))
+    if twice := sorted(positional.keys() & kwargs.keys()):
+        raise UsageError(f"{name} is given {twice[0]} twice", expected=signature(name))
+    return {**positional, **kwargs}
+
+
+def _bar(name: str, key: str, value: Any) -> float:
+    low, high = _RANGES.get(CHECKS[name], (0.0, 1.0))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise UsageError(
+            f"{name} has no usable bar",
+            found=f"{key} = {value!r}" if value is not None else f"no {key}",
+            expected=f"a number from {low:g} to {high:g}, as in {signature(name)}",
+        )
+    return float(value)

@@ -1,0 +1,126 @@
+"""Which judgments stand behind a number: the flips, the false preferences, the misses. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from pytest_judgesense.checks.outcome import Outcome
+from pytest_judgesense.judgment import Judgment, Unparsed
+from pytest_judgesense.measures.cell import Cell, no_preference
+from pytest_judgesense.measures.order import DECOMPOSITION
+from pytest_judgesense.measures.wording import meaning, paraphrase_pairs
+
+__all__ = ["Group", "evidence_of"]
+
+Group: TypeAlias = tuple[Judgment, ...]
+
+
+def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
+    """What to call the judgments that speak against a check, and those judgments in groups.
+
+    Groups are template pairs, canonical pairs, replicates or single calls, as the measure has it.
+    """
+    failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
+    estimate = failing[0].estimate
+    title, find = _FINDERS.get(estimate.measure, ("replies without a verdict", _unparsed))
+    if estimate.condition.get("polarity") == "raw":
+        find = _raw_flips
+    condition = {key: value for key, value in estimate.condition.items() if key != "polarity"}
+    if condition.get("subset") is None and estimate.measure in _SAME_QUALITY:
+        condition |= {"subset": "same", "distance": 0}
+    elif estimate.measure in ("target_sensitivity", "miss_by_tie"):
+        condition["subset"] = "same"
+    part = Cell(cell.judge, cell.suite, cell.design, tuple(cell.where(**condition)), cell.seed)
+    return title, find(part)
+
+
+def _flips(cell: Cell) -> list[Group]:
+    return _differing_pairs(cell, lambda judgment: meaning(cell, judgment))
+
+
+def _raw_flips(cell: Cell) -> list[Group]:
+    return _differing_pairs(cell, lambda judgment: judgment.verdict)
+
+
+def _differing_pairs(cell: Cell, say: Callable[[Judgment], str | None]) -> list[Group]:
+    return [
+        (a, b)
+        for a, b in paraphrase_pairs(cell)
+        if a.verdict is not None and b.verdict is not None and say(a) != say(b)
+    ]
+
+
+def _repeats(cell: Cell) -> list[Group]:
+    repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
+    for judgment in cell.judgments:
+        repeats[judgment.trial.item, judgment.trial.template, judgment.trial.order].append(judgment)
+    return [
+        tuple(group)
+        for group in repeats.values()
+        if len({judgment.verdict for judgment in group} - {None}) > 1
+    ]
+
+
+def _pairs(*terms: str) -> Callable[[Cell], list[Group]]:
+    def find(cell: Cell) -> list[Group]:
+        return [
+            (ab, ba)
+            for ab, ba in cell.both_orders(cell.judgments)
+            if ab.verdict is not None
+            and ba.verdict is not None
+            and any(DECOMPOSITION[term](ab, ba) for term in terms)
+        ]
+
+    return find
+
+
+def _calls(holds: Callable[[Judgment], bool]) -> Callable[[Cell], list[Group]]:
+    def find(cell: Cell) -> list[Group]:
+        return [(judgment,) for judgment in cell.judgments if holds(judgment)]
+
+    return find
+
+
+def _decisive(judgment: Judgment) -> bool:
+    return judgment.verdict is not None and not no_preference(judgment)
+
+
+def _missed(judgment: Judgment) -> bool:
+    return judgment.verdict is not None and judgment.correct is False
+
+
+def _missed_by_tie(judgment: Judgment) -> bool:
+    return judgment.trial.label in ("1", "2") and no_preference(judgment)
+
+
+_unparsed: Final = _calls(lambda judgment: isinstance(judgment.outcome, Unparsed))
+_SAME_QUALITY: Final = (
+    "raw_false_preference",
+    "positional_false_preference",
+    "one_sided_commit",
+    "other_conflict",
+)
+_FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
+    "jss": ("flips", _flips),
+    "flip_rate": ("flips", _flips),
+    "kappa": ("flips", _flips),
+    "repeat_flip_rate": ("items whose replicates disagree", _repeats),
+    "agreement": ("wrong verdicts", _calls(_missed)),
+    "dark_current": ("preferences where there is nothing to judge", _calls(_decisive)),
+    "raw_false_preference": ("preferences between equals", _calls(_decisive)),
+    "positional_false_preference": ("pairs won by a slot", _pairs("positional")),
+    "one_sided_commit": ("pairs decided in one order only", _pairs("one_sided")),
+    "target_sensitivity": ("better candidates missed", _calls(_missed)),
+    "miss_by_tie": ("better candidates missed by a tie", _calls(_missed_by_tie)),
+    "side_bias": ("pairs won by a slot", _pairs("positional")),
+    "order_positional": ("pairs won by a slot", _pairs("positional")),
+    "order_one_sided": ("pairs decided in one order only", _pairs("one_sided")),
+    "unparsed_rate": ("replies without a verdict", _unparsed),
+}
+
+
+def items_of(groups: Sequence[Group]) -> list[str]:
+    """The items of the groups, each once, in order."""
+    return list(dict.fromkeys(group[0].trial.item for group in groups))

@@ -1,0 +1,219 @@
+"""Whether an estimate clears its bar.
+
+Policy ``estimate``: the estimate decides; where the clustered interval straddles the bar, the
+outcome carries a warning with the number of clusters that would settle it. Policy ``confident``:
+the one-sided 95% clustered bound must clear the bar; straddling is inconclusive.
+
+Under either policy
+
+- an unavailable estimate is inconclusive: what was not measured cannot pass;
+- a degenerate judge fails a floor on stability: one answer for everything is not stability;
+- with more than 5% of the replies missing, a bar that the worst case would break is inconclusive.
+
+Only ``pass`` passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from pytest_judgesense.checks.declaration import Check
+from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.measures.estimating import find_estimate
+from pytest_judgesense.stats.estimate import Clustered, Estimate
+from pytest_judgesense.stats.settle import units_to_settle
+
+__all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
+
+Policy: TypeAlias = Literal["estimate", "confident"]
+OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
+
+MOST_MISSING: Final = 0.05
+_ONE_TAIL: Final = 0.025
+_STRADDLES: Final = "the interval straddles the bar"
+_STABILITY: Final = ("jss", "flip_rate", "kappa")
+# The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
+_TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
+    ("false_preference", "raw_false_preference", {}, False),
+    ("distance_1", "target_sensitivity", {"distance": 1}, True),
+    ("distance_5", "target_sensitivity", {"distance": 5}, True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One estimate against one bar.
+
+    Attributes:
+        estimate: what was measured.
+        bar: what it is held against.
+        floor: whether the bar is a floor.
+        outcome: ``pass``, ``fail`` or ``inconclusive``.
+        reason: why it is not decided by the number alone, if so.
+        warning: that the interval straddles the bar, and what would settle it.
+    """
+
+    estimate: Estimate
+    bar: float
+    floor: bool
+    outcome: OutcomeWord
+    reason: str | None = None
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a check.
+
+    Attributes:
+        check: the check.
+        suite: the suite that it was measured on.
+        policy: the policy that decided.
+        findings: one, or one for each bar of a composite check.
+        beside: estimates to be shown for comparison.
+    """
+
+    check: Check
+    suite: str
+    policy: Policy
+    findings: tuple[Finding, ...]
+    beside: tuple[Estimate, ...] = ()
+
+    @property
+    def outcome(self) -> OutcomeWord:
+        """``fail`` if any bar is failed, else ``inconclusive`` if any is, else ``pass``."""
+        words = {finding.outcome for finding in self.findings}
+        return "fail" if "fail" in words else "inconclusive" if "inconclusive" in words else "pass"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings of all findings."""
+        return tuple(finding.warning for finding in self.findings if finding.warning)
+
+
+def judge_check(
+    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy = "estimate"
+) -> Outcome:
+    """The outcome of ``check`` on the estimates of a judge on a suite."""
+    if check.name == "criterion_tradeoff":
+        return _tradeoff(check, suite, estimates, policy)
+    found = find_estimate(estimates, check.measure, dict(check.condition))
+    floor = MEASURES[check.measure].direction == "higher"
+    finding = _hold(found or _not_there(check, suite, estimates), check.bars["bar"], floor, policy)
+    return Outcome(check, suite, policy, (finding,))
+
+
+def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy) -> Outcome:
+    findings, beside = [], []
+    for bar, measure, condition, floor in _TRADEOFF:
+        strict = find_estimate(estimates, measure, {"arm": "strict", **condition})
+        reason = "the suite was not run under a strict prompt at this distance"
+        if strict is None:
+            strict = Estimate(measure=measure, suite=suite, unavailable=reason)
+        findings.append(_hold(strict, check.bars[bar], floor, policy))
+        baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
+        beside += [baseline] if baseline else []
+    shift = find_estimate(estimates, "criterion_shift")
+    return Outcome(check, suite, policy, tuple(findings), (*beside, *([shift] if shift else [])))
+
+
+def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
+    known = [dict(e.condition) for e in estimates if e.measure == check.measure]
+    if known:
+        shown = "; ".join(
+            ", ".join(f"{key}={value}" for key, value in condition.items()) or "pooled"
+            for condition in known
+        )
+        reason = f"suite {suite} has no {check.measure} under this condition, but: {shown}"
+    else:
+        reason = f"suite {suite} does not measure {check.measure}"
+    return Estimate(
+        measure=check.measure, suite=suite, condition=dict(check.condition), unavailable=reason
+    )
+
+
+def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Finding:
+    def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
+        return Finding(estimate, bar, floor, outcome, reason, warning)
+
+    if estimate.value is None:
+        return finding("inconclusive", estimate.unavailable)
+    if "degenerate" in estimate.flags and estimate.measure in _STABILITY:
+        return finding("fail", "degenerate: the judge gave one answer to everything")
+    clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
+    if not clears(estimate.value):
+        clear_miss = _bound(estimate, against=floor)
+        if policy == "confident" and (clear_miss is None or clears(clear_miss)):
+            return finding(
+                "inconclusive", "the interval straddles the bar", _settling(estimate, bar)
+            )
+        return finding("fail", None, _straddling(estimate, bar))
+    worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
+    if estimate.missing.share > MOST_MISSING and (worst is None or not clears(worst)):
+        case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
+        reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
+        return finding("inconclusive", reason)
+    if policy == "confident":
+        bound = _bound(estimate, against=not floor)
+        if bound is None:
+            return finding("inconclusive", "there are too few clusters for an interval")
+        if not clears(bound):
+            return finding(
+                "inconclusive", "the interval straddles the bar", _settling(estimate, bar)
+            )
+        return finding("pass", None)
+    return finding("pass", None, _straddling(estimate, bar))
+
+
+def _bound(estimate: Estimate, *, against: bool) -> float | None:
+    """The one-sided clustered bound above the estimate, or below it."""
+    if estimate.clustered is None:
+        return None
+    return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
+
+
+def _straddling(estimate: Estimate, bar: float) -> str | None:
+    interval = estimate.clustered
+    if interval is None or not interval.lower < bar < interval.upper:
+        return None
+    return _settling(estimate, bar)
+
+
+def _settling(estimate: Estimate, bar: float) -> str:
+    interval = estimate.clustered
+    if interval is None or estimate.value is None:
+        return "no interval: fewer than two clusters"
+    span = (
+        f"the 95% interval {interval.lower:.3f} to {interval.upper:.3f} straddles the bar {bar:g}"
+    )
+    clusters = _clusters_to_settle(estimate, bar, interval)
+    if clusters is None:
+        return span
+    return f"{span}; about {clusters} clusters with such answers would settle it"
+
+
+def _clusters_to_settle(estimate: Estimate, bar: float, interval: Clustered) -> int | None:
+    """Clusters at which the 95% interval would leave the bar out; ``None`` if none is known."""
+    share = _signed(estimate, bar)
+    if share is None or interval.design_effect is None or not estimate.n:
+        return None
+    value, wanted = share
+    if value in (0.0, 1.0):
+        # K clusters that all agree have the exact bound 0.025^(1/K), or its complement.
+        inside = wanted if value == 1.0 else 1 - wanted
+        return math.ceil(math.log(_ONE_TAIL) / math.log(inside)) if 0 < inside < 1 else None
+    units = units_to_settle(value, wanted, interval.design_effect, 1 - _ONE_TAIL)
+    return None if units is None else math.ceil(units * interval.clusters / estimate.n)
+
+
+def _signed(estimate: Estimate, bar: float) -> tuple[float, float] | None:
+    """Estimate and bar as proportions, if they are any."""
+    assert estimate.value is not None
+    if estimate.measure == "side_bias":
+        return 0.5 + estimate.value, 0.5 + bar
+    if estimate.count is None:
+        return None
+    return estimate.value, bar

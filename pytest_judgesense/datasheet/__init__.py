@@ -1,0 +1,1 @@
+"""The datasheet: one value, several renderings."""

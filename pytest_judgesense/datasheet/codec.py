@@ -1,0 +1,166 @@
+"""The datasheet as JSON, version 1, and parts of it to and from plain values.
+
+The file is the same byte for byte for the same judgments and seed: keys stand in a fixed order,
+rates are unrounded, and no time of writing is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from pytest_judgesense.datasheet.sheet import Calls, CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+
+__all__ = ["SCHEMA", "datasheet_json", "part_from_plain", "part_to_plain"]
+
+SCHEMA: Final = "judgesense/datasheet/1"
+
+
+def datasheet_json(sheet: Datasheet) -> str:
+    """The datasheet as JSON text, with a newline at its end."""
+    value = {
+        "schema": SCHEMA,
+        "seed": sheet.seed,
+        "mode": sheet.mode,
+        "versions": dict(sheet.versions),
+        "judges": [_judge(judge) for judge in sheet.judges],
+    }
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def prompts_digest(judge: JudgeSheet) -> str | None:
+    """A short digest of the prompts that were in use; ``None`` where they are not known."""
+    prompts = {part.suite: dict(part.prompts) for part in judge.parts}
+    if not any(prompts.values()):
+        return None
+    text = json.dumps(prompts, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _judge(judge: JudgeSheet) -> dict[str, Any]:
+    recorded = judge.recorded
+    return {
+        "judge": {
+            **judge.identity,
+            "served": list(judge.served),
+            "prompts": prompts_digest(judge),
+            "suites": {part.suite: part.suite_digest for part in judge.parts},
+            "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
+        },
+        "measures": [_estimate(estimate) for estimate in judge.estimates],
+        "checks": [_check(line) for line in judge.checks],
+        "analyses": [],
+        "calls": asdict(judge.calls),
+        "notices": [notice for part in judge.parts for notice in part.notices],
+    }
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    interval, clustered, missing = estimate.interval, estimate.clustered, estimate.missing
+    return {
+        "measure": estimate.measure,
+        "suite": estimate.suite,
+        "condition": dict(estimate.condition),
+        "value": _finite(estimate.value),
+        "count": _whole(estimate.count),
+        "n": estimate.n,
+        "unit": estimate.unit,
+        "interval": interval and _interval(interval),
+        "clustered": clustered and _clustered(clustered),
+        "missing": {
+            "unparsed": missing.unparsed,
+            "failed": missing.failed,
+            "lower_bound": missing.lower_bound,
+            "upper_bound": missing.upper_bound,
+        },
+        "flags": list(estimate.flags),
+        "unavailable": estimate.unavailable,
+    }
+
+
+def _interval(interval: Interval) -> dict[str, Any]:
+    return {
+        "method": interval.method,
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "level": interval.level,
+    }
+
+
+def _clustered(interval: Clustered) -> dict[str, Any]:
+    return {
+        "method": interval.method,
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "level": interval.level,
+        "clusters": interval.clusters,
+        "design_effect": interval.design_effect,
+        "effective_n": interval.effective_n,
+    }
+
+
+def _check(line: CheckLine) -> dict[str, Any]:
+    return {
+        "check": line.check,
+        "measure": line.measure,
+        "suite": line.suite,
+        "condition": dict(line.condition),
+        "bar": line.bar if isinstance(line.bar, float) else dict(line.bar),
+        "outcome": line.outcome,
+        "policy": line.policy,
+        "explanation": line.explanation,
+        "warnings": list(line.warnings),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    assert value is None or math.isfinite(value), "an estimate that is no number is unavailable"
+    return value
+
+
+def _whole(value: float | None) -> float | int | None:
+    # A count is a whole number except where pairs share a call: 3, not 3.0.
+    return int(value) if value is not None and value == int(value) else value
+
+
+def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
+    """A part as JSON can hold it: what a worker process sends."""
+    return asdict(part)
+
+
+def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
+    """The part that `part_to_plain` was given."""
+    recorded = value["recorded"]
+    return SuiteSheet(
+        judge=value["judge"],
+        suite=value["suite"],
+        identity=value["identity"],
+        prompts=value["prompts"],
+        suite_digest=value["suite_digest"],
+        served=tuple(value["served"]),
+        recorded=(recorded[0], recorded[1]) if recorded else None,
+        estimates=tuple(_estimate_from(estimate) for estimate in value["estimates"]),
+        calls=Calls(**value["calls"]),
+        checks=tuple(
+            CheckLine(**{**line, "warnings": tuple(line["warnings"])}) for line in value["checks"]
+        ),
+        notices=tuple(value["notices"]),
+    )
+
+
+def _estimate_from(value: Mapping[str, Any]) -> Estimate:
+    interval, clustered = value["interval"], value["clustered"]
+    return Estimate(
+        **{
+            **value,
+            "interval": interval and Interval(**interval),
+            "clustered": clustered and Clustered(**clustered),
+            "missing": Missing(**value["missing"]),
+            "flags": tuple(value["flags"]),
+        }
+    )

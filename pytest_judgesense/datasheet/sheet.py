@@ -1,0 +1,177 @@
+"""The datasheet as a value: what every rendering shows. Frozen; merged from parts.
+
+A part (`SuiteSheet`) is one judge on one suite. Parts come from one process or from several; the
+sheet that they merge to depends on their content alone, not on the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pytest_judgesense.stats.estimate import Estimate
+
+__all__ = ["Calls", "CheckLine", "Datasheet", "JudgeSheet", "SuiteSheet", "merge_parts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What it took: trials asked and replayed, and their tokens.
+
+    Attributes:
+        made: trials asked in this session; ``replayed``: trials answered by a recording.
+        retried: calls repeated after a fault; ``failed``: trials without a reply.
+        prompt_tokens: as the endpoint counted them; ``None`` where it did not.
+        cost_usd: by the judge's prices; ``None`` without prices.
+    """
+
+    made: int = 0
+    replayed: int = 0
+    retried: int = 0
+    failed: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __add__(self, other: Calls) -> Calls:
+        def both(a: Any, b: Any) -> Any:
+            return b if a is None else a if b is None else a + b
+
+        return Calls(
+            made=self.made + other.made,
+            replayed=self.replayed + other.replayed,
+            retried=self.retried + other.retried,
+            failed=self.failed + other.failed,
+            prompt_tokens=both(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens=both(self.completion_tokens, other.completion_tokens),
+            cost_usd=both(self.cost_usd, other.cost_usd),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """A check with its outcome, as the datasheet holds it.
+
+    Attributes:
+        check: the check as node ids show it.
+        measure: what it gates.
+        suite: on which suite.
+        condition: of the estimate that it gates.
+        bar: a number, or the named bars of a composite check.
+        outcome: ``pass``, ``fail`` or ``inconclusive``.
+        policy: ``estimate`` or ``confident``.
+        explanation: what came out, in one line.
+        warnings: what would settle a close call.
+    """
+
+    check: str
+    measure: str
+    suite: str
+    bar: float | Mapping[str, float]
+    outcome: str
+    policy: str
+    explanation: str
+    condition: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSheet:
+    """One judge on one suite.
+
+    Attributes:
+        judge: the judge's name as files and node ids have it.
+        suite: name of the suite.
+        identity: what makes the judge the judge that it is.
+        prompts: the prompts that were in use, by suite; empty where a log does not hold them.
+        suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
+        served: models that the replies named.
+        recorded: when the first and the last exchange were recorded.
+    """
+
+    judge: str
+    suite: str
+    identity: Mapping[str, Any]
+    prompts: Mapping[str, Any]
+    suite_digest: str | None
+    served: tuple[str, ...]
+    recorded: tuple[str, str] | None
+    estimates: tuple[Estimate, ...]
+    calls: Calls
+    checks: tuple[CheckLine, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
+        """The same with these outcomes as well; the same check stands once."""
+        known = {(line.check, line.suite): line for line in (*self.checks, *checks)}
+        return replace(self, checks=tuple(known[key] for key in sorted(known)))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSheet:
+    """One judge on all suites that it was measured on, in alphabetical order."""
+
+    judge: str
+    identity: Mapping[str, Any]
+    parts: tuple[SuiteSheet, ...]
+
+    @property
+    def calls(self) -> Calls:
+        """The calls of all suites."""
+        return sum((part.calls for part in self.parts), Calls())
+
+    @property
+    def recorded(self) -> tuple[str, str] | None:
+        """When the first and the last exchange of all suites were recorded."""
+        spans = [part.recorded for part in self.parts if part.recorded]
+        return (min(a for a, _ in spans), max(b for _, b in spans)) if spans else None
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """Models that the replies named."""
+        return tuple(sorted({model for part in self.parts for model in part.served}))
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates of all suites."""
+        return tuple(estimate for part in self.parts for estimate in part.estimates)
+
+    @property
+    def checks(self) -> tuple[CheckLine, ...]:
+        """The checks of all suites."""
+        return tuple(line for part in self.parts for line in part.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Datasheet:
+    """The datasheets of all judges of a run."""
+
+    seed: int
+    mode: str
+    versions: Mapping[str, str]
+    judges: tuple[JudgeSheet, ...]
+
+
+def merge_parts(
+    parts: Iterable[SuiteSheet], *, seed: int, mode: str, versions: Mapping[str, str]
+) -> Datasheet:
+    """The datasheet of all parts; parts of the same judge and suite differ only in their checks."""
+    merged: dict[tuple[str, str], SuiteSheet] = {}
+    for part in parts:
+        key = (part.judge, part.suite)
+        known = merged.get(key, part)
+        # Of processes that share a recording, the one that made the calls counts them.
+        fuller = max(known, part, key=lambda one: one.calls.made)
+        merged[key] = fuller.with_checks((*known.checks, *part.checks))
+    judges: dict[str, list[SuiteSheet]] = {}
+    for key in sorted(merged):
+        judges.setdefault(key[0], []).append(merged[key])
+    return Datasheet(
+        seed=seed,
+        mode=mode,
+        versions=versions,
+        judges=tuple(
+            JudgeSheet(judge, suites[0].identity, tuple(suites)) for judge, suites in judges.items()
+        ),
+    )

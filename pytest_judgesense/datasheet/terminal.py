@@ -1,0 +1,191 @@
+"""The datasheet on a terminal: lines of at most 100 columns, readable without colour. Pure.
+
+Text of judges is untrusted: whatever is not printable is shown as an escape.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pytest_judgesense.checks.explanation import printable
+from pytest_judgesense.datasheet import numbers
+from pytest_judgesense.datasheet.codec import prompts_digest
+from pytest_judgesense.datasheet.profile import profile_sketch
+from pytest_judgesense.datasheet.sheet import CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.stats.estimate import Estimate
+
+__all__ = ["WIDTH", "datasheet_lines"]
+
+WIDTH = 100
+
+
+def datasheet_lines(sheet: Datasheet) -> Iterator[str]:
+    """The lines of all judges, a blank line between two."""
+    for index, judge in enumerate(sheet.judges):
+        if index:
+            yield ""
+        yield from _judge_lines(judge, sheet)
+
+
+def _judge_lines(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:
+    yield from _wrapped(f"judge {judge.judge}", _identity(judge))
+    yield from _wrapped(
+        "", [f"prompts {prompts_digest(judge) or 'unknown'}", *_provenance(judge, sheet)]
+    )
+    yield _row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
+    for part in judge.parts:
+        yield from _part_lines(part)
+    sketch = profile_sketch(judge.estimates)
+    yield from _wrapped(
+        "  profile:", [sketch or "nothing that a profile is drawn from was measured"]
+    )
+    yield from _wrapped("  calls:", _totals(judge))
+
+
+def _identity(judge: JudgeSheet) -> list[str]:
+    identity = judge.identity
+    parts = [f"{identity.get('provider', 'log')}:{identity.get('model') or judge.judge}"]
+    parts += [
+        f"{key} {identity[key]}"
+        for key in ("base_url", "temperature", "max_tokens", "seed")
+        if identity.get(key) is not None
+    ]
+    if judge.served:
+        parts.append("served as " + ", ".join(judge.served))
+    if identity.get("own_prompts"):
+        parts.append(f"own prompts {identity['own_prompts']}")
+    return [printable(part) for part in parts]
+
+
+def _provenance(judge: JudgeSheet, sheet: Datasheet) -> list[str]:
+    recorded = judge.recorded
+    state = {"replay": "REPLAYED", "report": "FROM LOGS"}.get(sheet.mode, "FRESH")
+    if recorded is None:
+        return [state, f"seed of intervals {sheet.seed}"]
+    first, last = (moment[:10] for moment in recorded)
+    span = first if first == last else f"{first} to {last}"
+    return [f"{state}, recorded {span}", f"seed of intervals {sheet.seed}"]
+
+
+def _row(*cells: str) -> str:
+    name, count, value, interval, clustered, check = cells
+    line = f"{name:<32}{count:>9}{value:>8}  {interval:<16}{clustered:<16}{check}"
+    return line.rstrip()
+
+
+def _part_lines(part: SuiteSheet) -> Iterator[str]:
+    yield f"  {part.suite}"
+    gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]] = {}
+    composite = []
+    for line in part.checks:
+        if isinstance(line.bar, float):
+            gated.setdefault((line.measure, tuple(line.condition.items())), []).append(line)
+        else:
+            composite.append(line)
+    by_measure: dict[str, list[Estimate]] = {}
+    for estimate in part.estimates:
+        by_measure.setdefault(estimate.measure, []).append(estimate)
+    for measure, estimates in by_measure.items():
+        if estimates[0].condition and len(estimates) > 1:
+            yield f"    {measure}"
+        for estimate in estimates:
+            alone = not estimate.condition or len(estimates) == 1
+            key = (measure, tuple(estimate.condition.items()))
+            yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
+    for lines in [*gated.values(), composite]:
+        for line in lines:
+            yield f"    {line.check}: {line.outcome.upper()}"
+            yield from _indented(line.explanation)
+            yield from _warnings([line])
+    for notice in part.notices:
+        yield from _indented(f"notice: {notice}")
+
+
+def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool) -> Iterator[str]:
+    """One estimate: by its measure, or below that by its condition."""
+    condition = ", ".join(
+        f"{key} {value}" if key in ("distance", "polarity") else str(value)
+        for key, value in estimate.condition.items()
+    )
+    name = f"    {estimate.measure}" if alone else f"      {condition}"
+    if alone and condition:
+        name += f" ({condition})"
+    if estimate.value is None:
+        yield from _indented(
+            f"{name.strip()}: N/A, {estimate.unavailable}", width=4 + 2 * (not alone)
+        )
+    else:
+        yield _row(
+            name,
+            numbers.counts(estimate),
+            numbers.value(estimate),
+            numbers.interval(estimate.interval),
+            numbers.interval(estimate.clustered),
+            "; ".join(_short(line) for line in checks),
+        )
+    notes = list(estimate.flags)
+    notes += _missing(estimate)
+    if notes:
+        yield from _indented("; ".join(notes))
+    yield from _warnings(checks)
+
+
+def _missing(estimate: Estimate) -> Iterator[str]:
+    """What is missing, with the worst cases where it could have moved the value."""
+    missing = estimate.missing
+    counted = [
+        f"{number} {word}"
+        for number, word in ((missing.unparsed, "unparsed"), (missing.failed, "failed"))
+        if number
+    ]
+    low, high = missing.lower_bound, missing.upper_bound
+    if counted and low is not None and high is not None and low != high:
+        counted.append(f"worst cases {numbers.rate(low)} to {numbers.rate(high)}")
+    # A bound that does not move: the measure counts the missing replies itself.
+    if counted and (low is None or low != high):
+        yield "missing: " + ", ".join(counted)
+
+
+def _short(line: CheckLine) -> str:
+    # The bar as written in the check's id; the sign follows from the kind of the check.
+    sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
+    return f"{sign} {line.bar:g} {line.outcome.upper()}"
+
+
+def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:
+    for line in checks:
+        for warning in line.warnings:
+            yield from _indented(f"{line.check}: {warning}")
+
+
+def _totals(judge: JudgeSheet) -> list[str]:
+    calls = judge.calls
+    parts = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
+    if calls.prompt_tokens is not None:
+        parts.append(f"{calls.prompt_tokens:,} prompt tokens")
+        parts.append(f"{calls.completion_tokens or 0:,} completion tokens")
+    if calls.cost_usd is not None:
+        parts.append(f"{calls.cost_usd:.4f} USD")
+    return parts
+
+
+def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
+    text = "  ".join(filter(None, [head, ", ".join(part for part in parts if part)]))
+    indent = "    "
+    start = indent if not head else ""
+    yield from textwrap.wrap(
+        text, WIDTH, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _indented(text: str, width: int = 6) -> Iterator[str]:
+    indent = " " * width
+    yield from textwrap.wrap(
+        printable(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,1 @@
+"""Judges: how they are declared, asked and understood."""

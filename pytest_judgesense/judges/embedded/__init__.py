@@ -1,0 +1,1 @@
+"""The embedded judge: a psychometric observer that replies over real HTTP."""

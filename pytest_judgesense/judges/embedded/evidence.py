@@ -1,0 +1,129 @@
+"""What the embedded judge can see in a text: four lexical features, each a pure function.
+
+The embedded judge is a psychometric observer, not a language model. Its evidence is limited to
+what these functions count, so that anyone can compute by hand what it will perceive:
+
+=================  ==========================================================================
+feature            definition
+=================  ==========================================================================
+coverage           number of required elements that one sentence of the text covers; a
+                   sentence covers an element when it holds at least two thirds of the
+                   element's content stems
+query share        share of the query's content stems that occur in the text
+unsupported        number of content stems of a statement that its source does not hold
+cohesion           share of neighbouring sentences that are linked: they share a content
+                   stem, or the later one opens with a connective
+surface            mean number of letters a word: style without substance
+=================  ==========================================================================
+
+Content stems are lower-case words that are not function words, with English endings removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+_WORD: Final = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+_SUFFIXES: Final = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
+
+FUNCTION_WORDS: Final = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below
+    between both but by can could did do does doing down during each few for from further had has
+    have having he her here hers him his how i if in into is it its itself just me more most must my
+    no nor not of off on once only or other our out over own per same shall she should so some such
+    than that the their them then there these they this those through to too under until up very
+    was we were what when where which while who whom whose why will with within would you your
+    """.split()
+)
+CONNECTIVES: Final = frozenset(
+    """
+    accordingly afterwards also although another because besides consequently finally first
+    furthermore he hence her his however instead it its likewise meanwhile moreover nevertheless
+    next otherwise second she similarly so soon still such that their then therefore these they
+    third this those thus yet
+    """.split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words and numbers of ``text``, in order."""
+    return _WORD.findall(text.lower())
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of ``text``: split after ``. ! ?`` and at line breaks; empty ones left out."""
+    return [part for part in _SENTENCE_END.split(text.strip()) if part and words(part)]
+
+
+def stem(word: str) -> str:
+    """``word`` without its English ending; words of up to three letters and numbers stay whole."""
+    word = word.split("'", maxsplit=1)[0].split("’", maxsplit=1)[0]
+    if word[0].isdigit():
+        return word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    # "planned" and "planning" leave "plann": the doubled consonant goes as well.
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    return word
+
+
+@lru_cache(maxsize=8192)
+def content_stems(text: str) -> frozenset[str]:
+    """Stems of the words of ``text`` that are not function words."""
+    return frozenset(stem(word) for word in words(text) if word not in FUNCTION_WORDS)
+
+
+def covers(text: str, element: str) -> bool:
+    """Whether one sentence of ``text`` holds at least two thirds of the stems of ``element``."""
+    wanted = content_stems(element)
+    if not wanted:
+        return False
+    return any(
+        3 * len(wanted & content_stems(sentence)) >= 2 * len(wanted) for sentence in sentences(text)
+    )
+
+
+def coverage(text: str, elements: Sequence[str]) -> int:
+    """Number of ``elements`` that ``text`` covers."""
+    return sum(covers(text, element) for element in elements)
+
+
+def query_share(text: str, query: str) -> float:
+    """Share of the content stems of ``query`` that occur in ``text``; 0 for an empty query."""
+    wanted = content_stems(query)
+    return len(wanted & content_stems(text)) / len(wanted) if wanted else 0.0
+
+
+def unsupported(statement: str, source: str) -> int:
+    """Number of content stems of ``statement`` that do not occur in ``source``."""
+    return len(content_stems(statement) - content_stems(source))
+
+
+def linked(earlier: str, later: str) -> bool:
+    """Whether neighbouring sentences share a content stem or the later opens by a connective."""
+    opening = words(later)[:1]
+    return bool(
+        content_stems(earlier) & content_stems(later) or (opening and opening[0] in CONNECTIVES)
+    )
+
+
+def cohesion(text: str) -> float:
+    """Share of neighbouring sentences of ``text`` that are linked; 1 for a single sentence."""
+    parts = sentences(text)
+    if len(parts) < 2:
+        return 1.0
+    return sum(map(linked, parts, parts[1:])) / (len(parts) - 1)
+
+
+def surface(text: str) -> float:
+    """Mean number of characters a word; 0 for a text without words."""
+    found = words(text)
+    return sum(map(len, found)) / len(found) if found else 0.0

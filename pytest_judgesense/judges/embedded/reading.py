@@ -1,0 +1,104 @@
+"""What the embedded judge takes from a rendered prompt: candidates, evidence texts, labels. Pure.
+
+It knows nothing but the text that it was sent. It looks for
+
+- blocks in tags, ``<response_a>...</response_a>``; a name that ends in ``_a`` or ``_b`` is a
+  candidate, any other name (``task``, ``query``, ``source``, ``statement``, ``text``) is context;
+- failing that, headings on a line of their own or before a colon: ``Response A:``, ``Answer (b)``;
+- in what is left, the instruction: the labels that it permits (``YES``/``NO``, a range such as
+  ``from 1 to 5``, otherwise ``A``/``B``; ``tie`` where the word occurs), whether ``YES`` is asked
+  for where there is an error (inverted polarity), and whether ties are asked for when only
+  surface features differ (a strict criterion).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Reading", "read_prompt"]
+
+_BLOCK: Final = re.compile(r"<([a-z]+(?:_[a-z0-9]+)?)>\n?(.*?)\n?</\1>", re.DOTALL)
+_HEADING: Final = re.compile(
+    r"^[#*\[ ]*(?:response|answer|candidate|option|passage|output|assistant)[ _]\(?([ab])\)?"
+    r"[\]* ]*(?::|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RANGE: Final = re.compile(r"\b(\d{1,2})\s*(?:to|-|–)\s*(\d{1,2})\b")
+_INVERTED: Final = re.compile(
+    r"\bYES\b(?:(?!\bNO\b)[^.])*\b(?:errors?|mistakes?|wrong|incorrect|inaccurate|contradicts?)\b"
+)
+_SURFACE_WORDS: Final = ("wording", "style", "fluency", "length", "surface")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A prompt as the embedded judge reads it.
+
+    Attributes:
+        instruction: the prompt without candidates and context.
+        context: texts of the other blocks by name.
+        candidates: the texts of slot A and slot B, or ``None``.
+        labels: what it may answer, without ``tie``.
+        tie: whether ``tie`` is permitted.
+        inverted: whether ``YES`` stands for an error.
+        strict: whether a tie is asked for when only surface features differ.
+    """
+
+    instruction: str
+    context: Mapping[str, str]
+    candidates: tuple[str, str] | None
+    labels: tuple[str, ...]
+    tie: bool
+    inverted: bool
+    strict: bool
+
+
+def read_prompt(prompt: str) -> Reading:
+    """The reading of ``prompt`` (system and user text joined)."""
+    blocks = {match[1]: match[2] for match in _BLOCK.finditer(prompt)}
+    instruction = _BLOCK.sub(" ", prompt)
+    slots = {name[-1]: text for name, text in blocks.items() if name.endswith(("_a", "_b"))}
+    if len(slots) < 2:
+        slots, instruction = _by_headings(instruction)
+    candidates = (slots["a"], slots["b"]) if len(slots) == 2 else None
+    lowered = instruction.lower()
+    tie = re.search(r"\bties?\b", lowered) is not None
+    return Reading(
+        instruction=" ".join(instruction.split()),
+        context={name: text for name, text in blocks.items() if not name.endswith(("_a", "_b"))},
+        candidates=candidates,
+        labels=_labels(instruction, candidates is not None),
+        tie=tie,
+        inverted=_INVERTED.search(instruction) is not None,
+        strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
+    )
+
+
+def _by_headings(text: str) -> tuple[dict[str, str], str]:
+    """Candidates under headings: each runs to the next heading, the last to a blank line."""
+    found = list(_HEADING.finditer(text))
+    slots: dict[str, str] = {}
+    rest = text[: found[0].start()] if found else text
+    for index, match in enumerate(found):
+        if index + 1 < len(found):
+            body = text[match.end() : found[index + 1].start()]
+        else:
+            body, _, tail = text[match.end() :].strip("\n").partition("\n\n")
+            rest += "\n" + tail
+        slots[match[1].lower()] = body.strip()
+    return slots, rest
+
+
+def _labels(instruction: str, pairwise: bool) -> tuple[str, ...]:
+    if pairwise:
+        return ("A", "B")
+    if re.search(r"\bYES\b", instruction) and re.search(r"\bNO\b", instruction):
+        return ("YES", "NO")
+    if match := _RANGE.search(instruction):
+        low, high = int(match[1]), int(match[2])
+        if low < high:
+            return tuple(str(value) for value in range(low, high + 1))
+    return ()

@@ -1,0 +1,72 @@
+"""One event loop for all asking, in a thread of its own.
+
+A judge's module-level async client belongs to the loop of its first use: a second ``asyncio.run``
+would find it dead. In a thread of its own, the loop serves synchronous tests and tests whose own
+loop is running alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+__all__ = ["AskingLoop"]
+
+_T = TypeVar("_T")
+
+
+class AskingLoop:
+    """An event loop in a daemon thread, started at its first use, ended by `close`."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
+        """Start ``coroutine`` on the loop; its result is in the future."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+
+    def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        """Run ``coroutine`` to its end and return its result.
+
+        An interrupt cancels it and waits until it has cleaned up.
+        """
+        future = self.submit(coroutine)
+        try:
+            return future.result()
+        except BaseException:
+            if not future.done():
+                future.cancel()
+                self._drain()
+            raise
+
+    def close(self) -> None:
+        """End the loop and its thread; a loop that was never used has nothing to end."""
+        if self._loop is None or self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=10)
+        self._loop.close()
+        self._loop = self._thread = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="judgesense-asking", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def _drain(self) -> None:
+        async def others() -> None:
+            own = asyncio.current_task()
+            tasks = [task for task in asyncio.all_tasks() if task is not own]
+            await asyncio.wait(tasks, timeout=10) if tasks else None
+
+        self.submit(others()).result()

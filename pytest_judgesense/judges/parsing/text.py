@@ -1,0 +1,159 @@
+"""What happens to a reply before it is read: one spelling of every character, no thinking.
+
+`tidy` brings a text into one spelling (NFKC, straight quotes, one kind of dash and blank),
+`without_thinking` removes the blocks in which a model reasons aloud before it answers, and `peel`
+takes away what stands around a label. All are linear in the length of the text, whatever it
+holds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+__all__ = ["both_ends", "ends_abruptly", "normal_form", "peel", "tidy", "without_thinking"]
+
+_SPELLINGS: Final = str.maketrans(
+    {
+        "‘": "'",
+        "’": "'",
+        "‛": "'",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "«": '"',
+        "»": '"',
+        "‐": "-",
+        "‑": "-",
+        "‒": "-",
+        "–": "-",
+        "—": " - ",
+        "―": " - ",
+        "−": "-",
+        "→": ":",
+        "⇒": ":",
+        "≫": ">",
+        "≪": "<",
+        "≈": "=",
+        "【": "[",
+        "】": "]",
+        "\u200b": None,
+        "\u200c": None,
+        "\u200d": None,
+        "\u2060": None,
+        "\ufeff": None,
+        "\ufe0f": None,
+        "\x00": None,
+    }
+)
+_MARKS_IN_A_ROW: Final = 30
+_PRIVATE: Final = re.compile(r"[\ue000-\uf8ff]+")
+_BLANKS: Final = re.compile(r"[^\S\n]+")
+_LINE_ENDS: Final = re.compile(r" ?(?:\r\n?|[\n\v\f\x1c-\x1e\x85\u2028\u2029]) ?")
+_SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
+_STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
+_QUOTE_MARKS: Final = re.compile(r"^(?:> )+", re.MULTILINE)
+_TEXT_COMMAND: Final = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{}\n]{0,80})\}")
+_THINKING: Final = re.compile(
+    r"(?:^[ \t\ufeff\u200b]*|(?<=>)[ \t]*)"
+    r"<(?P<open>think|thinking|thought|reasoning|analysis|scratchpad)>"
+    r"|</(?:think|thinking|thought|reasoning|analysis|scratchpad)>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
+_LONGEST_END: Final = 50_000
+_SHORTEST_CUT: Final = 12
+_OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
+_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
+_BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
+_FENCE: Final = re.compile(r"```\w{0,12}\n?")
+_TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
+_JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
+_BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
+
+
+def _without_long_runs_of_marks(text: str) -> str:
+    # Normalisation sorts every run of combining marks, and its sort is quadratic: a hostile
+    # reply is one such run. Unicode's stream-safe format allows 30 of them, so does this.
+    kept = []
+    run = 0
+    for char in text:
+        run = run + 1 if unicodedata.combining(char) else 0
+        if run <= _MARKS_IN_A_ROW:
+            kept.append(char)
+    return "".join(kept)
+
+
+def tidy(text: str) -> str:
+    r"""``text`` in one spelling.
+
+    NFKC (full-width letters become plain ones), straight quotes, hyphens for dashes, single
+    blanks, ``\n`` for line ends; the private-use characters that the reader of mentions needs
+    for itself, special tokens of chat templates, quote marks at line starts and struck-out text
+    are removed.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
+        text = _PRIVATE.sub("", text)
+    text = _BLANKS.sub(" ", _LINE_ENDS.sub("\n", text.translate(_SPELLINGS)))
+    text = _QUOTE_MARKS.sub("", _STRUCK_OUT.sub(" ", _SPECIAL_TOKENS.sub(" ", text)))
+    return _TEXT_COMMAND.sub(r"\1", text).strip()
+
+
+def without_thinking(text: str) -> tuple[str, bool]:
+    """``text`` without its thinking blocks, and whether the last of them never ends.
+
+    A closing tag without an opening one ends thinking that began in the prompt: all before it
+    goes. An opening tag counts only at the start of a line or right after another tag, for a
+    judge may write about tags.
+    """
+    kept: list[str] = []
+    position = 0
+    thinking = False
+    for tag in _THINKING.finditer(text):
+        if tag["open"] is None:
+            if not thinking:
+                kept.clear()
+            thinking, position = False, tag.end()
+        elif not thinking:
+            kept.append(text[position : tag.start()])
+            thinking = True
+    if not thinking:
+        kept.append(text[position:])
+    return "".join(kept).strip(), thinking
+
+
+def both_ends(text: str) -> str:
+    """``text``, or its first and last 50,000 characters if it has more than twice as many."""
+    if len(text) <= 2 * _LONGEST_END:
+        return text
+    # Whole words only: half a number is another number.
+    head = text[:_LONGEST_END].rsplit(maxsplit=1)
+    tail = text[-_LONGEST_END:].split(maxsplit=1)
+    return f"{head[0]}\n{tail[-1]}"
+
+
+def ends_abruptly(text: str) -> bool:
+    """Whether ``text`` looks cut: several words, and the last sentence does not end."""
+    unclosed = text.startswith(("{", "```")) and text.count("{") > text.count("}")
+    return unclosed or (bool(_ABRUPT.search(text)) and text.count(" ") >= _SHORTEST_CUT)
+
+
+def normal_form(text: str) -> str:
+    """``text`` as phrases are compared: case folded, single blanks between words."""
+    return _JOINTS.sub(" ", " ".join(text.casefold().split()))
+
+
+def peel(text: str) -> str:
+    """``text`` without the punctuation, Markdown, brackets, tags and fences around it."""
+    text = _FENCE.sub("", text).strip()
+    while True:
+        before = text
+        whole = _TAGGED.fullmatch(text) or _BOXED.fullmatch(text.strip("$ "))
+        text = whole[whole.re.groups] if whole else text
+        text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+        if "\\boxed" not in text:
+            text = text.lstrip(_OPENERS).rstrip(_CLOSERS)
+        if text == before:
+            return text

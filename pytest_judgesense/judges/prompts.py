@@ -1,0 +1,91 @@
+"""From a suite and a judge to the messages of one trial. Pure.
+
+The judge sees the rendered template and nothing else: no label, no level, no id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judgment import Order
+from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.suite import Item, Suite, Template
+
+__all__ = ["render_messages", "suite_for_judge"]
+
+
+def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
+    """``suite`` under the judge's own prompts, where it has any for it.
+
+    Template ids stay where one prompt replaces one template, so that trials of the old and the
+    new prompt pair up; wordings of a paraphrase suite are called ``t1``, ``t2``, ...
+
+    Raises:
+        UsageError: a prompt asks for a field that the suite does not have.
+    """
+    templates = _own_templates(suite, judge)
+    _verify(suite, judge, templates)
+    return suite.with_templates(templates, judge.system)
+
+
+def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
+    prompts = judge.prompts
+    if suite.kind == "paraphrase":
+        wordings = prompts.paraphrases.get(suite.base, prompts.paraphrases.get("*"))
+        if wordings is None:
+            return suite.templates
+        return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
+    return tuple(
+        replace(template, text=own)
+        if (own := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
+        else template
+        for template in suite.templates
+    )
+
+
+def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> None:
+    given = set.intersection(*({*item.fields} for item in suite.items))
+    required = {"a", "b"} if suite.space.pairwise else set()
+    for template in templates:
+        asked = placeholders(template.text)
+        for wrong, what in (
+            (asked - given - required, "asks for what suite"),
+            (required - asked, "does not show what suite"),
+        ):
+            if wrong:
+                raise UsageError(
+                    f"prompt {template.id} of judge {judge.name!r} {what} {suite.name} "
+                    f"{'does not have' if what.startswith('asks') else 'compares'}",
+                    found="{{" + "}}, {{".join(sorted(wrong)) + "}}",
+                    expected="of "
+                    + ", ".join("{{" + name + "}}" for name in sorted(given | required)),
+                    remedy="mend the prompt, or name the suite that it is for: "
+                    f"prompts.paraphrases = {{ {suite.base} = [...] }}",
+                )
+
+
+def render_messages(
+    suite: Suite, item: Item, template: Template, order: Order, *, system_role: bool = True
+) -> list[dict[str, str]]:
+    """The chat messages of one trial.
+
+    Args:
+        suite: for its system prompt.
+        item: the stimulus.
+        template: the wording.
+        order: ``ab`` shows content 1 in slot A, ``ba`` content 2.
+        system_role: without it the system prompt becomes the beginning of the user turn.
+    """
+    fields = dict(item.fields)
+    if item.contents:
+        first, second = item.contents if order == "ab" else item.contents[::-1]
+        fields |= {"a": first, "b": second}
+    user = fill(template.text, fields)
+    if not suite.system:
+        return [{"role": "user", "content": user}]
+    if not system_role:
+        return [{"role": "user", "content": f"{suite.system}\n\n{user}"}]
+    return [{"role": "system", "content": suite.system}, {"role": "user", "content": user}]

@@ -1,0 +1,112 @@
+"""From names to judges: declared tables, Python objects, ``provider:model``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.judges.embedded.observer import PROFILES
+from pytest_judgesense.judges.spec import (
+    PROVIDERS,
+    JudgeSpec,
+    judge_from_name,
+    judge_from_table,
+)
+
+__all__ = ["declared_judges", "resolve_judges"]
+
+
+def declared_judges(start: Path) -> dict[str, JudgeSpec]:
+    """Judges of the nearest ``pyproject.toml`` upward of ``start`` that is there.
+
+    Raises:
+        UsageError: the file or a table in it is wrong.
+    """
+    folder = start if start.is_dir() else start.parent
+    for place in (folder, *folder.parents):
+        path = place / "pyproject.toml"
+        if path.is_file():
+            return {
+                name: judge_from_table(name, _table(path, name, table), place)
+                for name, table in _tables(path).items()
+            }
+    return {}
+
+
+def _tables(path: Path) -> Mapping[str, Any]:
+    try:
+        project = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(
+            f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
+        ) from error
+    tables = project.get("tool", {}).get("judgesense", {}).get("judges", {})
+    return _table(path, "judges", tables)
+
+
+def _table(path: Path, name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"[tool.judgesense] of {path} is wrong at {name!r}",
+            found=repr(value),
+            expected="a table, such as [tool.judgesense.judges.mine]",
+        )
+    return value
+
+
+def resolve_judges(
+    names: Sequence[str],
+    declared: Mapping[str, JudgeSpec],
+    objects: Mapping[str, JudgeSpec],
+    suite_judges: Iterable[str] = (),
+) -> list[JudgeSpec]:
+    """The judges to measure, in order.
+
+    Args:
+        names: what the user asked for; empty: the declared judges and the Python objects, else
+            those that the suite names.
+        declared: judges of ``pyproject.toml``.
+        objects: judges that a ``conftest.py`` gave.
+        suite_judges: names that the suite gives for itself.
+
+    Raises:
+        UsageError: a name is unknown, two judges share one name, or there is no judge at all.
+    """
+    known = {**declared, **objects}
+    wanted = list(names) or list(known) or list(suite_judges)
+    if not wanted:
+        raise UsageError(
+            "there is no judge to measure",
+            found="no --judge-name, no [tool.judgesense.judges.<name>] in pyproject.toml, none in "
+            "conftest.py and none named by the suite",
+            expected="at least one judge",
+            remedy="add --judge-name embedded:clean to try it, or declare a judge: "
+            '[tool.judgesense.judges.mine] provider = "openai", model = "..."',
+        )
+    judges = [_judge(name, known) for name in dict.fromkeys(wanted)]
+    seen: dict[str, JudgeSpec] = {}
+    for judge in judges:
+        if seen.setdefault(judge.slug.lower(), judge) is not judge:
+            raise UsageError(
+                "two judges share one name",
+                found=f"{judge.provider}:{judge.model} and {seen[judge.slug.lower()].provider}:"
+                f"{seen[judge.slug.lower()].model}, both called {judge.name!r}",
+                expected="names that differ, upper and lower case apart",
+            )
+    return judges
+
+
+def _judge(name: str, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
+    if name in known:
+        return known[name]
+    if name.partition(":")[0] in PROVIDERS and ":" in name:
+        return judge_from_name(name)
+    valid = [
+        *known,
+        *(f"embedded:{profile}" for profile in PROFILES),
+        *(f"{provider}:MODEL" for provider in PROVIDERS if provider != "embedded"),
+    ]
+    raise unknown_name("judge", name, valid)

@@ -1,0 +1,250 @@
+"""A judge as declared: provider, model, decoding settings, prompts. Frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.judges.embedded.observer import observer_named
+
+__all__ = ["PROVIDERS", "JudgeFunction", "JudgeSpec", "Prices", "Prompts", "judge_from_table"]
+
+Message: TypeAlias = Mapping[str, str]
+JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+
+PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
+_NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """USD per million tokens."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """A judge's own prompts; each replaces templates of the suites.
+
+    Attributes:
+        pairwise: replaces the baseline template of every suite that has just one (vacuum, ladder)
+            and the baseline arm of criterion suites.
+        strict: replaces the strict arm of criterion suites.
+        paraphrases: by suite name, the wordings that replace the templates of that paraphrase
+            suite; under the key ``*`` for every paraphrase suite that none is named for.
+    """
+
+    pairwise: str | None = None
+    strict: str | None = None
+    paraphrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """Everything that makes a judge the judge that it is.
+
+    Attributes:
+        name: how the user calls it.
+        provider: one of `PROVIDERS`.
+        model: model name, embedded profile, or ``package.module:function``.
+        function: for ``callable`` judges given as a Python object.
+        base_url: endpoint, without the path of the call; ``None`` for the provider's own.
+        api_key_env: environment variable with the key; ``None`` for the provider's usual one.
+        seed: request seed of the first replicate, later ones count up; ``None`` sends none.
+        system: replaces the suites' system prompt; ``None`` keeps it.
+        system_role: ``False`` puts the system prompt at the beginning of the user turn.
+        timeout_s: seconds until a call counts as failed.
+    """
+
+    name: str
+    provider: str
+    model: str
+    function: JudgeFunction | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = 0.0
+    max_tokens: int = 256
+    seed: int | None = None
+    system: str | None = None
+    system_role: bool = True
+    timeout_s: float = 120.0
+    prompts: Prompts = Prompts()
+    prices: Prices | None = None
+
+    @property
+    def slug(self) -> str:
+        """The name as it stands in node ids and file names.
+
+        Characters outside ``[A-Za-z0-9._-]`` become ``-``; a digest then tells names apart that
+        would otherwise coincide.
+        """
+        clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
+        if clean == self.name:
+            return clean
+        return f"{clean}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The decoding settings, for datasheets."""
+        return {
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+        }
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _File(_Form):
+    file: str
+
+
+class _PromptsForm(_Form):
+    pairwise: str | _File | None = None
+    strict: str | _File | None = None
+    paraphrases: list[str | _File] | dict[str, list[str | _File]] | None = None
+
+
+class _PricesForm(_Form):
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+
+
+class _JudgeForm(_Form):
+    provider: Literal["anthropic", "callable", "embedded", "openai"]
+    model: str | None = None
+    function: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = Field(default=0.0, ge=0)
+    max_tokens: int = Field(default=256, ge=1)
+    seed: int | None = None
+    system: str | None = None
+    system_role: bool = True
+    timeout_s: float = Field(default=120.0, gt=0)
+    prompts: _PromptsForm = _PromptsForm()
+    prices: _PricesForm | None = None
+
+    @model_validator(mode="after")
+    def _has_a_model(self) -> _JudgeForm:
+        if self.provider == "callable":
+            target = self.model or self.function
+            if target is None or ":" not in target:
+                msg = 'a callable judge has model = "package.module:function"'
+                raise ValueError(msg)
+        elif self.model is None:
+            msg = "model is missing"
+            raise ValueError(msg)
+        return self
+
+
+def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> JudgeSpec:
+    """The judge of a table ``[tool.judgesense.judges.<name>]``.
+
+    Args:
+        name: the judge's name.
+        table: the table as read from TOML.
+        folder: where ``{file = "..."}`` prompts are looked up.
+
+    Raises:
+        UsageError: a key or a value is wrong; it lists the valid ones.
+    """
+    try:
+        form = _JudgeForm.model_validate(table)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or 'table'}: {problem['msg']}"
+            for problem in error.errors()
+        )
+        raise UsageError(
+            f"judge {name!r} is declared wrongly",
+            found=problems,
+            expected="the keys " + ", ".join(sorted(_JudgeForm.model_fields)),
+            remedy=f"mend [tool.judgesense.judges.{name}]",
+        ) from error
+    model = form.model or form.function or ""
+    if form.provider == "embedded":
+        observer_named(model)
+    return JudgeSpec(
+        name=name,
+        provider=form.provider,
+        model=model,
+        base_url=form.base_url,
+        api_key_env=form.api_key_env,
+        temperature=form.temperature,
+        max_tokens=form.max_tokens,
+        seed=_seed(form.provider, form.seed),
+        system=form.system,
+        system_role=form.system_role,
+        timeout_s=form.timeout_s,
+        prompts=_prompts(name, form.prompts, folder),
+        prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
+    )
+
+
+def judge_from_name(name: str) -> JudgeSpec:
+    """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
+
+    An embedded judge is called by its profile alone, for its profile is its whole identity.
+    """
+    provider, _, model = name.partition(":")
+    if provider not in PROVIDERS or not model:
+        raise unknown_name("judge or provider", name, [f"{known}:MODEL" for known in PROVIDERS])
+    shown = model if provider == "embedded" else name
+    return judge_from_table(shown, {"provider": provider, "model": model}, Path())
+
+
+def _seed(provider: str, seed: int | None) -> int | None:
+    # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
+    return 0 if provider == "embedded" and seed is None else seed
+
+
+def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
+    def read(value: str | _File | None) -> str | None:
+        if not isinstance(value, _File):
+            return value
+        path = folder / value.file
+        try:
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"a prompt of judge {name!r} cannot be read",
+                found=str(error),
+                expected=f"a text file in UTF-8 at {path}",
+            ) from error
+
+    def wordings(values: Sequence[str | _File]) -> tuple[str, ...]:
+        texts = tuple(text for value in values if (text := read(value)) is not None)
+        if len(texts) < 2:
+            raise UsageError(
+                f"prompts.paraphrases of judge {name!r} has nothing to compare",
+                found=f"{len(texts)} wording",
+                expected="two or more wordings of the same prompt",
+            )
+        return texts
+
+    paraphrases = form.paraphrases
+    if isinstance(paraphrases, list):
+        paraphrases = {"*": paraphrases}
+    return Prompts(
+        pairwise=read(form.pairwise),
+        strict=read(form.strict),
+        paraphrases={suite: wordings(values) for suite, values in (paraphrases or {}).items()},
+    )
+
+
+def prompts_digest(texts: Mapping[str, Any]) -> str:
+    """A short digest of the prompts that were in use, by suite."""
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,217 @@
+"""The wire formats of chat endpoints: messages to a request, a response to a reply. Pure.
+
+Reading never raises: whatever an endpoint sends becomes a `Reply` or a `Failed` with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judgment import Failed, Usage
+
+__all__ = ["AnthropicWire", "HttpRequest", "OpenAIWire", "Reply", "Wire", "wire_of"]
+
+_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it goes out; ``headers`` hold the key and are never recorded."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge replied.
+
+    Attributes:
+        text: the reply; ``None`` where the endpoint gave none (a refusal, a filter).
+        truncated: whether the endpoint cut it off at the token budget.
+        refused: why there is no text, in the endpoint's words.
+        model: the model that the reply names.
+    """
+
+    text: str | None
+    usage: Usage = Usage()
+    truncated: bool = False
+    refused: str | None = None
+    model: str | None = None
+
+
+class Wire(Protocol):
+    """A wire format."""
+
+    default_base_url: str
+    default_key_env: str
+
+    def request(
+        self,
+        spec: JudgeSpec,
+        base_url: str,
+        key: str | None,
+        messages: Sequence[Mapping[str, str]],
+        seed: int | None,
+    ) -> HttpRequest:
+        """The request that asks ``messages``."""
+
+    def read(self, status: int, body: str) -> Reply | Failed:
+        """What the response says."""
+
+
+def _encode(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _parsed(status: int, body: str) -> Mapping[str, Any] | Failed:
+    """The body as an object, or why it is none."""
+    shown = " ".join(body.split())[:_SHOWN]
+    if status >= 400:
+        return Failed(f"HTTP {status}: {_error_message(body) or shown}")
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return Failed(f"the response is not JSON: {shown!r}")
+    if not isinstance(value, dict):
+        return Failed(f"the response is not a JSON object: {shown!r}")
+    if value.get("error"):
+        return Failed(f"the endpoint reports an error: {_error_message(body) or shown}")
+    return value
+
+
+def _error_message(body: str) -> str:
+    try:
+        error = json.loads(body)["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return " ".join(str(message).split())[:_SHOWN]
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+class OpenAIWire:
+    """Chat completions, as OpenAI and every compatible endpoint speak them."""
+
+    default_base_url = "https://api.openai.com/v1"
+    default_key_env = "OPENAI_API_KEY"
+
+    def request(
+        self,
+        spec: JudgeSpec,
+        base_url: str,
+        key: str | None,
+        messages: Sequence[Mapping[str, str]],
+        seed: int | None,
+    ) -> HttpRequest:
+        body: dict[str, Any] = {"model": spec.model, "messages": [dict(m) for m in messages]}
+        if spec.temperature is not None:
+            body["temperature"] = spec.temperature
+        body["max_tokens"] = spec.max_tokens
+        if seed is not None:
+            body["seed"] = seed
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        url = base_url.rstrip("/") + "/chat/completions"
+        return HttpRequest("POST", url, headers, _encode(body))
+
+    def read(self, status: int, body: str) -> Reply | Failed:
+        value = _parsed(status, body)
+        if isinstance(value, Failed):
+            return value
+        try:
+            choice = value["choices"][0]
+            message = choice["message"]
+            content = message.get("content")
+            refusal = message.get("refusal")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            return Failed("the response has no choices[0].message")
+        if isinstance(content, list):
+            content = "".join(str(part.get("text", "")) for part in content)
+        finish = choice.get("finish_reason")
+        usage = value.get("usage") or {}
+        refused = str(refusal) if refusal else None
+        if content is None and refused is None:
+            refused = f"no content, finish_reason {finish}"
+        return Reply(
+            text=None if content is None else str(content),
+            usage=Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))),
+            truncated=finish == "length",
+            refused=refused,
+            model=value.get("model"),
+        )
+
+
+class AnthropicWire:
+    """Anthropic messages. It knows no seed, so none is sent."""
+
+    default_base_url = "https://api.anthropic.com"
+    default_key_env = "ANTHROPIC_API_KEY"
+
+    def request(
+        self,
+        spec: JudgeSpec,
+        base_url: str,
+        key: str | None,
+        messages: Sequence[Mapping[str, str]],
+        seed: int | None,
+    ) -> HttpRequest:
+        body: dict[str, Any] = {"model": spec.model, "max_tokens": spec.max_tokens}
+        system = "\n\n".join(m["content"] for m in messages if m["role"] == "system")
+        if system:
+            body["system"] = system
+        body["messages"] = [dict(m) for m in messages if m["role"] != "system"]
+        if spec.temperature is not None:
+            body["temperature"] = spec.temperature
+        headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
+        if key:
+            headers["x-api-key"] = key
+        base = base_url.rstrip("/").removesuffix("/v1")
+        return HttpRequest("POST", f"{base}/v1/messages", headers, _encode(body))
+
+    def read(self, status: int, body: str) -> Reply | Failed:
+        value = _parsed(status, body)
+        if isinstance(value, Failed):
+            return value
+        blocks = value.get("content")
+        if not isinstance(blocks, list):
+            return Failed("the response has no content blocks")
+        texts = [
+            str(block.get("text", ""))
+            for block in blocks
+            if isinstance(block, dict) and block.get("type") == "text"
+        ]
+        stop = value.get("stop_reason")
+        usage = value.get("usage") or {}
+        refused = None
+        if stop == "refusal" or not texts:
+            refused = f"no text, stop_reason {stop}"
+        return Reply(
+            text="".join(texts) if texts else None,
+            usage=Usage(_count(usage.get("input_tokens")), _count(usage.get("output_tokens"))),
+            truncated=stop == "max_tokens",
+            refused=refused,
+            model=value.get("model"),
+        )
+
+
+_WIRES: Final[Mapping[str, Wire]] = {
+    "openai": OpenAIWire(),
+    "anthropic": AnthropicWire(),
+    "embedded": OpenAIWire(),
+}
+
+
+def wire_of(provider: str) -> Wire:
+    """The wire format that ``provider`` speaks; ``KeyError`` for one that speaks none."""
+    return _WIRES[provider]

@@ -1,0 +1,323 @@
+"""The story: a judge is planned for, asked, understood and measured.
+
+``Suite -> Trials -> messages -> (tape) replies -> Judgments -> Estimates``. This is the only
+module that imports every station. It reads like that arrow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
+from pytest_judgesense.errors import MissingRecording
+from pytest_judgesense.judges.asking import Answer, Asker, key_of, open_asker
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
+from pytest_judgesense.judges.spec import JudgeSpec, Prices, prompts_digest
+from pytest_judgesense.judges.wire import Reply
+from pytest_judgesense.judgment import (
+    Failed,
+    Judgment,
+    Outcome,
+    Trial,
+    Unparsed,
+    Verdict,
+    content_of_slot,
+)
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+
+__all__ = ["Measurement", "Mode", "cell_of", "identity_of", "judgment_of", "measure"]
+
+Mode: TypeAlias = Literal["replay", "record", "live"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One judge measured on one suite.
+
+    Attributes:
+        judge: the judge.
+        suite: the suite under the judge's own prompts.
+        judgments: all of them, in trial order.
+        estimates: all of them.
+        calls: what it took.
+        served: models that the replies named.
+        recorded: when the first and the last exchange were recorded.
+        notices: what should be told but is no error.
+    """
+
+    judge: JudgeSpec
+    suite: Suite
+    judgments: tuple[Judgment, ...]
+    estimates: tuple[Estimate, ...]
+    calls: Calls
+    served: tuple[str, ...]
+    recorded: tuple[str, str] | None
+    seed: int
+    notices: tuple[str, ...] = ()
+
+    @property
+    def cell(self) -> Cell:
+        """The judgments as measures take them."""
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed)
+
+    def prompt_of(self, trial_id: str) -> str:
+        """The prompt that a trial sent, roles left out."""
+        return "\n".join(m["content"] for m in self._messages(self._by_id[trial_id]))
+
+    @cached_property
+    def _by_id(self) -> dict[str, Trial]:
+        return {judgment.trial.id: judgment.trial for judgment in self.judgments}
+
+    @cached_property
+    def _messages(self) -> Callable[[Trial], list[dict[str, str]]]:
+        return _renderer(self.suite, self.judge)
+
+    @cached_property
+    def sheet(self) -> SuiteSheet:
+        """What the datasheet holds of this measurement, without outcomes."""
+        return SuiteSheet(
+            judge=self.judge.slug,
+            suite=self.suite.name,
+            identity=identity_of(self.judge),
+            prompts={
+                self.suite.name: {
+                    "system": self.suite.system,
+                    "templates": {t.id: t.text for t in self.suite.templates},
+                }
+            },
+            suite_digest=self.suite.digest,
+            served=self.served,
+            recorded=self.recorded,
+            estimates=self.estimates,
+            calls=self.calls,
+            notices=self.notices,
+        )
+
+
+def measure(
+    judge: JudgeSpec,
+    suite: Suite,
+    cassettes: Mapping[str, Path],
+    loop: AskingLoop,
+    *,
+    mode: Mode = "replay",
+    seed: int = 0,
+    concurrency: int = 8,
+    how_to_record: str = "",
+) -> Measurement:
+    """Measure ``judge`` on ``suite``.
+
+    Args:
+        judge: what is measured.
+        suite: what it is measured on; the judge's own prompts replace templates of it.
+        cassettes: the files that are replayed, or recorded into, by name of the recording.
+        loop: where live calls run.
+        mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
+        seed: for every random draw of the estimators.
+        concurrency: calls under way at once.
+        how_to_record: the command for the message about a missing recording.
+
+    Raises:
+        CassetteError: the recording does not serve.
+        JudgeError: the judge cannot be asked.
+        UsageError: a prompt or a function of the judge is wrong.
+    """
+    own = suite_for_judge(suite, judge)
+    trials = plan_trials(own)
+    name, key = key_of(judge)
+    tapes = [
+        Tape.open(
+            path,
+            "replay" if mode == "replay" else "record",
+            secrets={name: key} if key else {},
+            how_to_record=how_to_record,
+        )
+        for path in cassettes.values()
+    ]
+    by_tape = [
+        (tape, [trial for trial in trials if recording_of(trial.id) == recording])
+        for tape, recording in zip(tapes, cassettes, strict=True)
+    ]
+    if mode == "replay":
+        _verify_recorded(by_tape, how_to_record)
+    known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
+    answers: dict[str, Answer] = {}
+    for tape, part in by_tape:
+        asked = loop.run(_ask_all(judge, own, part, tape, concurrency=concurrency))
+        answers |= {trial.id: answer for trial, answer in zip(part, asked, strict=True)}
+        tape.finish(trial_order(tape.trials))
+    judgments = tuple(judgment_of(own, judge.name, trial, answers[trial.id]) for trial in trials)
+    replies = [answer.reply for answer in answers.values()]
+    spans = [tape.recorded for tape in tapes if tape.recorded]
+    return Measurement(
+        judge=judge,
+        suite=own,
+        judgments=judgments,
+        estimates=estimate_all(cell_of(judge.name, own, judgments, seed)),
+        calls=_calls(judgments, known, judge.prices),
+        served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
+        recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
+        seed=seed,
+        notices=tuple(tape.notice for tape in tapes if tape.notice),
+    )
+
+
+def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:
+    """The cell of a judge's judgments on a suite."""
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed)
+
+
+def identity_of(judge: JudgeSpec) -> dict[str, Any]:
+    """What makes the judge the judge that it is, for datasheets."""
+    return {
+        "name": judge.name,
+        "provider": judge.provider,
+        "model": judge.model,
+        "base_url": judge.base_url,
+        **judge.settings,
+        "own_prompts": prompts_digest(
+            {
+                "system": judge.system,
+                "pairwise": judge.prompts.pairwise,
+                "strict": judge.prompts.strict,
+                "paraphrases": dict(judge.prompts.paraphrases),
+            }
+        )
+        if judge.system is not None or judge.prompts != type(judge.prompts)()
+        else None,
+    }
+
+
+def judgment_of(suite: Suite, judge: str, trial: Trial, answer: Answer) -> Judgment:
+    """The judgment that an answer amounts to."""
+    reply = answer.reply
+    if isinstance(reply, Failed):
+        return Judgment(trial, judge, reply, latency_s=answer.latency_s)
+    outcome: Outcome
+    if reply.text is None:
+        outcome = Unparsed("refusal") if reply.refused else Unparsed("empty reply")
+    else:
+        outcome = parse_reply(reply.text, suite.space, truncated=reply.truncated)
+    return Judgment(
+        trial=trial,
+        judge=judge,
+        outcome=outcome,
+        chosen=_chosen(suite, trial, outcome),
+        reply=reply.text if reply.text is not None else reply.refused,
+        usage=reply.usage,
+        latency_s=answer.latency_s,
+    )
+
+
+def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
+    if not isinstance(outcome, Verdict):
+        return None
+    if suite.space.pairwise:
+        return content_of_slot(outcome.value, trial.order)
+    labels = suite.space.labels
+    if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
+        return labels[len(labels) - 1 - labels.index(outcome.value)]
+    return None
+
+
+def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
+    items = {item.id: item for item in suite.items}
+    templates = {template.id: template for template in suite.templates}
+
+    def messages(trial: Trial) -> list[dict[str, str]]:
+        return render_messages(
+            suite,
+            items[trial.item],
+            templates[trial.template],
+            trial.order,
+            system_role=judge.system_role,
+        )
+
+    return messages
+
+
+async def _ask_all(
+    judge: JudgeSpec, suite: Suite, trials: Sequence[Trial], tape: Tape, *, concurrency: int
+) -> list[Answer]:
+    messages = _renderer(suite, judge)
+    async with open_asker(judge, tape, concurrency=concurrency) as asker:
+        if tape.mode == "replay" and judge.provider != "callable":
+            return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
+        with tape.intercepting():
+            return await _together(
+                asker, [(trial, messages(trial)) for trial in trials], concurrency
+            )
+
+
+async def _together(
+    asker: Asker, asked: Iterable[tuple[Trial, list[dict[str, str]]]], concurrency: int
+) -> list[Answer]:
+    places = asyncio.Semaphore(concurrency)
+
+    async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer:
+        async with places:
+            return await asker.ask(trial.id, messages, trial.replicate)
+
+    tasks = [asyncio.ensure_future(one(trial, messages)) for trial, messages in asked]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_record: str) -> None:
+    """Say at once how much is missing, not only which trial is the first."""
+    missing = [
+        (trial.id, tape)
+        for tape, trials in by_tape
+        for recorded in (tape.trials,)
+        for trial in trials
+        if trial.id not in recorded
+    ]
+    if not missing:
+        return
+    first, tape = missing[0]
+    asked = sum(len(trials) for _, trials in by_tape)
+    raise MissingRecording(
+        f"{len(missing)} of {asked} trials are not recorded, the first is {first}",
+        found=f"{len(tape.trials)} trials in {tape.path}"
+        if tape.path.exists()
+        else f"no cassette at {tape.path}",
+        expected="a recorded exchange for every trial: replay never asks the network",
+        remedy=how_to_record,
+    )
+
+
+def _calls(judgments: Sequence[Judgment], known: set[str], prices: Prices | None) -> Calls:
+    prompt = [j.usage.prompt_tokens for j in judgments if j.usage.prompt_tokens is not None]
+    completion = [
+        j.usage.completion_tokens for j in judgments if j.usage.completion_tokens is not None
+    ]
+    replayed = sum(judgment.trial.id in known for judgment in judgments)
+    cost = None
+    if prices is not None:
+        cost = (sum(prompt) * prices.prompt + sum(completion) * prices.completion) / 1e6
+    return Calls(
+        made=len(judgments) - replayed,
+        replayed=replayed,
+        retried=0,
+        failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
+        prompt_tokens=sum(prompt) if prompt else None,
+        completion_tokens=sum(completion) if completion else None,
+        cost_usd=cost,
+    )

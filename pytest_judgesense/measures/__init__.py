@@ -1,0 +1,1 @@
+"""From judgments to estimates, one file a family."""

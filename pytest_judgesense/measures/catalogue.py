@@ -1,0 +1,179 @@
+"""The measures by name: what each means, where better lies, and which check gates it.
+
+Light on purpose: the plugin reads it in every run in which it is installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["CHECKS", "MEASURES", "MeasureInfo"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureInfo:
+    """What is fixed about a measure.
+
+    Attributes:
+        name: as in datasheets.
+        direction: where better lies; ``construct`` where that depends on what is measured, and
+            such a measure is never gated nor called improved or regressed.
+        unit: what its denominator counts.
+        meaning: one line for people.
+        gate: name of the check that gates it, or ``None``.
+        suite: the suite that a check without ``suite=`` uses, or ``None`` if it must be named.
+    """
+
+    name: str
+    direction: Literal["higher", "lower", "construct"]
+    unit: str
+    meaning: str
+    gate: str | None = None
+    suite: str | None = None
+
+
+def _measures(*infos: MeasureInfo) -> dict[str, MeasureInfo]:
+    return {info.name: info for info in infos}
+
+
+MEASURES: Final = _measures(
+    MeasureInfo(
+        "jss",
+        "higher",
+        "template pair",
+        "same verdict under two wordings of the prompt",
+        "jss_floor",
+    ),
+    MeasureInfo(
+        "flip_rate",
+        "lower",
+        "template pair",
+        "another verdict under another wording of the prompt",
+        "flip_rate_bound",
+    ),
+    MeasureInfo(
+        "kappa",
+        "higher",
+        "template pair",
+        "agreement of two wordings beyond chance (Cohen)",
+        "kappa_floor",
+    ),
+    MeasureInfo(
+        "repeat_flip_rate",
+        "lower",
+        "item",
+        "items whose replicates disagree",
+        "repeat_flip_rate_bound",
+    ),
+    MeasureInfo("agreement", "higher", "call", "verdict equals the label", "agreement_floor"),
+    MeasureInfo(
+        "dark_current",
+        "lower",
+        "call",
+        "a winner is named where there is nothing to judge",
+        "dark_current_ceiling",
+        "vacuum",
+    ),
+    MeasureInfo(
+        "raw_false_preference",
+        "lower",
+        "call",
+        "a winner is named between candidates of the same quality",
+        "raw_false_preference_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "stable_cross_sensitivity",
+        "construct",
+        "canonical pair",
+        "same-quality pairs: the same content wins in both orders",
+    ),
+    MeasureInfo(
+        "positional_false_preference",
+        "lower",
+        "canonical pair",
+        "same-quality pairs: the same slot wins in both orders",
+        "positional_false_preference_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "one_sided_commit",
+        "lower",
+        "canonical pair",
+        "same-quality pairs: a winner in just one of the orders",
+        "one_sided_commit_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "other_conflict",
+        "lower",
+        "canonical pair",
+        "same-quality pairs: false preference that no other term explains",
+        "other_conflict_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "no_preference", "construct", "canonical pair", "same-quality pairs: a tie in both orders"
+    ),
+    MeasureInfo(
+        "target_sensitivity",
+        "higher",
+        "call",
+        "the better candidate is chosen (a tie is wrong)",
+        "target_sensitivity_floor",
+        "ladder",
+    ),
+    MeasureInfo("tie_rate", "construct", "call", "a tie is chosen"),
+    MeasureInfo(
+        "miss_by_tie",
+        "lower",
+        "call",
+        "a tie is chosen although one candidate is better",
+        "miss_by_tie_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "criterion_shift",
+        "construct",
+        "call",
+        "tie rate under the strict prompt less that under the baseline prompt",
+    ),
+    MeasureInfo(
+        "side_bias",
+        "lower",
+        "call",
+        "distance of the first slot's share of decisive answers from one half",
+        "side_bias_limit",
+    ),
+    MeasureInfo(
+        "order_stable", "construct", "canonical pair", "the same content wins in both orders"
+    ),
+    MeasureInfo(
+        "order_positional",
+        "lower",
+        "canonical pair",
+        "the same slot wins in both orders",
+        "order_positional_bound",
+    ),
+    MeasureInfo(
+        "order_one_sided",
+        "lower",
+        "canonical pair",
+        "a winner in just one of the orders",
+        "order_one_sided_bound",
+    ),
+    MeasureInfo("order_tied", "construct", "canonical pair", "a tie in both orders"),
+    MeasureInfo(
+        "unparsed_rate",
+        "lower",
+        "call",
+        "replies that state no usable verdict",
+        "unparsed_rate_ceiling",
+    ),
+)
+
+# Gate name -> measure; a composite check stands for itself.
+CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate} | {
+    "criterion_tradeoff": "criterion_tradeoff"
+}

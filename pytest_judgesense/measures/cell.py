@@ -1,0 +1,223 @@
+"""A cell: the judgments of one judge on one suite, and how they are grouped. Pure.
+
+Every family of measures takes a `Cell` and returns estimates. What is missing is decided here
+once: a judgment without a verdict takes part in no rate, and every rate says how many did not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
+from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
+from pytest_judgesense.stats.proportions import wilson
+from pytest_judgesense.suites.planning import trial_order
+
+__all__ = ["Cell", "Units", "no_preference", "rate", "unavailable"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The judgments of one judge on one suite.
+
+    Attributes:
+        judge: name of the judge.
+        suite: name of the suite.
+        design: what the suite varies.
+        judgments: all of them, in trial order.
+        seed: for every random draw.
+    """
+
+    judge: str
+    suite: str
+    design: Design
+    judgments: tuple[Judgment, ...]
+    seed: int = 0
+
+    @cached_property
+    def templates(self) -> tuple[str, ...]:
+        """Template ids in reading order (``t2`` before ``t10``), however a log is sorted."""
+        return tuple(trial_order({judgment.trial.template for judgment in self.judgments}))
+
+    @cached_property
+    def degenerate(self) -> bool:
+        """Whether the judge used one label, or one slot, for everything that it answered."""
+        verdicts = {judgment.verdict for judgment in self.judgments} - {None}
+        answered = sum(judgment.verdict is not None for judgment in self.judgments)
+        return len(verdicts) == 1 and answered > 1
+
+    def where(self, **condition: object) -> list[Judgment]:
+        """Judgments whose trial has all of ``condition``."""
+        return [
+            judgment
+            for judgment in self.judgments
+            if all(judgment.trial.condition.get(key) == value for key, value in condition.items())
+        ]
+
+    def values_of(self, key: str) -> list[str | int | float]:
+        """The values of a condition key that occur, in order."""
+        found = {
+            judgment.trial.condition[key]
+            for judgment in self.judgments
+            if key in judgment.trial.condition
+        }
+        return sorted(found, key=lambda value: (isinstance(value, str), value))
+
+    def both_orders(self, judgments: Iterable[Judgment]) -> list[tuple[Judgment, Judgment]]:
+        """Judgments of one item, template and replicate in the orders ``ab`` and ``ba``."""
+        found: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
+        for judgment in judgments:
+            trial = judgment.trial
+            found[trial.item, trial.template, trial.replicate][trial.order] = judgment
+        return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
+
+
+def no_preference(judgment: Judgment) -> bool:
+    """Whether a pairwise judgment prefers neither content: a tie, or a valid abstention."""
+    return judgment.chosen in (TIE, ABSTAIN)
+
+
+@dataclass(frozen=True)
+class Units:
+    """What a rate is taken over: a value and a cluster for each unit, and what is missing.
+
+    Attributes:
+        values: one number in [0, 1] a unit.
+        clusters: the cluster of each unit.
+        dropped: units left out because a reply in them is missing.
+        undecided: units of value 0 that count although a reply in them is missing, which could
+            still have made them 1.
+        unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
+        calls: all calls that the rate concerns.
+    """
+
+    values: NDArray[np.float64]
+    clusters: list[str]
+    dropped: int = 0
+    unparsed: int = 0
+    failed: int = 0
+    calls: int = 0
+    undecided: int = 0
+
+    @classmethod
+    def collect(
+        cls,
+        groups: Iterable[tuple[Judgment, ...]],
+        value: Callable[..., float],
+        *,
+        usable: Callable[[Judgment], bool] = lambda judgment: judgment.verdict is not None,
+        weight: int = 1,
+    ) -> Units:
+        """Units from groups of judgments, one value a group.
+
+        Args:
+            groups: the judgments of each unit (one call, two orders, two templates).
+            value: from the judgments of a group to its value in [0, 1].
+            usable: a group with a judgment that is not usable is dropped, and counted.
+            weight: calls that one group stands for, where the unit is the call.
+        """
+        values: list[float] = []
+        clusters: list[str] = []
+        dropped = 0
+        calls: dict[str, Judgment] = {}
+        for group in groups:
+            for judgment in group:
+                calls[judgment.trial.id] = judgment
+            if all(usable(judgment) for judgment in group):
+                values.append(value(*group))
+                clusters.append(group[0].trial.cluster)
+            else:
+                dropped += weight
+        return cls(
+            values=np.asarray(values, dtype=np.float64),
+            clusters=clusters,
+            dropped=dropped,
+            unparsed=sum(isinstance(call.outcome, Unparsed) for call in calls.values()),
+            failed=sum(isinstance(call.outcome, Failed) for call in calls.values()),
+            calls=len(calls),
+        )
+
+    def missing(self, *, lower_is_one: bool = False) -> Missing:
+        """The missing replies with the worst-case bounds of the rate over all units."""
+        total = len(self.values) + self.dropped
+        known = float(self.values.sum())
+        share = (self.unparsed + self.failed) / self.calls if self.calls else 0.0
+        if not total:
+            return Missing(self.unparsed, self.failed, None, None, share)
+        low, high = known / total, (known + self.dropped + self.undecided) / total
+        if lower_is_one:
+            low, high = 1 - high, 1 - low
+        return Missing(self.unparsed, self.failed, low, high, share)
+
+
+def unavailable(
+    measure: str,
+    cell: Cell,
+    reason: str,
+    condition: Mapping[str, str | int | float] | None = None,
+    *,
+    missing: Missing | None = None,
+    flags: tuple[str, ...] = (),
+) -> Estimate:
+    """The estimate of a measure that has no value here, with the reason."""
+    return Estimate(
+        measure=measure,
+        suite=cell.suite,
+        condition=dict(condition or {}),
+        unit=MEASURES[measure].unit,
+        missing=missing or Missing(),
+        flags=flags,
+        unavailable=reason,
+    )
+
+
+def rate(
+    measure: str,
+    cell: Cell,
+    units: Units,
+    condition: Mapping[str, str | int | float] | None = None,
+    *,
+    interval: Callable[[NDArray[np.float64]], Interval] | None = None,
+    flags: tuple[str, ...] = (),
+    nothing: str = "no trial of this kind was run",
+) -> Estimate:
+    """The mean of the units as an estimate with both of its intervals.
+
+    Args:
+        measure: name of the measure.
+        cell: where it is measured.
+        units: what the rate is taken over.
+        condition: what the rate is restricted to.
+        interval: the source paper's interval; Wilson by default.
+        flags: what to note beside the number.
+        nothing: the reason to give when there is not even a missing unit.
+    """
+    n = len(units.values)
+    missing = units.missing()
+    if n == 0:
+        reason = nothing
+        if units.dropped:
+            reason = f"all {units.dropped} units lack a verdict"
+        return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
+    count = float(units.values.sum())
+    return Estimate(
+        measure=measure,
+        suite=cell.suite,
+        condition=dict(condition or {}),
+        value=count / n,
+        count=count,
+        n=n,
+        unit=MEASURES[measure].unit,
+        interval=interval(units.values) if interval else wilson(count, n),
+        clustered=clustered_proportion(units.values, units.clusters),
+        missing=missing,
+        flags=flags,
+    )

@@ -1,0 +1,143 @@
+"""What the presentation order does: direction stability of canonical pairs, and side bias.
+
+A canonical pair is asked in both orders. With J the slot answers and W the contents that they
+point at (a tie or an abstention prefers neither)::
+
+    order_stable     1[W(u,v) = W(v,u), both decisive]
+    order_positional 1[J(u,v) = J(v,u), both decisive]
+    order_one_sided  1[exactly one order is decisive]
+    order_tied       1[neither is decisive]
+
+The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP. A pair
+with an unparsed or failed call takes part in none; it is counted and bounded.
+
+::
+
+    side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders
+
+Its interval comes from the signed share: where that contains 1/2, the lower end is 0. A
+bootstrap of the absolute value would not cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.stats.proportions import wilson
+
+__all__ = ["DECOMPOSITION", "order_estimates", "side_bias"]
+
+
+def _stable(ab: Judgment, ba: Judgment) -> bool:
+    return not no_preference(ab) and ab.chosen == ba.chosen
+
+
+def _positional(ab: Judgment, ba: Judgment) -> bool:
+    return not no_preference(ab) and ab.verdict == ba.verdict
+
+
+def _one_sided(ab: Judgment, ba: Judgment) -> bool:
+    return no_preference(ab) != no_preference(ba)
+
+
+def _tied(ab: Judgment, ba: Judgment) -> bool:
+    return no_preference(ab) and no_preference(ba)
+
+
+DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
+    "stable": _stable,
+    "positional": _positional,
+    "one_sided": _one_sided,
+    "tied": _tied,
+}
+
+
+def order_estimates(cell: Cell) -> list[Estimate]:
+    """The decomposition over all canonical pairs of the cell, and its side bias."""
+    pairs = cell.both_orders(cell.judgments)
+    if not pairs:
+        reason = "the suite was not run in both presentation orders"
+        return [
+            *(unavailable(f"order_{term}", cell, reason) for term in DECOMPOSITION),
+            side_bias(cell),
+        ]
+    return [
+        *(
+            rate(
+                f"order_{term}",
+                cell,
+                Units.collect(pairs, lambda ab, ba, holds=holds: float(holds(ab, ba))),
+            )
+            for term, holds in DECOMPOSITION.items()
+        ),
+        side_bias(cell),
+    ]
+
+
+def side_bias(cell: Cell) -> Estimate:
+    """Distance of the first slot's share of decisive answers from one half."""
+    return _side_bias(cell, cell.judgments)
+
+
+def _side_bias(cell: Cell, judgments: Sequence[Judgment]) -> Estimate:
+    answered = [judgment for judgment in judgments if not no_preference(judgment)]
+    units = Units.collect(
+        ((judgment,) for judgment in answered),
+        lambda judgment: float(judgment.verdict == "A"),
+    )
+    n = len(units.values)
+    missing = units.missing()
+    if n == 0:
+        reason = "no decisive answer: every reply was a tie, or stated no verdict"
+        return unavailable(
+            "side_bias", cell, reason, missing=Missing(missing.unparsed, missing.failed)
+        )
+    count = float(units.values.sum())
+    share = wilson(count, n)
+    clustered = clustered_proportion(units.values, units.clusters)
+    flags = () if len({j.trial.order for j in answered}) == 2 else ("one presentation order only",)
+    return Estimate(
+        measure="side_bias",
+        suite=cell.suite,
+        value=abs(count / n - 0.5),
+        count=count,
+        n=n,
+        unit="call",
+        interval=Interval(share.method, *_folded(share.lower, share.upper), share.level),
+        clustered=clustered and _folded_clustered(clustered),
+        missing=_folded_missing(missing),
+        flags=flags,
+    )
+
+
+def _folded(lower: float, upper: float) -> tuple[float, float]:
+    low, high = sorted((abs(lower - 0.5), abs(upper - 0.5)))
+    return (0.0 if lower <= 0.5 <= upper else low), high
+
+
+def _folded_clustered(share: Clustered) -> Clustered:
+    lower, upper = _folded(share.lower, share.upper)
+    bound_low, bound_high = _folded(share.lower_bound, share.upper_bound)
+    return Clustered(
+        method=f"{share.method}-folded",
+        lower=lower,
+        upper=upper,
+        level=share.level,
+        clusters=share.clusters,
+        design_effect=share.design_effect,
+        effective_n=share.effective_n,
+        lower_bound=bound_low,
+        upper_bound=bound_high,
+    )
+
+
+def _folded_missing(missing: Missing) -> Missing:
+    if missing.lower_bound is None or missing.upper_bound is None:
+        return missing
+    low, high = _folded(missing.lower_bound, missing.upper_bound)
+    return Missing(missing.unparsed, missing.failed, low, high, missing.share)

@@ -1,0 +1,119 @@
+"""The pytest plugin: hooks of a few lines each, that delegate.
+
+Nothing heavy is imported here: installed in an environment, the plugin costs a run that does not
+use it next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_judgesense.plugin.fixtures import (
+    _judgesense_judge,
+    judge,
+    judge_check,
+    judge_datasheet,
+)
+from pytest_judgesense.plugin.options import add_options, settings_of
+from pytest_judgesense.plugin.state import STATE, State
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register the options."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register the hooks that a ``conftest.py`` may implement."""
+    from pytest_judgesense.plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers and put the session's state on the config."""
+    from pytest_judgesense.plugin.markers import marker_lines
+
+    for line in marker_lines():
+        config.addinivalue_line("markers", line)
+    config.stash[STATE] = State(config, settings_of(config))
+    config.stash[STATE].prepare()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what was started."""
+    if state := config.stash.get(STATE, None):
+        state.close()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect ``*.suite.toml``."""
+    if file_path.name.endswith(".suite.toml"):
+        from pytest_judgesense.plugin.collection import collect_suite
+
+        return collect_suite(file_path, parent)
+    return None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrize tests with a check's marker, or a fixture of ours, over judges."""
+    from pytest_judgesense.plugin.markers import parametrize
+
+    parametrize(metafunc)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
+    config.stash[STATE].complete_collection(session, items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Run the checks that a test's markers declare, whether it uses a fixture or not."""
+    if not isinstance(item, pytest.Function):
+        return (yield)
+    from pytest_judgesense.plugin.markers import run_declared_checks
+
+    with run_declared_checks(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send what was measured with the report of the test that measured it."""
+    report = yield
+    item.config.stash[STATE].attach(report)
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the datasheets, once, where the reports arrive."""
+    session.config.stash[STATE].write(session)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the datasheets."""
+    lines = list(config.stash[STATE].summary_lines())
+    if lines:
+        terminalreporter.section("judge datasheet")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say how judges are measured, where any are named."""
+    return config.stash[STATE].header()

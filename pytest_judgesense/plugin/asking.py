@@ -1,0 +1,90 @@
+"""The `judge` fixture: a judge asked directly by a test, recorded and replayed like a suite."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.judges.asking import key_of, open_asker
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.wire import Reply
+from pytest_judgesense.judgment import Failed
+from pytest_judgesense.plugin.run import Run
+from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.suites.planning import trial_order
+
+__all__ = ["AskableJudge", "askable_judge"]
+
+
+class AskableJudge:
+    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th.
+
+    Attributes:
+        name: name of the judge.
+    """
+
+    def __init__(self, spec: JudgeSpec, run: Run, tape: Tape, test: str) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._run = run
+        self._tape = tape
+        self._test = test
+        self._asked = 0
+
+    def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        """The reply to a prompt or to whole messages.
+
+        Raises:
+            JudgeError: the call failed.
+            CassetteError: replaying, and the recording does not serve.
+        """
+        return self._run.loop.run(self._question(prompt))
+
+    async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        """`ask`, for ``async def`` tests; several questions may be under way at once."""
+        return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+
+    def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
+        # Numbered now: the order of the questions is the test's, that of the answers is not.
+        self._asked += 1
+        return self._ask(f"{self._test}/q{self._asked}", prompt)
+
+    async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        async with open_asker(self._spec, self._tape, concurrency=1) as asker:
+            if self._tape.mode == "replay" and self._spec.provider != "callable":
+                answer = asker.replay(trial, messages)
+            else:
+                answer = await asker.ask(trial, messages)
+        if isinstance(answer.reply, Failed):
+            raise JudgeError(f"judge {self.name!r} gave no reply", found=answer.reply.reason)
+        return answer.reply
+
+
+@contextmanager
+def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
+    """The judge, its tape open for the time of the test."""
+    run = item.config.stash[STATE].run
+    name, key = key_of(spec)
+    test = item.nodeid.replace("\\", "/")
+    # One file a test: tests of one module may run in several processes at once.
+    digest = hashlib.sha256(test.encode()).hexdigest()[:8]
+    stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
+    with run.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
+        mode = item.config.stash[STATE].settings.mode
+        tape = Tape.open(
+            path,
+            "replay" if mode == "replay" else "record",
+            secrets={name: key} if key else {},
+            how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
+        )
+        with tape.intercepting():
+            yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        tape.finish(trial_order(tape.trials))

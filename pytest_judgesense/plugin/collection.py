@@ -1,0 +1,178 @@
+"""Suite files as pytest collects them: file, judge, one item a check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.plugin.paths import BuiltinArgument, split_name
+from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import CheckDeclaration, Suite
+
+__all__ = ["CheckFailed", "CheckItem", "builtin_items", "collect_suite"]
+
+
+class CheckFailed(AssertionError):
+    """A check did not pass; its text is the whole explanation."""
+
+
+def collect_suite(path: Path, parent: pytest.Collector) -> pytest.Collector:
+    """The collector of a suite file."""
+    return SuiteFile.from_parent(parent, path=path)
+
+
+def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
+    """The items of a built-in suite, or those that the rest of a node id names.
+
+    Raises:
+        pytest.UsageError: a node id names nothing.
+    """
+    file = SuiteFile.from_parent(
+        session,
+        path=argument.path,
+        nodeid=argument.nodeid,
+        start=session.config.invocation_params.dir,
+    )
+    items = list(session.genitems(file))
+    wanted = "::".join([argument.nodeid, *argument.names])
+    found = [item for item in items if (item.nodeid + "::").startswith(wanted + "::")]
+    if argument.names and items and not found:
+        raise pytest.UsageError(
+            f"not found: {wanted}\n(no such name among: "
+            + ", ".join(item.nodeid.removeprefix(argument.nodeid + "::") for item in items)
+            + ")"
+        )
+    yield from found
+
+
+class SuiteFile(pytest.File):
+    """A ``*.suite.toml``."""
+
+    def __init__(self, *, start: Path | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # Judges are looked up from here: for a built-in suite not in the installation.
+        self.start = start or self.path.parent
+
+    def collect(self) -> Iterable[pytest.Collector]:
+        """One node a judge and chosen preset."""
+        state = self.config.stash[STATE]
+        name = self.path.name.removesuffix(".suite.toml")
+        try:
+            suites = []
+            for preset in self._presets(name):
+                suite = load_suite(self.path, preset)
+                state.seen_suites.add(suite.base)
+                suites.append(suite)
+            chosen = [suite for suite in suites if self._chosen(suite)]
+            judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
+            checks = {suite.name: _checks(suite) for suite in chosen}
+        except UsageError as error:
+            state.problems.append(str(error))
+            return []
+        except JudgesenseError as error:
+            raise self.CollectError(str(error)) from error
+        return [
+            JudgeNode.from_parent(self, name=judge.slug, judge=judge, checks=checks, suites=chosen)
+            for judge in judges
+        ]
+
+    def _presets(self, file_name: str) -> list[str | None]:
+        named = [split_name(name) for name in self.config.stash[STATE].settings.suites]
+        presets = [preset for base, preset in named if base == file_name]
+        return list(dict.fromkeys(presets)) or [None]
+
+    def _chosen(self, suite: Suite) -> bool:
+        named = {split_name(name)[0] for name in self.config.stash[STATE].settings.suites}
+        return not named or suite.base in named
+
+
+def _checks(suite: Suite) -> list[tuple[Check, CheckDeclaration]]:
+    found = []
+    for declaration in suite.checks:
+        arguments = dict(declaration.arguments)
+        if "suite" in arguments:
+            raise UsageError(
+                f"check {declaration.name} of {suite.path}:{declaration.line} names a suite",
+                expected="no suite: its own is meant",
+            )
+        try:
+            found.append((declare_check(declaration.name, (), arguments), declaration))
+        except UsageError as error:
+            raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
+    ids = [check.id for check, _ in found]
+    if twice := {name for name in ids if ids.count(name) > 1}:
+        raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
+    return found
+
+
+class JudgeNode(pytest.Collector):
+    """One judge under a suite file."""
+
+    def __init__(
+        self,
+        *,
+        judge: JudgeSpec,
+        suites: list[Suite],
+        checks: dict[str, list[tuple[Check, CheckDeclaration]]],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.judge = judge
+        self.suites = suites
+        self.checks = checks
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item a check."""
+        for suite in self.suites:
+            _, preset = split_name(suite.name)
+            for check, declaration in self.checks[suite.name]:
+                name = check.id_under(preset)
+                item = CheckItem.from_parent(
+                    self,
+                    name=name,
+                    nodeid=f"{self.nodeid}::{name}",
+                    judge=self.judge,
+                    suite=suite,
+                    check=check,
+                    line=declaration.line,
+                )
+                item.add_marker(getattr(pytest.mark, check.name)(**declaration.arguments))
+                yield item
+
+
+class CheckItem(pytest.Item):
+    """One check of one judge on one suite."""
+
+    def __init__(
+        self, *, judge: JudgeSpec, suite: Suite, check: Check, line: int | None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.judge = judge
+        self.suite = suite
+        self.check = check
+        self.line = line
+
+    def runtest(self) -> None:
+        """Measure, once a session, and hold the estimate against the bar."""
+        run = self.config.stash[STATE].run
+        outcome, measurement = run.outcome(self.judge, self.suite, self.check)
+        if outcome.outcome != "pass":
+            raise CheckFailed(run.explanation(outcome, measurement, self.nodeid))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The explanation of a check, or the message of an error of ours, without a traceback."""
+        if isinstance(excinfo.value, CheckFailed | JudgesenseError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the check is declared."""
+        line = self.line - 1 if self.line else None
+        return self.path, line, f"{self.judge.slug} {self.name}"

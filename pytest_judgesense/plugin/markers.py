@@ -1,0 +1,164 @@
+"""The markers: one a check. They parametrize over judges and run their check at any rate."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_judgesense.checks.declaration import Check, declare_check, signature
+from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+from pytest_judgesense.plugin.state import STATE
+
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.suite import Suite
+
+__all__ = [
+    "checks_of",
+    "has_check",
+    "marker_lines",
+    "parametrize",
+    "refuse_test_cases",
+    "run_declared_checks",
+    "suites_of",
+]
+
+FIXTURE: Final = "_judgesense_judge"
+EVALUATED: Final = pytest.StashKey[set[str]]()
+
+
+def marker_lines() -> Iterator[str]:
+    """The text of ``pytest --markers`` for every check."""
+    for name, measure in CHECKS.items():
+        info = MEASURES.get(measure)
+        meaning = info.meaning if info else "false preference against sensitivity, strict prompt"
+        yield f"{signature(name)}: gate a judge: {meaning}."
+
+
+def has_check(item: pytest.Item) -> bool:
+    """Whether an item carries the marker of a check."""
+    return any(mark.name in CHECKS for mark in item.iter_markers())
+
+
+def checks_of(node: pytest.Item | Any) -> list[Check]:
+    """The checks that a node's markers declare; `UsageError` for a wrong one."""
+    found = {
+        (check.id, check.suite): check
+        for mark in reversed(list(node.iter_markers()))
+        if mark.name in CHECKS
+        for check in (declare_check(mark.name, mark.args, mark.kwargs),)
+    }
+    return list(found.values())
+
+
+def suites_of(item: pytest.Item) -> list[str]:
+    """Names of the suites that an item measures on; empty for an ordinary test."""
+    suite = getattr(item, "suite", None)
+    if suite is not None and hasattr(suite, "base"):
+        return [suite.base]
+    try:
+        return [check.suite for check in checks_of(item) if check.suite]
+    except UsageError:
+        return []
+
+
+def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
+    """What to say of checks on a ``unittest.TestCase``, which cannot be parametrized."""
+    return [
+        str(
+            UsageError(
+                f"a check marks {item.nodeid}, a test of a unittest.TestCase",
+                found="a class that pytest cannot parametrize over judges",
+                expected="a test function, or a method of a plain class",
+                remedy="move the check out of the TestCase",
+            )
+        )
+        for item in items
+        if has_check(item)
+        and isinstance(cls := getattr(item, "cls", None), type)
+        and issubclass(cls, unittest.TestCase)
+    ]
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Parametrize a test over judges, if it has a check or asks for a judge."""
+    marked = any(mark.name in CHECKS for mark in metafunc.definition.iter_markers())
+    if not marked and FIXTURE not in metafunc.fixturenames:
+        return
+    state = metafunc.config.stash[STATE]
+    judges = []
+    try:
+        suites = [
+            _suite(metafunc.config, metafunc.definition, check)
+            for check in checks_of(metafunc.definition)
+        ]
+        state.seen_suites.update(suite.base for suite in suites)
+        named = dict.fromkeys(name for suite in suites for name in suite.judges)
+        judges = state.run.judges(metafunc.definition.path, list(named))
+    except UsageError as error:
+        state.problems.append(f"{metafunc.definition.nodeid}: {error}")
+    except JudgesenseError as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    if FIXTURE not in metafunc.fixturenames:
+        metafunc.fixturenames.append(FIXTURE)
+    metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)
+
+
+def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
+    if check.suite is None:
+        from pytest_judgesense.suites.builtin import builtin_suites
+
+        raise UsageError(
+            f"{check.name} does not say on which suite",
+            expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
+            remedy=f'write @pytest.mark.{check.name}({check.bars["bar"]:g}, suite="coherence")',
+        )
+    return config.stash[STATE].run.suite(check.suite, node.path.parent)
+
+
+def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
+    """Hold one check; raises `CheckFailed` with the explanation if it does not pass."""
+    __tracebackhide__ = True
+    from pytest_judgesense.plugin.collection import CheckFailed
+
+    run = item.config.stash[STATE].run
+    suite = _suite(item.config, item, check)
+    outcome, measurement = run.outcome(judge, suite, check)
+    if outcome.outcome != "pass":
+        raise CheckFailed(run.explanation(outcome, measurement, item.nodeid))
+
+
+@contextmanager
+def run_declared_checks(item: pytest.Function) -> Iterator[None]:
+    """Run the checks of a test's markers: first, or after its body if that calls `judge_check`."""
+    __tracebackhide__ = True
+    if not has_check(item):
+        yield
+        return
+    item.stash[EVALUATED] = set()
+    later = "judge_check" in item.fixturenames
+    if not later:
+        _run_all(item)
+    yield
+    if later:
+        _run_all(item)
+
+
+def _run_all(item: pytest.Function) -> None:
+    __tracebackhide__ = True
+    judge = item.funcargs[FIXTURE]
+    failures = []
+    for check in checks_of(item):
+        if check.id not in item.stash[EVALUATED]:
+            item.stash[EVALUATED].add(check.id)
+            try:
+                evaluate(item, judge, check)
+            except (AssertionError, JudgesenseError) as error:
+                failures.append(str(error))
+    if failures:
+        # Not an exception of ours with a traceback: the explanation is the whole message.
+        pytest.fail("\n\n".join(failures), pytrace=False)

@@ -1,0 +1,180 @@
+"""The options, each with its ini twin, read once into frozen `Settings`. Light on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+__all__ = ["Settings", "add_options", "settings_of"]
+
+_MODES: Final = ("replay", "record", "live")
+_POLICIES: Final = ("estimate", "confident")
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    name: str
+    kind: str  # type of the ini twin: string, args (several values) or an own one
+    help: str
+    metavar: str | None = None
+    choices: tuple[str, ...] | None = None
+    repeatable: bool = False
+
+    @property
+    def ini(self) -> str:
+        return self.name.replace("-", "_")
+
+    @property
+    def dest(self) -> str:
+        return "judgesense_" + self.ini.removeprefix("judge_")
+
+
+_OPTIONS: Final = (
+    _Option(
+        "judge-mode",
+        "string",
+        "replay recorded judgments (the default, offline), record what is missing, or ask live",
+        choices=_MODES,
+    ),
+    _Option(
+        "judge-name",
+        "args",
+        "measure this judge: a declared one, or provider:model; may be repeated",
+        "NAME",
+        repeatable=True,
+    ),
+    _Option(
+        "judge-suite",
+        "args",
+        "run only this suite (NAME or NAME@PRESET); without a path, the built-in suite of that "
+        "name; may be repeated",
+        "NAME",
+        repeatable=True,
+    ),
+    _Option("judge-cassettes", "string", "folder of the recordings (default: cassettes)", "DIR"),
+    _Option(
+        "judge-datasheet",
+        "args",
+        "write the datasheet: .json, or .jsonl for the log of all judgments; may be repeated",
+        "PATH",
+        repeatable=True,
+    ),
+    _Option(
+        "judge-policy",
+        "string",
+        "what decides a check: the estimate (default), or the one-sided 95%% bound (confident)",
+        choices=_POLICIES,
+    ),
+    _Option("judge-seed", "int", "seed of every random draw of the estimators (default: 0)", "N"),
+    _Option("judge-concurrency", "int", "calls under way at once (default: 8)", "N"),
+    _Option("judge-save-live", "string", "keep what live mode records, in this folder", "DIR"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of a session, resolved.
+
+    Attributes:
+        rootdir: where relative recordings are looked up.
+        invocation: where relative outputs are written.
+    """
+
+    mode: str
+    judges: tuple[str, ...]
+    suites: tuple[str, ...]
+    cassettes: Path
+    datasheets: tuple[Path, ...]
+    policy: str
+    seed: int
+    concurrency: int
+    save_live: Path | None
+    rootdir: Path
+    invocation: Path
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register options and ini values; nothing is computed here."""
+    group = parser.getgroup("judgesense", "LLM judges: measure, gate, print the datasheet")
+    for option in _OPTIONS:
+        extra: dict[str, Any] = {"choices": option.choices} if option.choices else {}
+        if option.metavar:
+            extra["metavar"] = option.metavar
+        if option.kind == "int":
+            extra["type"] = int
+        group.addoption(
+            f"--{option.name}",
+            dest=option.dest,
+            action="append" if option.repeatable else "store",
+            default=None,
+            help=option.help,
+            **extra,
+        )
+        kind: Any = "args" if option.kind == "args" else "string"
+        parser.addini(option.ini, f"ini twin of --{option.name}", type=kind, default=None)
+
+
+def _value(config: pytest.Config, name: str) -> Any:
+    option = next(option for option in _OPTIONS if option.name == name)
+    given = config.getoption(option.dest)
+    if given is not None:
+        return given
+    written = config.getini(option.ini)
+    return None if written in (None, "", []) else written
+
+
+def _choice(config: pytest.Config, name: str, choices: tuple[str, ...]) -> str:
+    value = _value(config, name) or choices[0]
+    if value not in choices:
+        ini = name.replace("-", "_")
+        raise pytest.UsageError(
+            f"{ini} = {value!r} is unknown; expected one of {', '.join(choices)}"
+        )
+    return str(value)
+
+
+def _number(config: pytest.Config, name: str, default: int, least: int) -> int:
+    value = _value(config, name)
+    try:
+        number = default if value is None else int(value)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise pytest.UsageError(
+            f"--{name} {value} is wrong; expected a whole number, at least {least}"
+        )
+    return number
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """The settings of a session.
+
+    Raises:
+        pytest.UsageError: a value is wrong.
+    """
+    root, invocation = config.rootpath, config.invocation_params.dir
+    cassettes = _value(config, "judge-cassettes")
+    save_live = _value(config, "judge-save-live")
+    datasheets = tuple(invocation / path for path in _value(config, "judge-datasheet") or ())
+    for path in datasheets:
+        if path.suffix not in (".json", ".jsonl"):
+            raise pytest.UsageError(
+                f"--judge-datasheet {path.name}: the suffix chooses the form; "
+                "expected .json, or .jsonl for the judgment log"
+            )
+    return Settings(
+        mode=_choice(config, "judge-mode", _MODES),
+        judges=tuple(_value(config, "judge-name") or ()),
+        suites=tuple(_value(config, "judge-suite") or ()),
+        cassettes=root / (cassettes or "cassettes"),
+        datasheets=datasheets,
+        policy=_choice(config, "judge-policy", _POLICIES),
+        seed=_number(config, "judge-seed", 0, 0),
+        concurrency=_number(config, "judge-concurrency", 8, 1),
+        save_live=invocation / save_live if save_live else None,
+        rootdir=root,
+        invocation=invocation,
+    )

@@ -1,0 +1,107 @@
+"""Built-in suites on the command line: ``judgesense/NAME.suite.toml``, wherever they are installed.
+
+Such an argument names no file of the user. It is taken out of pytest's arguments before they are
+resolved, and its items are added to the session afterwards, under ids that can be pasted back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.suites.builtin import builtin_suites
+
+__all__ = ["BuiltinArgument", "all_or_named", "split_name", "take_builtin_arguments"]
+
+PREFIX: Final = "judgesense/"
+SUFFIX: Final = ".suite.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinArgument:
+    """A built-in suite that was asked for: its file, and the rest of the node id, if any."""
+
+    name: str
+    path: Path
+    names: tuple[str, ...] = ()
+
+    @property
+    def nodeid(self) -> str:
+        """Node id of the suite file."""
+        return f"{PREFIX}{self.name}{SUFFIX}"
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """Suite and preset of ``NAME`` or ``NAME@PRESET``."""
+    base, _, preset = name.partition("@")
+    return base, preset or None
+
+
+def all_or_named(names: tuple[str, ...]) -> list[BuiltinArgument]:
+    """The built-in suites of these names (presets apart), each once; raises for unknown ones."""
+    known = builtin_suites()
+    found: dict[str, BuiltinArgument] = {}
+    for name in names:
+        base, _ = split_name(name)
+        if base not in known:
+            raise unknown_name("built-in suite", base, known)
+        found[base] = BuiltinArgument(base, known[base])
+    return list(found.values())
+
+
+def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> list[BuiltinArgument]:
+    """Take the built-in suites out of ``config.args`` and return them.
+
+    Without any path on the command line, ``suites`` (of ``--judge-suite``) name built-in ones.
+
+    Raises:
+        pytest.UsageError: there is no built-in suite of that name.
+    """
+    if _transmitted(config):
+        return _transmitted_arguments(config)
+    taken, rest = [], []
+    for argument in config.args:
+        path, *names = argument.split("::")
+        if _is_builtin(config, path):
+            found = all_or_named((path.removeprefix(PREFIX).removesuffix(SUFFIX),))
+            taken.append(BuiltinArgument(found[0].name, found[0].path, tuple(names)))
+        else:
+            rest.append(argument)
+    from_the_command_line = config.args_source is pytest.Config.ArgsSource.ARGS
+    if suites and not from_the_command_line:
+        taken, rest = all_or_named(suites), []
+    if taken:
+        config.args[:] = rest
+        # Worker processes of xdist are given the arguments that are left, and these options.
+        config.option.judgesense_builtin = [_join(argument) for argument in taken]
+        config.option.judgesense_rest = list(rest)
+    return taken
+
+
+def _is_builtin(config: pytest.Config, path: str) -> bool:
+    return (
+        path.startswith(PREFIX)
+        and path.endswith(SUFFIX)
+        and not (config.invocation_params.dir / path).exists()
+    )
+
+
+def _join(argument: BuiltinArgument) -> str:
+    return "::".join([argument.name, *argument.names])
+
+
+def _transmitted(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput") and hasattr(config.option, "judgesense_builtin")
+
+
+def _transmitted_arguments(config: pytest.Config) -> list[BuiltinArgument]:
+    config.args[:] = config.option.judgesense_rest
+    known = builtin_suites()
+    return [
+        BuiltinArgument(name, known[name], tuple(names))
+        for name, *names in (text.split("::") for text in config.option.judgesense_builtin)
+    ]

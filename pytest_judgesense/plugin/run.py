@@ -1,0 +1,215 @@
+"""Measuring in a session: each judge on each suite once, however many checks ask for it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from pytest_judgesense.checks.declaration import Check
+from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.outcome import Outcome, judge_check
+from pytest_judgesense.datasheet.codec import part_to_plain
+from pytest_judgesense.datasheet.log import log_lines
+from pytest_judgesense.datasheet.sheet import CheckLine
+from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.plugin.options import Settings
+from pytest_judgesense.plugin.paths import split_name
+from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+
+__all__ = ["Run"]
+
+
+class Run:
+    """The measurements of one process of a session."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, live_folder: Path | None) -> None:
+        self._config = config
+        self._settings = settings
+        self._live_folder = live_folder
+        self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
+        self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
+        self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
+        self.loop = AskingLoop()
+
+    def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
+        """The judges of this session for something that stands at ``start``.
+
+        Raises:
+            UsageError: a judge is unknown or declared wrongly, or there is none.
+        """
+        objects: dict[str, JudgeSpec] = {}
+        for given in self._config.hook.pytest_judgesense_judges(config=self._config):
+            for judge in given or ():
+                if not isinstance(judge, JudgeSpec):
+                    raise UsageError(
+                        "pytest_judgesense_judges returned something that is no judge",
+                        found=repr(judge),
+                        expected="a list of pytest_judgesense.Judge",
+                    )
+                objects[judge.name] = judge
+        declared = declared_judges(start)
+        return resolve_judges(self._settings.judges, declared, objects, suite_judges)
+
+    def suite(self, name: str, near: Path) -> Suite:
+        """The suite of a marker's ``suite=``: a path, a suite of this project, or a built-in one.
+
+        Raises:
+            UsageError: there is none; it lists the known names.
+            SuiteError: its file is wrong.
+        """
+        base, preset = split_name(name)
+        if base.endswith(".suite.toml"):
+            for folder in (near, self._settings.rootdir):
+                if (folder / base).is_file():
+                    return load_suite(folder / base, preset)
+        own = self._settings.rootdir / "suites" / base / f"{base}.suite.toml"
+        if own.is_file():
+            return load_suite(own, preset)
+        known = builtin_suites()
+        if base not in known:
+            raise unknown_name("suite", base, known)
+        return load_suite(known[base], preset)
+
+    def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        """The measurement of ``judge`` on ``suite``, made once.
+
+        Raises:
+            JudgesenseError: it could not be made; the same error at every call.
+        """
+        key = (judge.slug, suite.name, suite.path)
+        if key not in self._measured:
+            try:
+                self._measured[key] = self._measure(judge, suite)
+            except JudgesenseError as error:
+                self._measured[key] = error
+        found = self._measured[key]
+        if isinstance(found, JudgesenseError):
+            raise found
+        self._pend(found)
+        return found
+
+    def outcome(self, judge: JudgeSpec, suite: Suite, check: Check) -> tuple[Outcome, Measurement]:
+        """The outcome of a check; it enters the datasheet."""
+        measurement = self.measurement(judge, suite)
+        policy: Any = self._settings.policy
+        outcome = judge_check(check, suite.name, measurement.estimates, policy)
+        line = CheckLine(
+            check=check.id,
+            measure=check.measure,
+            suite=suite.name,
+            condition=dict(check.condition),
+            bar=check.bar,
+            outcome=outcome.outcome,
+            policy=outcome.policy,
+            explanation=summary(outcome),
+            warnings=outcome.warnings,
+        )
+        self._pend(measurement, line)
+        return outcome, measurement
+
+    def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
+        """Why a check did not pass."""
+        return explain(
+            outcome,
+            measurement.cell,
+            measurement.judge.name,
+            measurement.prompt_of,
+            f"pytest '{nodeid}' --judge-datasheet judgments.jsonl",
+        )
+
+    def take_pending(self) -> list[dict[str, Any]]:
+        """What was measured since the last call, as plain values."""
+        pending, self._pending = self._pending, {}
+        return [
+            {
+                "sheet": part_to_plain(measurement.sheet.with_checks(lines)),
+                "log": list(log_lines(measurement.judgments, measurement.suite.design))
+                if self._wants_log
+                else None,
+            }
+            for measurement, lines in pending.values()
+        ]
+
+    def close(self) -> None:
+        """End the loop of the calls."""
+        self.loop.close()
+
+    def cassette(self, judge: JudgeSpec, file: str) -> Path:
+        """The file that a judge's calls are replayed from, or recorded into."""
+        relative = Path(judge.slug) / file
+        if self._settings.mode == "live":
+            assert self._live_folder is not None, "a live session has a folder for its calls"
+            return self._live_folder / relative
+        own = self._settings.cassettes / relative
+        shipped = builtin_cassettes() / relative
+        if self._settings.mode == "replay" and not own.exists() and shipped.exists():
+            return shipped
+        return own
+
+    @contextmanager
+    def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
+        """The cassette, held against other processes unless it is only replayed."""
+        path = self.cassette(judge, file)
+        if self._settings.mode == "replay":
+            yield path
+            return
+        digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+        folder = Path(tempfile.gettempdir()) / "judgesense-locks"
+        folder.mkdir(exist_ok=True)
+        with FileLock(folder / f"{digest}.lock"):
+            yield path
+            if self._settings.mode == "live" and self._settings.save_live and path.exists():
+                kept = self._settings.save_live / judge.slug / file
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, kept)
+
+    def how_to_record(self, judge: JudgeSpec, suite: str) -> str:
+        """The command that records what is missing."""
+        return (
+            f"record it: pytest --judge-suite {suite} --judge-name {judge.name} "
+            f"--judge-mode record --judge-cassettes {self._settings.cassettes}"
+        )
+
+    def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        own = suite_for_judge(suite, judge)
+        names = dict.fromkeys(template.shared_with or suite.base for template in own.templates)
+        with ExitStack() as stack:
+            # In alphabetical order: two processes that want the same two never wait in a circle.
+            held = {
+                name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
+                for name in sorted(names)
+            }
+            return measure(
+                judge,
+                suite,
+                held,
+                self.loop,
+                mode=self._mode,
+                seed=self._settings.seed,
+                concurrency=self._settings.concurrency,
+                how_to_record=self.how_to_record(judge, suite.name),
+            )
+
+    @property
+    def _mode(self) -> Any:
+        return self._settings.mode
+
+    def _pend(self, measurement: Measurement, *lines: CheckLine) -> None:
+        key = (measurement.judge.slug, measurement.suite.name)
+        _, known = self._pending.get(key, (measurement, ()))
+        self._pending[key] = (measurement, (*known, *lines))

@@ -1,0 +1,213 @@
+"""What a session knows: its settings, what was asked for, and the parts that arrived.
+
+There is one `State` a process. Under xdist the workers measure and attach parts to their test
+reports; the controller receives them, merges, writes and prints. Without xdist one process does
+both, by the same way. Light on purpose: `Run`, which measures, is made at its first use.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_judgesense import __version__
+from pytest_judgesense.errors import JudgesenseError, unknown_name
+from pytest_judgesense.plugin.options import Settings
+from pytest_judgesense.plugin.paths import BuiltinArgument, split_name, take_builtin_arguments
+
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheet.sheet import Datasheet
+    from pytest_judgesense.plugin.run import Run
+
+__all__ = ["STATE", "State"]
+
+_PROBLEMS: Final = "judgesense_problems"
+
+
+class State:
+    """The state of one process of a session."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self.config = config
+        self.settings = settings
+        self.problems: list[str] = []
+        self.seen_suites: set[str] = set()
+        self._builtin: list[BuiltinArgument] = []
+        self._received: list[dict[str, Any]] = []
+        self._written: list[Path] = []
+        self._made_live_folder: Path | None = None
+
+    @cached_property
+    def run(self) -> Run:
+        """What measures in this process; heavy packages are imported here."""
+        from pytest_judgesense.plugin.run import Run
+
+        return Run(self.config, self.settings, self._live_folder)
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether this process is a worker of xdist."""
+        return hasattr(self.config, "workerinput")
+
+    def prepare(self) -> None:
+        """Take over built-in suites from the arguments, and receive reports."""
+        try:
+            self._builtin = take_builtin_arguments(self.config, self.settings.suites)
+        except JudgesenseError as error:
+            raise pytest.UsageError(str(error)) from error
+        if not self.is_worker:
+            self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
+            if self.settings.mode == "live":
+                self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
+                self.config.option.judgesense_live_folder = str(self._made_live_folder)
+
+    @property
+    def _live_folder(self) -> Path | None:
+        folder = getattr(self.config.option, "judgesense_live_folder", None)
+        return Path(folder) if folder else None
+
+    def complete_collection(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the built-in suites' items, keep the selected suites, report what was wrong.
+
+        Raises:
+            pytest.UsageError: a declaration is wrong, or a suite was named that nothing collects.
+        """
+        for argument in self._builtin:
+            from pytest_judgesense.plugin.collection import builtin_items
+
+            try:
+                items.extend(builtin_items(session, argument))
+            except pytest.UsageError as error:
+                self.problems.append(str(error))
+        if self._uses_judges(items) or self.problems:
+            from pytest_judgesense.plugin.markers import refuse_test_cases
+
+            self.problems += refuse_test_cases(items)
+        self._select(items)
+        if self.problems and self.is_worker:
+            # xdist takes an error of a worker for a crash: the controller raises it instead.
+            items.clear()
+            self.config.workeroutput[_PROBLEMS] = self.problems  # type: ignore[attr-defined]
+        else:
+            self.refuse(self.problems)
+
+    def refuse(self, problems: Sequence[str]) -> None:
+        """End the session with ``problems``, if there are any.
+
+        Raises:
+            pytest.UsageError: there are; each is told once.
+        """
+        if problems:
+            raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
+
+    def _uses_judges(self, items: list[pytest.Item]) -> bool:
+        from pytest_judgesense.plugin.markers import has_check
+
+        return any(has_check(item) for item in items)
+
+    def _select(self, items: list[pytest.Item]) -> None:
+        if not self.settings.suites or self.problems:
+            return
+        for name in self.settings.suites:
+            base, _ = split_name(name)
+            if base not in self.seen_suites:
+                self.problems.append(str(unknown_name("suite here", base, self.seen_suites)))
+        from pytest_judgesense.plugin.markers import suites_of
+
+        wanted = {split_name(name)[0] for name in self.settings.suites}
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            names = {split_name(name)[0] for name in suites_of(item)}
+            (dropped if names and not names & wanted else kept).append(item)
+        if dropped:
+            items[:] = kept
+            self.config.hook.pytest_deselected(items=dropped)
+
+    def attach(self, report: pytest.TestReport) -> None:
+        """Put what this process has measured since the last report on ``report``."""
+        if "run" in self.__dict__ and (parts := self.run.take_pending()):
+            # A string: what workers send is limited to plain values.
+            report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
+
+    def receive(self, report: Any) -> None:
+        """Keep the parts that a report brings."""
+        if sent := getattr(report, "judgesense", None):
+            self._received += json.loads(sent)
+
+    @cached_property
+    def datasheet(self) -> Datasheet | None:
+        """The datasheet of all parts received; ``None`` if there are none."""
+        if not self._received:
+            return None
+        from pytest_judgesense.datasheet.assembly import assemble
+
+        return assemble(
+            [part["sheet"] for part in self._received],
+            seed=self.settings.seed,
+            mode=self.settings.mode,
+        )
+
+    def write(self, session: pytest.Session) -> None:
+        """Write the datasheets that were asked for."""
+        if self.is_worker or self.datasheet is None:
+            return
+        from pytest_judgesense.datasheet.assembly import write_datasheet
+
+        logs = {
+            (part["sheet"]["judge"], part["sheet"]["suite"]): part["log"]
+            for part in self._received
+            if part["log"] is not None
+        }
+        for path in self.settings.datasheets:
+            write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
+            self._written.append(path)
+
+    def summary_lines(self) -> Iterator[str]:
+        """The terminal summary."""
+        if self.is_worker or self.datasheet is None:
+            return
+        from pytest_judgesense.datasheet.terminal import datasheet_lines
+
+        yield from datasheet_lines(self.datasheet)
+        for path in self._written:
+            yield f"datasheet written: {path}"
+
+    def header(self) -> str | None:
+        """One line for pytest's header, where judges are asked for by an option."""
+        settings = self.settings
+        if not (settings.judges or settings.suites or settings.mode != "replay"):
+            return None
+        judges = ", ".join(settings.judges) or "as declared"
+        return f"judgesense {__version__}: {settings.mode}, judges: {judges}, seed {settings.seed}"
+
+    def close(self) -> None:
+        """End the loop of the calls, and remove what live mode kept for this session only."""
+        if "run" in self.__dict__:
+            self.run.close()
+        if self._made_live_folder is not None:
+            shutil.rmtree(self._made_live_folder, ignore_errors=True)
+
+
+class _Receiver:
+    """Hands reports to the state; a hook of its own, since a report knows no config."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._state.receive(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._state.refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
+
+
+STATE: Final = pytest.StashKey[State]()

@@ -1,0 +1,156 @@
+"""``judgesense``: datasheets from judgment logs, importers, and the embedded judge over HTTP.
+
+Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endpoint was broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense import __version__
+from pytest_judgesense.errors import JudgesenseError, UsageError
+
+__all__ = ["main"]
+
+WRONG_COMMAND: Final = 2
+BROKEN_FILE: Final = 3
+_LARGEST_PORT: Final = 65535
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except JudgesenseError as error:
+        sys.stderr.write(f"judgesense: {error}\n")
+        return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
+        sys.stdout = None
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="judgesense", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    report = commands.add_parser("report", help="print the datasheet of judgment logs")
+    report.add_argument("logs", nargs="+", type=Path, metavar="LOG", help="judgment log (.jsonl)")
+    report.add_argument(
+        "--datasheet",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
+    )
+    report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
+    report.set_defaults(run=_report)
+
+    imports = commands.add_parser("import", help="turn foreign results into a judgment log")
+    imports.add_argument("kind", choices=["llmbar"], metavar="KIND", help="llmbar")
+    imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
+    imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    imports.add_argument(
+        "--reparse",
+        action="store_true",
+        help="read the completions anew instead of keeping the recorded verdicts",
+    )
+    imports.set_defaults(run=_import)
+
+    serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
+    serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
+    serve.set_defaults(run=_serve)
+    return parser
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
+    return value
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= _LARGEST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_LARGEST_PORT}")
+    return value
+
+
+def _report(options: argparse.Namespace) -> int:
+    from pytest_judgesense.datasheet.assembly import write_datasheet
+    from pytest_judgesense.datasheet.terminal import datasheet_lines
+    from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
+
+    cells = cells_of_logs(options.logs, options.seed)
+    if not cells:
+        raise UsageError(
+            "there is nothing to report on",
+            found="no judgment in " + ", ".join(str(path) for path in options.logs),
+            expected="at least one line",
+        )
+    sheet = datasheet_of_cells(cells, options.seed)
+    for line in datasheet_lines(sheet):
+        print(line)
+    for path in options.datasheet:
+        write_datasheet(path, sheet, [list(log_of_cells(cells))])
+        print(f"datasheet written: {path}")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from pytest_judgesense.datasheet.log import log_line
+    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
+
+    judgments = list(read_llmbar(options.path, reparse=options.reparse))
+    try:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        with options.output.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(log_line(judgment, DESIGN) + "\n" for judgment in judgments)
+    except OSError as error:
+        raise UsageError(f"{options.output} cannot be written", found=str(error)) from error
+    judges = sorted({judgment.judge for judgment in judgments})
+    suites = sorted({judgment.trial.suite for judgment in judgments})
+    unparsed = sum(judgment.verdict is None for judgment in judgments)
+    print(
+        f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}; "
+        f"{unparsed} state no verdict"
+    )
+    print(f"written: {options.output}")
+    return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from pytest_judgesense.judges.embedded.observer import PROFILES
+    from pytest_judgesense.judges.embedded.server import EmbeddedServer
+
+    try:
+        server = EmbeddedServer(options.port)
+    except OSError as error:
+        raise UsageError(
+            f"port {options.port} cannot be served",
+            found=str(error),
+            remedy="choose another port, or 0 for any",
+        ) from error
+    print(f"the embedded judge is served at {server.base_url}", flush=True)
+    print(f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages")
+    print("Ctrl-C ends it.", flush=True)
+    try:
+        server.serve_forever(poll_interval=0.1)
+    except KeyboardInterrupt:
+        print()
+    finally:
+        server.server_close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

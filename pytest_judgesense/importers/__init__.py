@@ -1,0 +1,1 @@
+"""Importers: foreign logs and benchmark files to judgment logs, one file a format."""

@@ -1,0 +1,36 @@
+"""Record the shipped cassettes of the embedded judge anew, over real HTTP on 127.0.0.1.
+
+Run it from the checkout after a change of a built-in suite or of the embedded judge:
+``python scripts/record_cassettes.py``. What is recorded already and still fits is kept.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+WHOLE = ("clean", "mixed")
+PUBLISHED_ONLY = ("positional", "noisy")
+PUBLISHED = [
+    *(f"{name}@published" for name in ("factuality", "coherence", "relevance", "preference")),
+    "vacuum",
+    "ladder@published",
+    "criterion@published",
+]
+
+
+def record(judges: tuple[str, ...], suites: list[str]) -> None:
+    """Record ``suites`` for ``judges``; checks may fail, errors may not."""
+    command = [sys.executable, "-m", "pytest", "suites", "-q", "--judge-mode", "record"]
+    command += ["-p", "no:cacheprovider", "-o", "addopts=", "--tb=line"]
+    command += [part for name in judges for part in ("--judge-name", f"embedded:{name}")]
+    command += [part for name in suites for part in ("--judge-suite", name)]
+    if subprocess.run(command, cwd=CHECKOUT, check=False).returncode not in (0, 1):
+        sys.exit("recording failed")
+
+
+record(WHOLE, [])
+record(WHOLE, ["factuality@inverted"])
+record(PUBLISHED_ONLY, PUBLISHED)

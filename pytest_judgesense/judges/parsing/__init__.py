@@ -15,8 +15,8 @@ the other verdicts and conclusions, those before opinions, those before remarks;
 different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
 "several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
 the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated
-one, as an opinion at least, before the cut; of a reply of more than 100,000 characters only the
-first and the last 50,000 are read.
+one, as an opinion at least, before the cut; of a reply of more than 60,000 characters only the
+first and the last 30,000 are read.
 
 Reasons of `Unparsed`, a closed list:
 

@@ -141,7 +141,8 @@ WINS: Final = re.compile(
     _I,
 )
 DOES_BETTER: Final = re.compile(
-    rf"{_OWNER}{_ADVERB} (?:does an? better job|better (?!than)\w{{4,20}}s(?!\w)"
+    rf"{_OWNER}{_ADVERB} (?:does an? better job|(?:is|would be)(?: the| a)? more"
+    r" (?:suitable|appropriate|fitting|desirable)|better (?!than)\w{4,20}s(?!\w)"
     r"|(?:provides|offers|demonstrates|gives) an? (?:\w{1,20} )?better"
     r"|more (?:\w{1,12} and )?(?:closely|accurately|precisely|effectively|faithfully|directly)"
     r" (?:and \w{1,20} )?(?:executes|follows|addresses|answers|fulfil?ls|satisfies|meets|adheres"

@@ -62,7 +62,7 @@ _THINKING: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
-_LONGEST_END: Final = 50_000
+_LONGEST_END: Final = 30_000
 _SHORTEST_CUT: Final = 12
 _OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
 _CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
@@ -125,7 +125,7 @@ def without_thinking(text: str) -> tuple[str, bool]:
 
 
 def both_ends(text: str) -> str:
-    """``text``, or its first and last 50,000 characters if it has more than twice as many."""
+    """``text``, or its first and last 30,000 characters if it has more than twice as many."""
     if len(text) <= 2 * _LONGEST_END:
         return text
     # Whole words only: half a number is another number.

@@ -52,14 +52,13 @@ _NUMBER_WORDS: Final = (
 # A capital letter is a mention after one of these words or after punctuation, and before one of
 # those words or punctuation; elsewhere it may be an article or part of a name.
 _BEFORE_LETTER: Final = re.compile(
-    r"(?:^|[^\w ']|(?<!\w)(?:[a-z]|is|are|was|be|been|that|than|over|to|and|or|nor|neither|either"
-    r"|both"
-    r"|not|prefer|preferred|choose|chose|choosing|select|selected|pick|picked|say|with|for|of|as"
-    r"|the|so|but|while|although|though|since|because|therefore|thus|hence|then|however|overall"
-    r"|between|from|think|believe|feel|find|conclude|vs\.?|versus|beats?|outperforms?|surpasses"
-    r"|favou?r|goes|by|if|whether|clearly|definitely|judge|vote|give|award|makes?|making|declare"
-    r"|only|answer|label|us|we|i|it's|it|recommend|toward|towards|rather|of|verdict|whereas"
-    r"|answered))[ ]?$",
+    r"(?:^|[^\w ']|(?<!\w)(?:[a-z]|[a-z]+ly|course|case|short|is|are|was|be|been|that|than|over|to"
+    r"|and|or|nor|neither|either|both|not|prefer|preferred|choose|chose|choosing|select|selected"
+    r"|pick|picked|say|with|for|of|as|the|so|but|while|whereas|although|though|since|because"
+    r"|therefore|thus|hence|then|however|overall|between|from|think|believe|feel|find|conclude"
+    r"|vs\.?|versus|beats?|outperforms?|surpasses|favou?r|goes|by|if|whether|judge|vote|give|award"
+    r"|makes?|making|declare|answer|answered|label|us|we|i|it's|it|recommend|towards?|rather"
+    r"))[ ]?$",
     re.IGNORECASE,
 )
 _AFTER_LETTER: Final = re.compile(

@@ -36,7 +36,7 @@ ABSTAIN: Final = "abstain"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge decided, in the judge's own terms: a label, or the slot ``A``, ``B``, ``tie``."""
+    """What the judge decided, in its own terms: a label, or the slot ``A``, ``B``, ``tie``."""
 
     value: str
 
@@ -140,7 +140,7 @@ class Judgment:
 
     @property
     def correct(self) -> bool | None:
-        """Whether the judgment equals its label; ``None`` without a label. Unparsed is not equal."""
+        """Whether it equals its label; ``None`` without a label. Unparsed is not equal."""
         if self.trial.label is None:
             return None
         return self.trial.label == (self.chosen if self.chosen is not None else self.verdict)

@@ -6,6 +6,7 @@ Text of judges and of prompts is untrusted: control characters are shown as esca
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Callable, Iterator
 
 from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
@@ -16,7 +17,9 @@ from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["explain", "printable", "summary"]
 
+# Of 100 columns; pytest may put a margin of four before them.
 _WIDTH = 96
+_LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
 
 
@@ -54,7 +57,16 @@ def explain(
         prompt_of: from a trial id to the prompt that was sent, where prompts are known.
         look_further: a command that shows more.
     """
-    return "\n".join(_lines(outcome, cell, judge, prompt_of, look_further))
+    lines = _lines(outcome, cell, judge, prompt_of, look_further)
+    return "\n".join(part for line in lines for part in _fitted(printable(line)))
+
+
+def _fitted(line: str) -> list[str]:
+    """``line`` in lines that fit; a command stays whole, for it is pasted back."""
+    if len(line) <= _WIDTH or line.startswith(_LOOK_FURTHER):
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _lines(
@@ -79,7 +91,7 @@ def _lines(
         if len(groups) > _SHOWN_GROUPS:
             yield f"    ... and {len(groups) - _SHOWN_GROUPS} more"
     if look_further:
-        yield f"  look further: {look_further}"
+        yield f"{_LOOK_FURTHER}{look_further}"
 
 
 def _name(estimate: Estimate) -> str:
@@ -108,7 +120,7 @@ def _details(finding: Finding) -> Iterator[str]:
         yield finding.reason
     counts = f"{estimate.n} {estimate.unit}s"
     if estimate.count is not None:
-        counts = f"{estimate.count:g} of {counts}"
+        counts = f"{estimate.count:.12g} of {counts}"
     if estimate.clustered:
         interval = estimate.clustered
         counts += (

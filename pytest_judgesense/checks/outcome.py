@@ -34,6 +34,7 @@ OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 MOST_MISSING: Final = 0.05
 _ONE_TAIL: Final = 0.025
 _STRADDLES: Final = "the interval straddles the bar"
+_TOO_FEW: Final = "there are too few clusters for an interval"
 _STABILITY: Final = ("jss", "flip_rate", "kappa")
 # The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
 _TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
@@ -146,10 +147,10 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
     clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
     if not clears(estimate.value):
         clear_miss = _bound(estimate, against=floor)
-        if policy == "confident" and (clear_miss is None or clears(clear_miss)):
-            return finding(
-                "inconclusive", "the interval straddles the bar", _settling(estimate, bar)
-            )
+        if policy == "confident" and clear_miss is None:
+            return finding("inconclusive", _TOO_FEW)
+        if policy == "confident" and clear_miss is not None and clears(clear_miss):
+            return finding("inconclusive", _STRADDLES, _settling(estimate, bar))
         return finding("fail", None, _straddling(estimate, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     if estimate.missing.share > MOST_MISSING and (worst is None or not clears(worst)):
@@ -159,11 +160,9 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
     if policy == "confident":
         bound = _bound(estimate, against=not floor)
         if bound is None:
-            return finding("inconclusive", "there are too few clusters for an interval")
+            return finding("inconclusive", _TOO_FEW)
         if not clears(bound):
-            return finding(
-                "inconclusive", "the interval straddles the bar", _settling(estimate, bar)
-            )
+            return finding("inconclusive", _STRADDLES, _settling(estimate, bar))
         return finding("pass", None)
     return finding("pass", None, _straddling(estimate, bar))
 

@@ -24,7 +24,7 @@ def counts(estimate: Estimate) -> str:
         return ""
     if estimate.count is None:
         return f"n {estimate.n}"
-    return f"{estimate.count:g}/{estimate.n}"
+    return f"{estimate.count:.12g}/{estimate.n}"
 
 
 def interval(ends: Interval | Clustered | None) -> str:

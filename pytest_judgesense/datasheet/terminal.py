@@ -6,7 +6,7 @@ Text of judges is untrusted: whatever is not printable is shown as an escape.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_judgesense.checks.explanation import printable
@@ -19,6 +19,7 @@ from pytest_judgesense.stats.estimate import Estimate
 __all__ = ["WIDTH", "datasheet_lines"]
 
 WIDTH = 100
+_CHECK_COLUMN = 82
 
 
 def datasheet_lines(sheet: Datasheet) -> Iterator[str]:
@@ -34,7 +35,7 @@ def _judge_lines(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:
     yield from _wrapped(
         "", [f"prompts {prompts_digest(judge) or 'unknown'}", *_provenance(judge, sheet)]
     )
-    yield _row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
+    yield from _row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
     for part in judge.parts:
         yield from _part_lines(part)
     sketch = profile_sketch(judge.estimates)
@@ -48,7 +49,7 @@ def _identity(judge: JudgeSheet) -> list[str]:
     identity = judge.identity
     parts = [f"{identity.get('provider', 'log')}:{identity.get('model') or judge.judge}"]
     parts += [
-        f"{key} {identity[key]}"
+        f"{key} {identity[key]:g}" if isinstance(identity[key], float) else f"{key} {identity[key]}"
         for key in ("base_url", "temperature", "max_tokens", "seed")
         if identity.get(key) is not None
     ]
@@ -56,7 +57,7 @@ def _identity(judge: JudgeSheet) -> list[str]:
         parts.append("served as " + ", ".join(judge.served))
     if identity.get("own_prompts"):
         parts.append(f"own prompts {identity['own_prompts']}")
-    return [printable(part) for part in parts]
+    return parts
 
 
 def _provenance(judge: JudgeSheet, sheet: Datasheet) -> list[str]:
@@ -69,19 +70,30 @@ def _provenance(judge: JudgeSheet, sheet: Datasheet) -> list[str]:
     return [f"{state}, recorded {span}", f"seed of intervals {sheet.seed}"]
 
 
-def _row(*cells: str) -> str:
-    name, count, value, interval, clustered, check = cells
-    line = f"{name:<32}{count:>9}{value:>8}  {interval:<16}{clustered:<16}{check}"
-    return line.rstrip()
+def _row(
+    name: str, count: str, value: str, interval: str, clustered: str, *checks: str
+) -> Iterator[str]:
+    """The cells in their columns; a check that does not fit stands on a line of its own."""
+    line = f"{name:<32}{count:>9}{value:>8}  {interval:<15} {clustered:<15}"
+    if len(line) > WIDTH:
+        yield from _indented(name.strip())
+        line = line.removeprefix(name)
+    for check in checks:
+        if len(line) + 1 + len(check) <= WIDTH:
+            line += f" {check}"
+        else:
+            yield line.rstrip()
+            line = " " * max(6, min(_CHECK_COLUMN, WIDTH - len(check) - 1)) + f" {check}"
+    yield line.rstrip()
 
 
 def _part_lines(part: SuiteSheet) -> Iterator[str]:
-    yield f"  {part.suite}"
+    yield from _indented(part.suite, width=2)
     gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]] = {}
     composite = []
     for line in part.checks:
         if isinstance(line.bar, float):
-            gated.setdefault((line.measure, tuple(line.condition.items())), []).append(line)
+            gated.setdefault((line.measure, _key(line.condition)), []).append(line)
         else:
             composite.append(line)
     by_measure: dict[str, list[Estimate]] = {}
@@ -92,22 +104,28 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             yield f"    {measure}"
         for estimate in estimates:
             alone = not estimate.condition or len(estimates) == 1
-            key = (measure, tuple(estimate.condition.items()))
+            key = (measure, _key(estimate.condition))
             yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
     for lines in [*gated.values(), composite]:
         for line in lines:
-            yield f"    {line.check}: {line.outcome.upper()}"
+            yield from _indented(f"{line.check}: {line.outcome.upper()}", width=4)
             yield from _indented(line.explanation)
             yield from _warnings([line])
     for notice in part.notices:
         yield from _indented(f"notice: {notice}")
 
 
+def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(condition.items()))
+
+
 def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool) -> Iterator[str]:
     """One estimate: by its measure, or below that by its condition."""
-    condition = ", ".join(
-        f"{key} {value}" if key in ("distance", "polarity") else str(value)
-        for key, value in estimate.condition.items()
+    condition = printable(
+        ", ".join(
+            f"{key} {value}" if key in ("distance", "polarity") else str(value)
+            for key, value in estimate.condition.items()
+        )
     )
     name = f"    {estimate.measure}" if alone else f"      {condition}"
     if alone and condition:
@@ -116,14 +134,16 @@ def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool)
         yield from _indented(
             f"{name.strip()}: N/A, {estimate.unavailable}", width=4 + 2 * (not alone)
         )
+        for line in checks:
+            yield from _indented(f"{line.check}: {line.outcome.upper()}")
     else:
-        yield _row(
+        yield from _row(
             name,
             numbers.counts(estimate),
             numbers.value(estimate),
             numbers.interval(estimate.interval),
             numbers.interval(estimate.clustered),
-            "; ".join(_short(line) for line in checks),
+            *(_short(line) for line in checks),
         )
     notes = list(estimate.flags)
     notes += _missing(estimate)
@@ -172,7 +192,7 @@ def _totals(judge: JudgeSheet) -> list[str]:
 
 
 def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
-    text = "  ".join(filter(None, [head, ", ".join(part for part in parts if part)]))
+    text = printable("  ".join(filter(None, [head, ", ".join(part for part in parts if part)])))
     indent = "    "
     start = indent if not head else ""
     yield from textwrap.wrap(

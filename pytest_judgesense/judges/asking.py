@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from pytest_judgesense.cassettes.exchange import as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
@@ -84,6 +85,8 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
 def _base_url(spec: JudgeSpec) -> str:
     if spec.provider == "embedded":
         return spec.base_url or _EMBEDDED_URL
+    if spec.provider == "callable":
+        return ""  # it asks whom it likes
     return spec.base_url or wire_of(spec.provider).default_base_url
 
 
@@ -126,8 +129,7 @@ class Asker:
         with self._tape.trial(trial_id) as scope:
             request = self._wire_request(messages, replicate)
             found = self._tape.find(scope, request.method, request.url, request.body.decode())
-            body = found.response.body
-            text = body if isinstance(body, str) else body.decode("utf-8", "replace")
+            text = _text_of(as_bytes(found.response.body))
             return Answer(wire_of(self._spec.provider).read(found.response.status, text))
 
     def _wire_request(self, messages: Sequence[Mapping[str, str]], replicate: int) -> HttpRequest:
@@ -150,7 +152,7 @@ class Asker:
             return Answer(Failed(_reason(error)))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        reply = wire_of(self._spec.provider).read(response.status_code, response.text)
+        reply = wire_of(self._spec.provider).read(response.status_code, _text_of(response.content))
         return Answer(reply, latency)
 
     async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
@@ -180,6 +182,11 @@ class Asker:
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
         return Answer(Reply(text), latency if self._tape.mode == "record" else None)
+
+
+def _text_of(body: bytes) -> str:
+    # JSON is UTF-8 whatever a header says; so a recorded answer reads like the one that came.
+    return body.decode("utf-8", "replace")
 
 
 def _raise_remembered(scope: CallScope) -> None:

@@ -43,8 +43,10 @@ def _tables(path: Path) -> Mapping[str, Any]:
         raise UsageError(
             f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
         ) from error
-    tables = project.get("tool", {}).get("judgesense", {}).get("judges", {})
-    return _table(path, "judges", tables)
+    table: Mapping[str, Any] = project
+    for name in ("tool", "judgesense", "judges"):
+        table = _table(path, name, table.get(name, {}))
+    return table
 
 
 def _table(path: Path, name: str, value: Any) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -64,6 +64,7 @@ class JudgeSpec:
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
         timeout_s: seconds until a call counts as failed.
+        called: what ``--judge-name`` takes for it, where that is not the name.
     """
 
     name: str
@@ -80,6 +81,7 @@ class JudgeSpec:
     timeout_s: float = 120.0
     prompts: Prompts = Prompts()
     prices: Prices | None = None
+    called: str | None = None
 
     @property
     def slug(self) -> str:
@@ -203,7 +205,8 @@ def judge_from_name(name: str) -> JudgeSpec:
     if provider not in PROVIDERS or not model:
         raise unknown_name("judge or provider", name, [f"{known}:MODEL" for known in PROVIDERS])
     shown = model if provider == "embedded" else name
-    return judge_from_table(shown, {"provider": provider, "model": model}, Path())
+    spec = judge_from_table(shown, {"provider": provider, "model": model}, Path())
+    return replace(spec, called=name)
 
 
 def _seed(provider: str, seed: int | None) -> int | None:

@@ -33,9 +33,10 @@ class Reply:
     """What a judge replied.
 
     Attributes:
-        text: the reply; ``None`` where the endpoint gave none (a refusal, a filter).
+        text: the reply; ``None`` where the endpoint gave none (a refusal, a filter, a budget
+            that was spent on thinking).
         truncated: whether the endpoint cut it off at the token budget.
-        refused: why there is no text, in the endpoint's words.
+        refused: that and why the judge or a filter declined, in the endpoint's words.
         model: the model that the reply names.
     """
 
@@ -77,7 +78,7 @@ def _parsed(status: int, body: str) -> Mapping[str, Any] | Failed:
         return Failed(f"HTTP {status}: {_error_message(body) or shown}")
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Failed(f"the response is not JSON: {shown!r}")
     if not isinstance(value, dict):
         return Failed(f"the response is not a JSON object: {shown!r}")
@@ -90,13 +91,32 @@ def _error_message(body: str) -> str:
     try:
         error = json.loads(body)["error"]
         message = error["message"] if isinstance(error, dict) else error
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     return " ".join(str(message).split())[:_SHOWN]
 
 
+def _usage(value: Any, prompt: str, completion: str) -> Usage:
+    counts = value if isinstance(value, dict) else {}
+    return Usage(_count(counts.get(prompt)), _count(counts.get(completion)))
+
+
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _joined(parts: Sequence[Any]) -> str | None:
+    """The texts of content parts; ``None`` if no part is a text."""
+    texts = [
+        str(part.get("text", ""))
+        for part in parts
+        if isinstance(part, dict) and part.get("type", "text") == "text"
+    ]
+    return "".join(texts) if texts else None
 
 
 class OpenAIWire:
@@ -137,18 +157,19 @@ class OpenAIWire:
         except (KeyError, IndexError, TypeError, AttributeError):
             return Failed("the response has no choices[0].message")
         if isinstance(content, list):
-            content = "".join(str(part.get("text", "")) for part in content)
+            content = _joined(content)
+        if content is not None and not isinstance(content, str):
+            return Failed(f"choices[0].message.content is a {type(content).__name__}, not a text")
         finish = choice.get("finish_reason")
-        usage = value.get("usage") or {}
         refused = str(refusal) if refusal else None
-        if content is None and refused is None:
-            refused = f"no content, finish_reason {finish}"
+        if not content and finish == "content_filter":
+            refused = refused or "no content, finish_reason content_filter"
         return Reply(
-            text=None if content is None else str(content),
-            usage=Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))),
+            text=None if refused and not content else content,
+            usage=_usage(value.get("usage"), "prompt_tokens", "completion_tokens"),
             truncated=finish == "length",
             refused=refused,
-            model=value.get("model"),
+            model=_name(value.get("model")),
         )
 
 
@@ -186,22 +207,13 @@ class AnthropicWire:
         blocks = value.get("content")
         if not isinstance(blocks, list):
             return Failed("the response has no content blocks")
-        texts = [
-            str(block.get("text", ""))
-            for block in blocks
-            if isinstance(block, dict) and block.get("type") == "text"
-        ]
         stop = value.get("stop_reason")
-        usage = value.get("usage") or {}
-        refused = None
-        if stop == "refusal" or not texts:
-            refused = f"no text, stop_reason {stop}"
         return Reply(
-            text="".join(texts) if texts else None,
-            usage=Usage(_count(usage.get("input_tokens")), _count(usage.get("output_tokens"))),
+            text=_joined(blocks),
+            usage=_usage(value.get("usage"), "input_tokens", "output_tokens"),
             truncated=stop == "max_tokens",
-            refused=refused,
-            model=value.get("model"),
+            refused="stop_reason refusal" if stop == "refusal" else None,
+            model=_name(value.get("model")),
         )
 
 

@@ -156,21 +156,19 @@ def _by_distance(
         by_distance.setdefault(distance, []).append(judgment)
     better = {distance: by_distance[distance] for distance in sorted(by_distance) if distance > 0}
     pooled = [judgment for calls in better.values() for judgment in calls]
+    ties = [
+        _tie("tie_rate", cell, by_distance[d], {**condition, "distance": d})
+        for d in sorted(by_distance)
+    ]
     if not pooled:
         reason = "no pair of different quality was run"
-        return [
-            unavailable(name, cell, reason, condition)
-            for name in ("target_sensitivity", "miss_by_tie")
-        ]
+        names = ("target_sensitivity", "miss_by_tie")
+        return [*(unavailable(name, cell, reason, condition) for name in names), *ties]
     groups = [(condition, pooled)]
     groups += [({**condition, "distance": d}, calls) for d, calls in better.items()]
     estimates = [_sensitivity(cell, calls, where) for where, calls in groups]
     estimates += [_tie("miss_by_tie", cell, calls, where) for where, calls in groups]
-    estimates += [
-        _tie("tie_rate", cell, by_distance[d], {**condition, "distance": d})
-        for d in sorted(by_distance)
-    ]
-    return estimates
+    return [*estimates, *ties]
 
 
 def _sensitivity(

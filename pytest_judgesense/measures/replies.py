@@ -24,8 +24,10 @@ __all__ = ["reply_estimates"]
 def reply_estimates(cell: Cell) -> list[Estimate]:
     """Agreement where items have labels, repeat flips where replicates were run, unparsed rate."""
     estimates = []
-    if cell.design.kind == "paraphrase":
+    paraphrase = cell.design.kind == "paraphrase"
+    if paraphrase:
         estimates.append(_agreement(cell))
+    if paraphrase or any(judgment.trial.replicate > 1 for judgment in cell.judgments):
         estimates.append(_repeat_flips(cell))
     return [*estimates, _unparsed(cell)]
 

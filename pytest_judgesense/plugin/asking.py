@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.cassettes.tape import Tape
-from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.asking import key_of, open_asker
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
+from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import STATE
 from pytest_judgesense.suites.planning import trial_order
@@ -45,11 +46,16 @@ class AskableJudge:
             JudgeError: the call failed.
             CassetteError: replaying, and the recording does not serve.
         """
-        return self._run.loop.run(self._question(prompt))
+        __tracebackhide__ = True
+        return told_plainly(self._run.loop.run, self._question(prompt))
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
-        return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+        __tracebackhide__ = True
+        try:
+            return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+        except JudgesenseError as error:
+            raise error.with_traceback(None) from None
 
     def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,14 @@ import pytest
 from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.plugin.paths import BuiltinArgument, split_name
+from pytest_judgesense.plugin.paths import (
+    BuiltinArgument,
+    names_asked_of,
+    preset_of,
+    split_name,
+)
 from pytest_judgesense.plugin.state import STATE
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
 __all__ = ["CheckFailed", "CheckItem", "builtin_items", "collect_suite"]
@@ -39,6 +44,7 @@ def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterato
         path=argument.path,
         nodeid=argument.nodeid,
         start=session.config.invocation_params.dir,
+        asked=[argument.names],
     )
     items = list(session.genitems(file))
     wanted = "::".join([argument.nodeid, *argument.names])
@@ -55,10 +61,17 @@ def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterato
 class SuiteFile(pytest.File):
     """A ``*.suite.toml``."""
 
-    def __init__(self, *, start: Path | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *,
+        start: Path | None = None,
+        asked: Sequence[tuple[str, ...]] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
+        self.asked = names_asked_of(self.config, self.path) if asked is None else asked
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
@@ -86,6 +99,10 @@ class SuiteFile(pytest.File):
     def _presets(self, file_name: str) -> list[str | None]:
         named = [split_name(name) for name in self.config.stash[STATE].settings.suites]
         presets = [preset for base, preset in named if base == file_name]
+        # An id that is pasted back brings its preset with it.
+        known = presets_of(self.path) if any(map(preset_of, self.asked)) else ()
+        pasted = [preset_of(names) for names in self.asked if names]
+        presets += [preset if preset in known else None for preset in pasted]
         return list(dict.fromkeys(presets)) or [None]
 
     def _chosen(self, suite: Suite) -> bool:

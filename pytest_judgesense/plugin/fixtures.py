@@ -52,7 +52,12 @@ def judge(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> Itera
 
     What it is asked is recorded and replayed like everything else.
     """
+    __tracebackhide__ = True
+    from pytest_judgesense.errors import JudgesenseError
     from pytest_judgesense.plugin.asking import askable_judge
 
-    with askable_judge(request.node, _judgesense_judge) as asked:
-        yield asked
+    try:
+        with askable_judge(request.node, _judgesense_judge) as asked:
+            yield asked
+    except JudgesenseError as error:
+        raise error.with_traceback(None) from None

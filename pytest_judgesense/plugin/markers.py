@@ -150,7 +150,8 @@ def run_declared_checks(item: pytest.Function) -> Iterator[None]:
 
 def _run_all(item: pytest.Function) -> None:
     __tracebackhide__ = True
-    judge = item.funcargs[FIXTURE]
+    # Not `funcargs`: a fixture that no test names is left out of them.
+    judge = item.callspec.params[FIXTURE]
     failures = []
     for check in checks_of(item):
         if check.id not in item.stash[EVALUATED]:

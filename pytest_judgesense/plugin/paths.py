@@ -6,6 +6,7 @@ resolved, and its items are added to the session afterwards, under ids that can 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,14 @@ import pytest
 from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.suites.builtin import builtin_suites
 
-__all__ = ["BuiltinArgument", "all_or_named", "split_name", "take_builtin_arguments"]
+__all__ = [
+    "BuiltinArgument",
+    "all_or_named",
+    "names_asked_of",
+    "preset_of",
+    "split_name",
+    "take_builtin_arguments",
+]
 
 PREFIX: Final = "judgesense/"
 SUFFIX: Final = ".suite.toml"
@@ -41,6 +49,19 @@ def split_name(name: str) -> tuple[str, str | None]:
     return base, preset or None
 
 
+def preset_of(names: Sequence[str]) -> str | None:
+    """The preset that the rest of a node id ends with: ``jss_floor[0.9@published]``."""
+    _, at, preset = (names[-1] if names else "").removesuffix("]").rpartition("@")
+    return preset if at else None
+
+
+def names_asked_of(config: pytest.Config, file: Path) -> list[tuple[str, ...]]:
+    """What the arguments ask of a file: for each that names it, the rest of its node id."""
+    split = [argument.split("::") for argument in config.args]
+    folder = config.invocation_params.dir
+    return [tuple(names) for path, *names in split if (folder / path).resolve() == file.resolve()]
+
+
 def all_or_named(names: tuple[str, ...]) -> list[BuiltinArgument]:
     """The built-in suites of these names (presets apart), each once; raises for unknown ones."""
     known = builtin_suites()
@@ -61,8 +82,6 @@ def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> li
     Raises:
         pytest.UsageError: there is no built-in suite of that name.
     """
-    if _transmitted(config):
-        return _transmitted_arguments(config)
     taken, rest = [], []
     for argument in config.args:
         path, *names = argument.split("::")
@@ -76,9 +95,6 @@ def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> li
         taken, rest = all_or_named(suites), []
     if taken:
         config.args[:] = rest
-        # Worker processes of xdist are given the arguments that are left, and these options.
-        config.option.judgesense_builtin = [_join(argument) for argument in taken]
-        config.option.judgesense_rest = list(rest)
     return taken
 
 
@@ -88,20 +104,3 @@ def _is_builtin(config: pytest.Config, path: str) -> bool:
         and path.endswith(SUFFIX)
         and not (config.invocation_params.dir / path).exists()
     )
-
-
-def _join(argument: BuiltinArgument) -> str:
-    return "::".join([argument.name, *argument.names])
-
-
-def _transmitted(config: pytest.Config) -> bool:
-    return hasattr(config, "workerinput") and hasattr(config.option, "judgesense_builtin")
-
-
-def _transmitted_arguments(config: pytest.Config) -> list[BuiltinArgument]:
-    config.args[:] = config.option.judgesense_rest
-    known = builtin_suites()
-    return [
-        BuiltinArgument(name, known[name], tuple(names))
-        for name, *names in (text.split("::") for text in config.option.judgesense_builtin)
-    ]

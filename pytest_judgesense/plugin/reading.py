@@ -12,6 +12,7 @@ from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
+from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
 from pytest_judgesense.plugin.state import STATE
 from pytest_judgesense.stats.estimate import Estimate
@@ -22,7 +23,7 @@ __all__ = ["DatasheetReader", "checker"]
 def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
     """The function that the fixture `judge_check` is."""
 
-    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
+    def hold(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
         checks = checks_of(item) if name is None else [declare_check(name, args, kwargs)]
         if not checks:
@@ -34,6 +35,10 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
         for one in checks:
             item.stash.setdefault(EVALUATED, set()).add(one.id)
             evaluate(item, judge, one)
+
+    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        told_plainly(hold, name, args, kwargs)
 
     return check
 
@@ -56,6 +61,10 @@ class DatasheetReader:
         Raises:
             UsageError: there is no such measure, suite or condition; it lists what there is.
         """
+        __tracebackhide__ = True
+        return told_plainly(self._find, measure, suite, condition)
+
+    def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
         if measure not in MEASURES:
             raise unknown_name("measure", measure, MEASURES)
         name = suite or MEASURES[measure].suite
@@ -63,7 +72,7 @@ class DatasheetReader:
             raise UsageError(
                 f"{measure} can be measured on several suites", expected='suite="..." with its name'
             )
-        estimates = self.estimates(name)
+        estimates = self._estimates(name)
         found = find_estimate(estimates, measure, condition)
         if found is None:
             known = [dict(e.condition) for e in estimates if e.measure == measure]
@@ -76,6 +85,10 @@ class DatasheetReader:
 
     def estimates(self, suite: str) -> tuple[Estimate, ...]:
         """All estimates of the judge on ``suite``."""
+        __tracebackhide__ = True
+        return told_plainly(self._estimates, suite)
+
+    def _estimates(self, suite: str) -> tuple[Estimate, ...]:
         run = self._item.config.stash[STATE].run
         loaded = run.suite(suite, self._item.path.parent)
         return run.measurement(self._judge, loaded).estimates

@@ -181,7 +181,7 @@ class Run:
     def how_to_record(self, judge: JudgeSpec, suite: str) -> str:
         """The command that records what is missing."""
         return (
-            f"record it: pytest --judge-suite {suite} --judge-name {judge.name} "
+            f"record it: pytest --judge-suite {suite} --judge-name {judge.called or judge.name} "
             f"--judge-mode record --judge-cassettes {self._settings.cassettes}"
         )
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["STATE", "State"]
 
+# What a controller of xdist and its workers tell each other, by name.
+_LIVE_FOLDER: Final = "judgesense_live_folder"
 _PROBLEMS: Final = "judgesense_problems"
 
 
@@ -41,7 +43,7 @@ class State:
         self.seen_suites: set[str] = set()
         self._builtin: list[BuiltinArgument] = []
         self._received: list[dict[str, Any]] = []
-        self._written: list[Path] = []
+        self._told: list[str] = []
         self._made_live_folder: Path | None = None
 
     @cached_property
@@ -66,12 +68,18 @@ class State:
             self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
             if self.settings.mode == "live":
                 self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
-                self.config.option.judgesense_live_folder = str(self._made_live_folder)
 
     @property
     def _live_folder(self) -> Path | None:
-        folder = getattr(self.config.option, "judgesense_live_folder", None)
+        if not self.is_worker:
+            return self._made_live_folder
+        folder = self.config.workerinput[_LIVE_FOLDER]  # type: ignore[attr-defined]
         return Path(folder) if folder else None
+
+    def equip(self, workerinput: dict[str, Any]) -> None:
+        """Tell a worker where what is asked live is kept, for all workers of the session."""
+        folder = self._made_live_folder
+        workerinput[_LIVE_FOLDER] = str(folder) if folder else None
 
     def complete_collection(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the built-in suites' items, keep the selected suites, report what was wrong.
@@ -167,8 +175,14 @@ class State:
             if part["log"] is not None
         }
         for path in self.settings.datasheets:
-            write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
-            self._written.append(path)
+            try:
+                write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
+            except JudgesenseError as error:
+                # What was measured is still told: the error stands below it.
+                self._told += f"ERROR: {error}".splitlines()
+                session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+            else:
+                self._told.append(f"datasheet written: {path}")
 
     def summary_lines(self) -> Iterator[str]:
         """The terminal summary."""
@@ -177,8 +191,7 @@ class State:
         from pytest_judgesense.datasheet.terminal import datasheet_lines
 
         yield from datasheet_lines(self.datasheet)
-        for path in self._written:
-            yield f"datasheet written: {path}"
+        yield from self._told
 
     def header(self) -> str | None:
         """One line for pytest's header, where judges are asked for by an option."""
@@ -204,6 +217,10 @@ class _Receiver:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._state.receive(report)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        self._state.equip(node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

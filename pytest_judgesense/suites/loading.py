@@ -57,6 +57,13 @@ def _load(path: Path, preset: str | None) -> Suite:
     chosen = _preset(form, preset)
     rows, raw = _read_stimuli(path, form)
     items = _items(path, form, rows, chosen)
+    if not items:
+        raise SuiteError(
+            f"suite {form.name} has no items",
+            found=f"distances = {form.stimuli.distances}, subsets = {form.stimuli.subsets}",
+            expected="distances from 0 to 5; subsets other than same have distance 0",
+            remedy=f"mend [stimuli] in {path}",
+        )
     templates = _templates(form, chosen)
     suite = Suite(
         name=form.name if preset is None else f"{form.name}@{preset}",
@@ -254,6 +261,16 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
 
 
 def _verify_fields(suite: Suite) -> None:
+    required = {"a", "b"} if suite.space.pairwise else set()
+    for template in suite.templates:
+        hidden = sorted(required - placeholders(template.text))
+        if hidden:
+            raise SuiteError(
+                f"template {template.id} of suite {suite.name} does not show both candidates",
+                found="no {{" + "}}, no {{".join(hidden) + "}}",
+                expected="{{a}} and {{b}}",
+                remedy=f"mend the template in {suite.path}",
+            )
     for item in suite.items:
         given = set(item.fields) | ({"a", "b"} if item.contents else set())
         for template in suite.templates:

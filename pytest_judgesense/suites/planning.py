@@ -75,10 +75,13 @@ def template_pairs(
 
 
 def trial_order(trial_ids: Iterable[str]) -> list[str]:
-    """Trial ids in reading order: numbers inside them count as numbers, so r2 is before r10."""
+    """Trial ids in reading order: numbers inside them count as numbers, so r2 is before r10.
 
-    def key(trial_id: str) -> list[tuple[int, int | str]]:
+    The order is total (``i01`` is before ``i1``): it does not depend on how the ids arrive.
+    """
+
+    def key(trial_id: str) -> tuple[list[tuple[int, int | str]], str]:
         parts = re.split(r"(\d+)", trial_id)
-        return [(0, int(part)) if part.isdigit() else (1, part) for part in parts]
+        return [(0, int(p)) if p.isdecimal() else (1, p) for p in parts], trial_id
 
     return sorted(trial_ids, key=key)

@@ -126,6 +126,7 @@ class ContentItem(BaseModel):
     """A line with one content: its fields are what the templates name, all of them text."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, str] = Field(init=False)
 
     id: Slug
     label: str | None = None

@@ -20,7 +20,7 @@ __all__ = ["content_item", "ladder_items", "pair_item", "task_with_elements"]
 
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
-    fields = {name: str(value) for name, value in (line.model_extra or {}).items()}
+    fields = dict(line.__pydantic_extra__)
     return Item(line.id, line.cluster or line.id, fields, (), line.label)
 
 

@@ -85,7 +85,14 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
+        try:
+            length = int(self.headers.get("Content-Length") or 0)
+        except ValueError:
+            length = -1
+        if length < 0:
+            self.close_connection = True
+            self._send(400, {"error": {"message": "Content-Length is no number of bytes"}})
+            return
         if length > _LARGEST_BODY:
             self.close_connection = True
             self._send(413, {"error": {"message": "the request is larger than 64 MiB"}})
@@ -98,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(raw)
             status, reply = answer(path, body, self.server.find)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             status, reply = 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
         self._send(status, reply)
 

@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
+from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all
+from tests.measures.building import (
+    CRITERION,
+    LADDER,
+    SLOTS,
+    VACUUM,
+    YES_NO,
+    both_orders,
+    cell,
+    judgment,
+    worded,
+)
+
+BOTH: tuple[Policy, Policy] = ("estimate", "confident")
+
+
+def outcome(
+    of: Cell, name: str, *bars: float, policy: Policy = "estimate", **given: Any
+) -> Outcome:
+    return judge_check(declare_check(name, bars, given), "s", estimate_all(of), policy)
+
+
+def agreeing(agree: int, items: int) -> Cell:
+    """Two templates on ``items`` items, on ``agree`` of which they agree; both labels occur."""
+    return cell(
+        YES_NO,
+        worded(
+            {
+                f"i{i}": (["YES", "YES"] if i % 2 else ["NO", "NO"]) if i < agree else ["YES", "NO"]
+                for i in range(items)
+            }
+        ),
+    )
+
+
+def dark(ties: int, decisive: int = 0, unparsed: int = 0) -> Cell:
+    words = ["tie"] * ties + ["A"] * decisive + ["?"] * unparsed
+    return cell(VACUUM, [judgment(f"v{i}", word) for i, word in enumerate(words)])
+
+
+@pytest.mark.parametrize(("agree", "expected"), [(31, "pass"), (30, "pass"), (29, "fail")])
+def test_under_estimate_a_floor_is_cleared_at_the_bar_and_above(agree: int, expected: str) -> None:
+    # 30 of 40 is 0.75, the bar itself.
+    assert outcome(agreeing(agree, 40), "jss_floor", 0.75).outcome == expected
+
+
+@pytest.mark.parametrize(("decisive", "expected"), [(1, "pass"), (2, "pass"), (3, "fail")])
+def test_under_estimate_a_ceiling_is_cleared_at_the_bar_and_below(
+    decisive: int, expected: str
+) -> None:
+    # 2 of 40 is 0.05, the bar itself.
+    of = dark(40 - decisive, decisive)
+    assert outcome(of, "dark_current_ceiling", 0.05).outcome == expected
+
+
+def test_under_confident_the_one_sided_bound_must_clear_the_bar() -> None:
+    # All agree: the one-sided 95% lower bound over K items of one pair each is 0.05^(1/K):
+    # 0.9278 for 40 items, 0.8609 for 20. The two-sided end for 40 is 0.025^(1/40) = 0.9119.
+    assert outcome(agreeing(40, 40), "jss_floor", 0.92, policy="confident").outcome == "pass"
+    assert outcome(agreeing(20, 20), "jss_floor", 0.9, policy="confident").outcome == (
+        "inconclusive"
+    )
+
+
+def test_under_confident_a_miss_fails_only_when_the_bound_misses_too() -> None:
+    # 20 of 40 against 0.9: the upper bound of one half in 40 is far below. 34 of 40 = 0.85: the
+    # upper bound (Clopper-Pearson, one-sided 95%) is 0.93 and still above.
+    assert outcome(agreeing(20, 40), "jss_floor", 0.9, policy="confident").outcome == "fail"
+    near = outcome(agreeing(34, 40), "jss_floor", 0.9, policy="confident")
+    assert near.outcome == "inconclusive"
+    assert near.findings[0].reason == "the interval straddles the bar"
+    assert outcome(agreeing(34, 40), "jss_floor", 0.9).outcome == "fail"
+
+
+def test_a_ceiling_under_confident() -> None:
+    # 0 of 40: the one-sided upper bound is 1 - 0.05^(1/40) = 0.0722.
+    assert outcome(dark(40), "dark_current_ceiling", 0.08, policy="confident").outcome == "pass"
+    assert outcome(dark(40), "dark_current_ceiling", 0.07, policy="confident").outcome == (
+        "inconclusive"
+    )
+
+
+def test_a_straddling_interval_warns_with_the_clusters_that_would_settle_it() -> None:
+    # 38 of 40 items agree, bar 0.9: p = 0.95. One pair an item: n_eff = n - 1, so the design
+    # effect is 40/39. n = D z^2 b (1 - b) / (p - b)^2 with z = 1.959964 (two-sided 95%):
+    # 40/39 * 3.841459 * 0.09 / 0.0025 = 141.84, so 142 pairs, one a cluster.
+    found = outcome(agreeing(38, 40), "jss_floor", 0.9)
+    assert found.outcome == "pass"
+    (warning,) = found.warnings
+    assert "straddles the bar 0.9; about 142 clusters" in warning
+
+
+def test_several_units_a_cluster_are_counted_in_clusters() -> None:
+    # The same 40 pairs, each asked in two replicates with the same answers: 80 pairs, p = 0.95.
+    # v = K/(K-1) * 4 * sum of squares of pairs / n^2, so n_eff = 39 again and D = 80/39.
+    # n = 80/39 * 138.2925 = 283.68: 284 pairs, 142 clusters of two.
+    one = agreeing(38, 40).judgments
+    words = {f"i{i}": [one[2 * i].verdict or "", one[2 * i + 1].verdict or ""] for i in range(40)}
+    found = outcome(cell(YES_NO, [*one, *worded(words, replicate=2)]), "jss_floor", 0.9)
+    assert "about 142 clusters" in found.warnings[0]
+
+
+def test_where_all_agree_the_clusters_follow_from_the_exact_bound() -> None:
+    # K agreeing clusters have the lower end 0.025^(1/K) > 0.9 from K = ln 0.025 / ln 0.9 = 35.01.
+    found = outcome(agreeing(20, 20), "jss_floor", 0.9)
+    assert found.outcome == "pass"
+    assert "about 36 clusters" in found.warnings[0]
+
+
+def test_a_failure_close_to_the_bar_warns_as_well() -> None:
+    found = outcome(agreeing(34, 40), "jss_floor", 0.9)
+    assert found.outcome == "fail"
+    assert "straddles the bar" in found.warnings[0]
+
+
+def test_far_from_the_bar_nothing_is_warned_of() -> None:
+    assert outcome(agreeing(40, 40), "jss_floor", 0.5).warnings == ()
+    assert outcome(agreeing(5, 40), "jss_floor", 0.9).warnings == ()
+
+
+def test_side_bias_is_settled_as_a_share() -> None:
+    # 48 of 80 first slots: bias 0.1 against 0.2: the share 0.6 against 0.7. All 40 clusters hold
+    # AB or AA: 8 of 40 pairs are AA. v = 40/39 * sum over c of (sum of x - 1.2)^2 / 80^2 with
+    # sums 2 (8 times) and 1 (32 times): 8 * 0.64 + 32 * 0.04 = 6.4; v = 40/39 * 6.4/6400 =
+    # 0.0010256; n_eff = min(80, 0.24/0.0010256 = 234) = 80, D = 1.
+    # n = 3.841459 * 0.7 * 0.3 / 0.01 = 80.67: 81 calls, 41 clusters of two.
+    slots = [("A", "A")] * 8 + [("A", "B")] * 32
+    found = outcome(cell(SLOTS, both_orders("p", slots)), "side_bias_limit", 0.2)
+    assert found.outcome == "pass"
+    assert "about 41 clusters" in found.warnings[0]
+
+
+@pytest.mark.parametrize("policy", BOTH)
+@pytest.mark.parametrize("name", ["jss_floor", "flip_rate_bound"])
+def test_a_degenerate_judge_fails_a_bar_on_stability(policy: Policy, name: str) -> None:
+    judgments = [
+        judgment(f"i{i}", "A", template=t, order="ba" if i % 2 else "ab")
+        for i in range(60)
+        for t in ("t1", "t2")
+    ]
+    found = outcome(cell(SLOTS, judgments), name, 0.5, policy=policy)
+    assert found.outcome == "fail"
+    assert found.findings[0].estimate.value in (0.0, 1.0)
+    assert found.findings[0].reason == "degenerate: the judge gave one answer to everything"
+
+
+@pytest.mark.parametrize("policy", BOTH)
+def test_an_unavailable_estimate_is_inconclusive_with_its_reason(policy: Policy) -> None:
+    of = cell(YES_NO, worded({f"i{i}": ["YES", "YES"] for i in range(30)}))
+    found = outcome(of, "kappa_floor", 0.5, policy=policy)
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == (
+        "undefined: both wordings gave one and the same label throughout"
+    )
+
+
+def test_a_measure_that_the_suite_does_not_have_is_inconclusive() -> None:
+    found = outcome(agreeing(40, 40), "dark_current_ceiling", 0.1)
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == "suite s does not measure dark_current"
+
+
+def test_a_condition_that_was_not_run_is_inconclusive_and_the_others_are_listed() -> None:
+    judgments = both_orders(
+        "d", [("A", "B")] * 4, condition={"distance": 1, "subset": "same"}, label="1"
+    )
+    of = cell(LADDER, judgments)
+    found = outcome(of, "target_sensitivity_floor", 0.5, distance=3)
+    assert found.outcome == "inconclusive"
+    assert "but: pooled; distance=1" in (found.findings[0].reason or "")
+
+
+@pytest.mark.parametrize(
+    ("unparsed", "bar", "expected"),
+    [
+        # 0 decisive of the parsed; at the worst all missing are: 2/40 = 0.05, 3/40 = 0.075.
+        (2, 0.04, "pass"),  # the worst case breaks the bar, but just 5% are missing
+        (3, 0.04, "inconclusive"),  # 7.5% are missing and the worst case breaks the bar
+        (3, 0.1, "pass"),  # not even the worst case does
+    ],
+)
+def test_over_five_percent_missing_a_bar_that_the_worst_case_breaks_is_inconclusive(
+    unparsed: int, bar: float, expected: str
+) -> None:
+    found = outcome(dark(40 - unparsed, 0, unparsed), "dark_current_ceiling", bar)
+    assert found.outcome == expected
+    if expected == "inconclusive":
+        assert found.findings[0].reason == (
+            "7.5% of the replies are missing; in the worst case it is 0.075"
+        )
+
+
+def test_kappa_knows_no_worst_case_so_missing_replies_leave_it_inconclusive() -> None:
+    answers = {f"i{i}": ["YES", "YES"] if i % 2 else ["NO", "NO"] for i in range(20)}
+    whole = outcome(cell(YES_NO, worded(answers)), "kappa_floor", 0.5)
+    assert whole.outcome == "pass"
+    # 4 of 48 calls are missing: 8.3%.
+    gaps = {f"gap{i}": ["?", "YES"] for i in range(4)}
+    found = outcome(cell(YES_NO, worded({**answers, **gaps})), "kappa_floor", 0.5)
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == ("8.3% of the replies are missing; no worst case is known")
+
+
+def test_a_bar_that_is_missed_fails_whatever_is_missing() -> None:
+    # 10 of 30 decisive and 10 missing: even if all ten were ties, 10/40 is above 0.1.
+    assert outcome(dark(20, 10, 10), "dark_current_ceiling", 0.1).outcome == "fail"
+
+
+@pytest.mark.parametrize("decisive", [0, 20])
+def test_one_cluster_decides_nothing_under_confident(decisive: int) -> None:
+    judgments = [
+        judgment(f"v{i}", "A" if i < decisive else "tie", cluster="one") for i in range(20)
+    ]
+    of = cell(VACUUM, judgments)
+    found = outcome(of, "dark_current_ceiling", 0.5, policy="confident")
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == "there are too few clusters for an interval"
+    assert outcome(of, "dark_current_ceiling", 0.5).outcome == ("fail" if decisive else "pass")
+
+
+def arm(name: str, equal: str, near: str, far: str) -> list[Judgment]:
+    """20 pairs at distances 0, 1 and 5 under one prompt; ``right`` is content 1, else a tie."""
+    answers = {"right": ("A", "B"), "tie": ("tie", "tie"), "slot": ("A", "A")}
+    return [
+        one
+        for distance, word in ((0, equal), (1, near), (5, far))
+        for one in both_orders(
+            f"d{distance}-",
+            [answers[word]] * 20,
+            template=name,
+            label=None if distance == 0 else "1",
+            condition={"distance": distance, "subset": "same", "arm": name},
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("strict", "words"),
+    [
+        (("tie", "right", "right"), ["pass", "pass", "pass"]),
+        # A strict prompt that moves the criterion, not the resolution: ties at distance 1.
+        (("tie", "tie", "right"), ["pass", "fail", "pass"]),
+        (("slot", "right", "tie"), ["fail", "pass", "fail"]),
+    ],
+)
+def test_the_criterion_tradeoff_holds_three_bars_under_the_strict_prompt(
+    strict: tuple[str, str, str], words: list[str]
+) -> None:
+    of = cell(CRITERION, arm("baseline", "slot", "right", "right") + arm("strict", *strict))
+    found = outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8)
+    assert [finding.outcome for finding in found.findings] == words
+    assert found.outcome == ("pass" if words == ["pass"] * 3 else "fail")
+    assert [finding.floor for finding in found.findings] == [False, True, True]
+    # Beside them: the baseline prompt's three numbers and the shift of the tie rate.
+    assert [(e.measure, e.condition.get("arm")) for e in found.beside] == [
+        ("raw_false_preference", "baseline"),
+        ("target_sensitivity", "baseline"),
+        ("target_sensitivity", "baseline"),
+        ("criterion_shift", None),
+    ]
+
+
+def test_a_tradeoff_without_the_strict_arm_is_inconclusive() -> None:
+    found = outcome(
+        cell(CRITERION, arm("baseline", "tie", "right", "right")),
+        "criterion_tradeoff",
+        0.2,
+        0.8,
+        0.8,
+    )
+    assert found.outcome == "inconclusive"
+
+
+def test_a_failed_bar_outweighs_an_inconclusive_one() -> None:
+    strict = [
+        one
+        for one in arm("strict", "slot", "right", "right")
+        if one.trial.condition["distance"] != 5
+    ]
+    of = cell(CRITERION, [*arm("baseline", "tie", "right", "right"), *strict])
+    found = outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8)
+    assert [finding.outcome for finding in found.findings] == ["fail", "pass", "inconclusive"]
+    assert found.outcome == "fail"

@@ -1,0 +1,61 @@
+"""Every shipped bar: a perfect judge clears it with confidence, one without a clue does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.outcome import OutcomeWord, Policy, judge_check
+from pytest_judgesense.judgment import Judgment, Verdict, content_of_slot
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite, presets_of
+from pytest_judgesense.suites.suite import Suite
+from tests.measures.building import perfect_judgments
+
+SUITES = sorted(builtin_suites())
+PRESETS = [(name, preset) for name in SUITES for preset in presets_of(builtin_suites()[name])]
+
+
+def outcomes(
+    suite: Suite, judgments: tuple[Judgment, ...], policy: Policy
+) -> dict[str, OutcomeWord]:
+    estimates = estimate_all(Cell("j", suite.name, suite.design, judgments))
+    checks = [declare_check(check.name, (), check.arguments) for check in suite.checks]
+    return {c.id: judge_check(c, suite.name, estimates, policy).outcome for c in checks}
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_perfect_judge_passes_every_bar_under_confident(name: str) -> None:
+    suite = load_suite(builtin_suites()[name])
+    found = outcomes(suite, perfect_judgments(suite), "confident")
+    assert found
+    assert set(found.values()) == {"pass"}, found
+
+
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_a_perfect_judge_passes_every_bar_of_every_preset_under_confident(
+    name: str, preset: str
+) -> None:
+    suite = load_suite(builtin_suites()[name], preset)
+    found = outcomes(suite, perfect_judgments(suite), "confident")
+    assert set(found.values()) == {"pass"}, found
+
+
+@pytest.mark.parametrize("policy", ["estimate", "confident"])
+@pytest.mark.parametrize("name", SUITES)
+def test_a_judge_with_one_answer_does_not_pass_a_suite(name: str, policy: Policy) -> None:
+    suite = load_suite(builtin_suites()[name])
+    label = suite.space.labels[0]
+    judgments = tuple(
+        replace(
+            one,
+            outcome=Verdict(label),
+            chosen=content_of_slot(label, one.trial.order) if suite.space.pairwise else None,
+        )
+        for one in perfect_judgments(suite)
+    )
+    assert "fail" in outcomes(suite, judgments, policy).values()

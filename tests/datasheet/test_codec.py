@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_judgesense.datasheet.assembly import assemble, sheet_of, write_datasheet
+from pytest_judgesense.datasheet.codec import (
+    SCHEMA,
+    datasheet_json,
+    part_from_plain,
+    part_to_plain,
+    prompts_digest,
+)
+from pytest_judgesense.datasheet.sheet import SuiteSheet
+from pytest_judgesense.errors import UsageError
+
+from .replaying import SHIPPED, parts_of
+
+NUMBER = {"type": "number"}
+NULL_OR_NUMBER = {"type": ["number", "null"]}
+COUNT = {"type": "integer", "minimum": 0}
+NULL_OR_COUNT = {"type": ["integer", "null"], "minimum": 0}
+TEXT = {"type": "string"}
+
+
+def exactly(**properties: Any) -> dict[str, Any]:
+    """An object with these keys and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+
+
+def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def listed(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": schema}
+
+
+INTERVAL = {"method": TEXT, "lower": NUMBER, "upper": NUMBER, "level": NUMBER}
+CLUSTERED = {
+    **INTERVAL,
+    "clusters": COUNT,
+    "design_effect": NULL_OR_NUMBER,
+    "effective_n": NULL_OR_NUMBER,
+}
+CONDITION = {
+    "type": "object",
+    "propertyNames": {
+        "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
+        prompt_pair category model gold k""".split()
+    },
+}
+# Section 5 of the design, version 1; checks carry their condition and warnings as well, a judge
+# its notices.
+LAYOUT = exactly(
+    schema={"const": "judgesense/datasheet/1"},
+    seed={"type": "integer"},
+    mode={"enum": ["replay", "record", "live", "report"]},
+    versions={"type": "object", "additionalProperties": TEXT, "minProperties": 1},
+    judges=listed(
+        exactly(
+            judge={
+                "type": "object",
+                "required": ["name", "provider", "model", "temperature", "prompts", "recorded"],
+                "properties": {
+                    "prompts": TEXT,
+                    "recorded": or_null(exactly(first=TEXT, last=TEXT)),
+                },
+            },
+            measures=listed(
+                exactly(
+                    measure=TEXT,
+                    suite=TEXT,
+                    condition=CONDITION,
+                    value=NULL_OR_NUMBER,
+                    count=NULL_OR_NUMBER,
+                    n=COUNT,
+                    unit=TEXT,
+                    interval=or_null(exactly(**INTERVAL)),
+                    clustered=or_null(exactly(**CLUSTERED)),
+                    missing=exactly(
+                        unparsed=COUNT,
+                        failed=COUNT,
+                        lower_bound=NULL_OR_NUMBER,
+                        upper_bound=NULL_OR_NUMBER,
+                    ),
+                    flags=listed(TEXT),
+                    unavailable={"type": ["string", "null"]},
+                )
+            ),
+            checks=listed(
+                exactly(
+                    check=TEXT,
+                    measure=TEXT,
+                    suite=TEXT,
+                    condition=CONDITION,
+                    bar={"type": ["number", "object"]},
+                    outcome={"enum": ["pass", "fail", "inconclusive"]},
+                    policy={"enum": ["estimate", "confident"]},
+                    explanation=TEXT,
+                    warnings=listed(TEXT),
+                )
+            ),
+            analyses=listed(exactly(analysis=TEXT, suite=TEXT, rows={"type": "array"})),
+            calls=exactly(
+                made=COUNT,
+                replayed=COUNT,
+                retried=COUNT,
+                failed=COUNT,
+                prompt_tokens=NULL_OR_COUNT,
+                completion_tokens=NULL_OR_COUNT,
+                cost_usd=NULL_OR_NUMBER,
+            ),
+            notices=listed(TEXT),
+        )
+    ),
+)
+
+
+def as_json(parts: list[SuiteSheet]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(datasheet_json(sheet_of(parts, seed=0, mode="replay")))
+    return value
+
+
+@pytest.mark.parametrize("profile", sorted(SHIPPED))
+def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
+    value = as_json(parts_of(profile))
+    jsonschema.validate(value, LAYOUT)
+    (judge,) = value["judges"]
+    assert value["schema"] == SCHEMA
+    assert {measure["suite"] for measure in judge["measures"]} == set(SHIPPED[profile])
+    assert judge["checks"]
+
+
+@pytest.mark.parametrize("profile", sorted(SHIPPED))
+def test_a_value_and_a_reason_exclude_each_other(profile: str) -> None:
+    (judge,) = as_json(parts_of(profile))["judges"]
+    for measure in judge["measures"]:
+        assert (measure["value"] is None) == (measure["unavailable"] is not None)
+
+
+def test_rates_are_unrounded_and_counts_are_whole_where_they_can_be() -> None:
+    (judge,) = as_json(parts_of("mixed"))["judges"]
+    rates = [m for m in judge["measures"] if m["count"] is not None and m["measure"] != "side_bias"]
+    assert rates
+    for measure in rates:
+        assert measure["value"] == measure["count"] / measure["n"]
+        assert isinstance(measure["count"], int)
+
+
+def test_no_time_of_writing_is_in_the_file() -> None:
+    text = datasheet_json(sheet_of(parts_of("clean"), seed=0, mode="replay"))
+    parts = parts_of("clean")
+    moments = {moment[:10] for part in parts if part.recorded for moment in part.recorded}
+    value = json.loads(text)
+    assert value["judges"][0]["judge"]["recorded"]["first"][:10] in moments
+    assert datasheet_json(sheet_of(parts, seed=0, mode="replay")) == text
+
+
+@pytest.mark.parametrize("profile", sorted(SHIPPED))
+def test_a_part_survives_being_sent_as_json(profile: str) -> None:
+    # What a worker process sends to the controller is JSON of plain values.
+    for part in parts_of(profile):
+        sent = json.loads(json.dumps(part_to_plain(part)))
+        assert part_from_plain(sent) == part
+
+
+def test_a_datasheet_of_sent_parts_is_the_datasheet_of_the_parts() -> None:
+    parts = parts_of("noisy")
+    sent = [json.loads(json.dumps(part_to_plain(part))) for part in parts]
+    assert datasheet_json(assemble(sent, seed=3, mode="replay")) == datasheet_json(
+        sheet_of(parts, seed=3, mode="replay")
+    )
+
+
+def test_the_digest_of_prompts_follows_the_prompts_alone() -> None:
+    part = parts_of("noisy")[0]
+    changed = replace(part, prompts={"coherence": {"system": "another", "templates": {}}})
+    silent = replace(part, prompts={})
+
+    def digest(one: SuiteSheet) -> str | None:
+        return prompts_digest(sheet_of([one], seed=0, mode="replay").judges[0])
+
+    assert digest(part) == digest(replace(part, recorded=None, checks=()))
+    assert digest(part) != digest(changed)
+    assert digest(silent) is None
+
+
+def test_the_suffix_chooses_datasheet_or_log(tmp_path: Any) -> None:
+    sheet = sheet_of(parts_of("noisy"), seed=0, mode="replay")
+    write_datasheet(tmp_path / "new" / "x.json", sheet)
+    assert (tmp_path / "new" / "x.json").read_text(encoding="utf-8") == datasheet_json(sheet)
+    write_datasheet(tmp_path / "x.jsonl", sheet, [["a", "b"], ["c"]])
+    assert (tmp_path / "x.jsonl").read_bytes() == b"a\nb\nc\n"
+
+
+def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones(tmp_path: Any) -> None:
+    sheet = sheet_of([], seed=0, mode="replay")
+    with pytest.raises(UsageError) as caught:
+        write_datasheet(tmp_path / "x.xlsx", sheet)
+    assert "'.xlsx'" in str(caught.value)
+    assert ".json" in str(caught.value)
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Any) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_datasheet(tmp_path / "file" / "x.json", sheet_of([], seed=0, mode="replay"))

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_judgesense.judges.loop import AskingLoop
+
+
+@pytest.fixture
+def loop() -> Iterator[AskingLoop]:
+    running = AskingLoop()
+    yield running
+    running.close()
+
+
+async def _here() -> tuple[asyncio.AbstractEventLoop, int]:
+    return asyncio.get_running_loop(), threading.get_ident()
+
+
+def test_all_asking_runs_on_one_loop_in_a_thread_of_its_own(loop: AskingLoop) -> None:
+    first, again = loop.run(_here()), loop.run(_here())
+    assert first == again
+    assert first[1] != threading.get_ident()
+
+
+def test_it_serves_code_whose_own_loop_is_running(loop: AskingLoop) -> None:
+    async def test_body() -> asyncio.AbstractEventLoop:
+        own = asyncio.get_running_loop()
+        asking, _ = await asyncio.wrap_future(loop.submit(_here()))
+        assert asking is not own
+        return asking
+
+    assert asyncio.run(test_body()) is loop.run(_here())[0]
+
+
+def test_a_client_of_one_call_serves_the_next(loop: AskingLoop) -> None:
+    # A lock that was waited for belongs to the loop of that wait, like a pooled connection.
+    async def contended(event: asyncio.Event) -> None:
+        waiting = asyncio.ensure_future(event.wait())
+        await asyncio.sleep(0)
+        event.set()
+        await waiting
+        event.clear()
+
+    shared = asyncio.Event()
+    loop.run(contended(shared))
+    loop.run(contended(shared))
+
+
+def test_a_result_and_an_error_come_back(loop: AskingLoop) -> None:
+    async def failing() -> None:
+        raise ValueError("asked and failed")
+
+    with pytest.raises(ValueError, match="asked and failed"):
+        loop.run(failing())
+    assert loop.run(asyncio.sleep(0, "still running")) == "still running"
+
+
+def test_submitted_work_runs_together(loop: AskingLoop) -> None:
+    async def meet(mine: asyncio.Event, other: asyncio.Event) -> str:
+        mine.set()
+        await asyncio.wait_for(other.wait(), 5)
+        return "met"
+
+    one, two = asyncio.Event(), asyncio.Event()
+    futures = [loop.submit(meet(one, two)), loop.submit(meet(two, one))]
+    assert [future.result(10) for future in futures] == ["met", "met"]
+
+
+def test_an_interrupt_cancels_the_work_and_waits_until_it_has_cleaned_up(
+    loop: AskingLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, cleaned = threading.Event(), threading.Event()
+
+    async def asking() -> None:
+        try:
+            started.set()
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.05)  # a client that closes its connections
+            cleaned.set()
+
+    submit = loop.submit
+
+    def interrupted(coroutine: object) -> object:
+        # What a real Ctrl-C does: the wait for the result raises, while the work goes on.
+        future = submit(coroutine)  # type: ignore[arg-type]
+        monkeypatch.setattr(loop, "submit", submit)
+
+        def result(timeout: float | None = None) -> None:
+            assert started.wait(5)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(future, "result", result)
+        return future
+
+    monkeypatch.setattr(loop, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(asking())
+    assert cleaned.is_set()
+
+
+def test_an_unused_loop_has_nothing_to_end() -> None:
+    before = threading.active_count()
+    AskingLoop().close()
+    assert threading.active_count() == before
+
+
+def test_after_closing_its_thread_is_gone_and_it_may_be_closed_again() -> None:
+    loop = AskingLoop()
+    asking, ident = loop.run(_here())
+    loop.close()
+    assert asking.is_closed()
+    assert ident not in {thread.ident for thread in threading.enumerate()}
+    loop.close()
+
+
+def test_threads_that_ask_at_once_start_one_loop(loop: AskingLoop) -> None:
+    barrier = threading.Barrier(8)
+    found: list[asyncio.AbstractEventLoop] = []
+
+    def ask() -> None:
+        barrier.wait(5)
+        found.append(loop.run(_here())[0])
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(found) == 8
+    assert len(set(found)) == 1

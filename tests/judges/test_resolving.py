@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.spec import JudgeSpec
+
+A = JudgeSpec("a", "openai", "gpt")
+B = JudgeSpec("b", "anthropic", "claude")
+OBJECT = JudgeSpec("o", "callable", "m:f")
+
+
+def _project(folder: Path, text: str) -> Path:
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+MINE = '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "gpt"\n'
+
+
+def test_judges_are_declared_in_the_nearest_pyproject_upward(tmp_path: Path) -> None:
+    inner = tmp_path / "one" / "two"
+    inner.mkdir(parents=True)
+    _project(tmp_path, MINE)
+    assert list(declared_judges(inner)) == ["mine"]
+    _project(tmp_path / "one", MINE.replace("mine", "nearer"))
+    assert list(declared_judges(inner)) == ["nearer"]
+
+
+def test_the_search_may_start_at_a_file(tmp_path: Path) -> None:
+    _project(tmp_path, MINE)
+    file = tmp_path / "x.suite.toml"
+    file.touch()
+    assert list(declared_judges(file)) == ["mine"]
+
+
+def test_prompt_files_are_looked_up_beside_the_pyproject(tmp_path: Path) -> None:
+    (tmp_path / "strict.md").write_text("Be strict.", encoding="utf-8")
+    _project(tmp_path, MINE + 'prompts.strict = { file = "strict.md" }\n')
+    inner = tmp_path / "tests"
+    inner.mkdir()
+    assert declared_judges(inner)["mine"].prompts.strict == "Be strict."
+
+
+def test_a_pyproject_without_judges_declares_none(tmp_path: Path) -> None:
+    assert declared_judges(_project(tmp_path, '[project]\nname = "x"\n')) == {}
+
+
+@pytest.mark.parametrize("text", ["[tool", "\x00"])
+def test_a_pyproject_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match=r"pyproject\.toml cannot be read"):
+        declared_judges(_project(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool.judgesense]\njudges = 5\n", "[tool.judgesense.judges]\nmine = 5\n"]
+)
+def test_what_is_no_table_is_an_error_that_shows_one(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match=r"\[tool\.judgesense\.judges\.mine\]"):
+        declared_judges(_project(tmp_path, text))
+
+
+@pytest.mark.parametrize("text", ["tool = 5\n", "[tool]\njudgesense = 5\n"])
+def test_tables_above_that_are_none_are_an_error_too(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match=r"pyproject\.toml"):
+        declared_judges(_project(tmp_path, text))
+
+
+# DESIGN, section 5: without names the declared judges, else those that the suite names.
+def test_without_names_all_declared_judges_and_objects_are_taken() -> None:
+    assert resolve_judges([], {"a": A, "b": B}, {"o": OBJECT}, ["embedded:clean"]) == [A, B, OBJECT]
+
+
+def test_without_names_and_declarations_the_suite_names_its_judges() -> None:
+    assert [j.name for j in resolve_judges([], {}, {}, ["embedded:clean"])] == ["clean"]
+
+
+def test_names_choose_among_the_declared_in_the_order_that_was_asked() -> None:
+    assert resolve_judges(["b", "a"], {"a": A, "b": B}, {}) == [B, A]
+
+
+def test_a_name_given_twice_counts_once() -> None:
+    assert resolve_judges(["a", "a"], {"a": A}, {}) == [A]
+
+
+def test_an_object_replaces_a_declared_judge_of_its_name() -> None:
+    own = JudgeSpec("a", "callable", "m:f")
+    assert resolve_judges(["a"], {"a": A}, {"a": own}) == [own]
+
+
+def test_a_declared_name_wins_over_a_provider() -> None:
+    declared = JudgeSpec("openai:gpt", "anthropic", "claude")
+    assert resolve_judges(["openai:gpt"], {"openai:gpt": declared}, {}) == [declared]
+
+
+def test_a_provider_and_a_model_need_no_declaration() -> None:
+    (judge,) = resolve_judges(["anthropic:claude"], {}, {})
+    assert (judge.provider, judge.model) == ("anthropic", "claude")
+
+
+def test_no_judge_at_all_is_an_error_that_says_how_to_declare_one() -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_judges([], {}, {})
+    assert "--judge-name embedded:clean" in caught.value.remedy
+    assert "[tool.judgesense.judges.mine]" in caught.value.remedy
+
+
+def test_an_unknown_name_lists_the_declared_the_profiles_and_the_providers() -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_judges(["mien"], {"mine": A}, {})
+    for valid in ("mine", "embedded:clean", "openai:MODEL", "anthropic:MODEL", "callable:MODEL"):
+        assert valid in caught.value.expected
+    assert caught.value.remedy == "did you mean 'mine'?"
+
+
+def test_two_judges_that_would_share_files_are_an_error() -> None:
+    # "clean" is the embedded profile's name; on some file systems so is "CLEAN".
+    other = JudgeSpec("CLEAN", "openai", "gpt")
+    with pytest.raises(UsageError, match="two judges share one name"):
+        resolve_judges(["CLEAN", "embedded:clean"], {"CLEAN": other}, {})

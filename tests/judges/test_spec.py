@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense import Judge
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.spec import (
+    JudgeSpec,
+    Prices,
+    judge_from_name,
+    judge_from_table,
+    prompts_digest,
+)
+
+OPENAI = {"provider": "openai", "model": "gpt"}
+
+
+def _declared(table: dict[str, Any], folder: Path = Path()) -> JudgeSpec:
+    return judge_from_table("mine", table, folder)
+
+
+# --- slugs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["clean", "gpt-4.1_mini", "A.b-C"])
+def test_a_name_of_plain_characters_is_its_own_slug(name: str) -> None:
+    assert JudgeSpec(name, "openai", "m").slug == name
+
+
+def test_where_characters_are_lost_a_digest_tells_names_apart() -> None:
+    slugs = {JudgeSpec(name, "openai", "m").slug for name in ("a b", "a/b", "a:b", "a-b")}
+    assert len(slugs) == 4
+    assert JudgeSpec("a b", "openai", "m").slug.startswith("a-b-")
+
+
+@given(st.text(min_size=1))
+def test_a_slug_is_safe_in_ids_and_file_names(name: str) -> None:
+    slug = JudgeSpec(name, "openai", "m").slug
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", slug)
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def test_a_table_of_two_keys_is_a_judge_with_the_documented_defaults() -> None:
+    judge = _declared(OPENAI)
+    assert (judge.name, judge.provider, judge.model) == ("mine", "openai", "gpt")
+    assert judge.settings == {"temperature": 0.0, "max_tokens": 256, "seed": None}
+    assert (judge.system, judge.system_role, judge.timeout_s) == (None, True, 120.0)
+    assert (judge.base_url, judge.api_key_env, judge.prices) == (None, None, None)
+
+
+def test_every_key_of_a_table_arrives() -> None:
+    judge = _declared(
+        {
+            **OPENAI,
+            "base_url": "http://localhost:1/v1",
+            "api_key_env": "KEY",
+            "temperature": 0.3,
+            "max_tokens": 9,
+            "seed": 4,
+            "system": "Judge.",
+            "system_role": False,
+            "timeout_s": 2.5,
+            "prompts": {"pairwise": "p", "strict": "s", "paraphrases": ["x", "y"]},
+            "prices": {"prompt": 1.5, "completion": 3},
+        }
+    )
+    assert judge.base_url == "http://localhost:1/v1"
+    assert judge.api_key_env == "KEY"
+    assert judge.settings == {"temperature": 0.3, "max_tokens": 9, "seed": 4}
+    assert (judge.system, judge.system_role, judge.timeout_s) == ("Judge.", False, 2.5)
+    assert (judge.prompts.pairwise, judge.prompts.strict) == ("p", "s")
+    assert judge.prompts.paraphrases == {"*": ("x", "y")}
+    assert judge.prices == Prices(1.5, 3.0)
+
+
+def test_wordings_may_be_given_for_each_suite() -> None:
+    prompts = {"paraphrases": {"coherence": ["x", "y"], "relevance": ["u", "v", "w"]}}
+    assert _declared({**OPENAI, "prompts": prompts}).prompts.paraphrases == {
+        "coherence": ("x", "y"),
+        "relevance": ("u", "v", "w"),
+    }
+
+
+def test_prompts_may_stand_in_files_beside_the_table(tmp_path: Path) -> None:
+    (tmp_path / "pairwise.md").write_text("{{a}} or {{b}}? é", encoding="utf-8")
+    prompts = {"pairwise": {"file": "pairwise.md"}, "paraphrases": ["x", {"file": "pairwise.md"}]}
+    judge = _declared({**OPENAI, "prompts": prompts}, tmp_path)
+    assert judge.prompts.pairwise == "{{a}} or {{b}}? é"
+    assert judge.prompts.paraphrases == {"*": ("x", "{{a}} or {{b}}? é")}
+
+
+def test_a_prompt_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"prompt of judge 'mine' cannot be read\n.*gone\.md"):
+        _declared({**OPENAI, "prompts": {"strict": {"file": "gone.md"}}}, tmp_path)
+
+
+def test_one_wording_is_nothing_to_compare() -> None:
+    with pytest.raises(UsageError, match="nothing to compare"):
+        _declared({**OPENAI, "prompts": {"paraphrases": ["x"]}})
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"provider": "azure"}, "provider"),
+        ({"provider": None}, "provider"),
+        ({"model": None}, "model is missing"),
+        ({"temprature": 0.1}, "temprature"),
+        ({"temperature": -1}, "temperature"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"timeout_s": 0}, "timeout_s"),
+        ({"prompts": {"pairwize": "x"}}, "prompts.pairwize"),
+        ({"prices": {"prompt": 1}}, "prices.completion"),
+        ({"prices": {"prompt": -1, "completion": 1}}, "prices.prompt"),
+        ({"provider": "callable", "model": "no_colon"}, "package.module:function"),
+    ],
+)
+def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], place: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        _declared({**OPENAI, **change})
+    assert place in caught.value.found
+    assert "api_key_env, base_url, function, max_tokens, model" in caught.value.expected
+    assert "[tool.judgesense.judges.mine]" in caught.value.remedy
+
+
+def test_no_temperature_may_be_sent_at_all() -> None:
+    # Some reasoning models refuse the parameter; TOML has no null, Python code has.
+    assert _declared({**OPENAI, "temperature": None}).temperature is None
+
+
+def test_an_embedded_judge_is_seeded_so_that_replicates_differ() -> None:
+    table = {"provider": "embedded", "model": "clean"}
+    assert _declared(table).seed == 0
+    assert _declared({**table, "seed": 7}).seed == 7
+
+
+def test_an_unknown_profile_lists_the_valid_ones() -> None:
+    with pytest.raises(UsageError, match="one of: clean, mixed, noisy, positional"):
+        _declared({"provider": "embedded", "model": "cleen"})
+
+
+@pytest.mark.parametrize("key", ["model", "function"])
+def test_a_callable_is_named_by_model_or_function(key: str) -> None:
+    judge = _declared({"provider": "callable", key: "package.module:function"})
+    assert judge.model == "package.module:function"
+
+
+# --- names of the command line -----------------------------------------------------------------
+
+
+def test_a_provider_and_a_model_are_a_judge_of_that_name() -> None:
+    judge = judge_from_name("openai:org/model:free")
+    assert (judge.name, judge.provider) == ("openai:org/model:free", "openai")
+    assert judge.model == "org/model:free"
+
+
+def test_an_embedded_judge_is_called_by_its_profile() -> None:
+    judge = judge_from_name("embedded:noisy")
+    assert (judge.name, judge.slug, judge.model) == ("noisy", "noisy", "noisy")
+
+
+@pytest.mark.parametrize("name", ["openai", "openai:", "azure:gpt", ":gpt", ""])
+def test_a_name_without_provider_or_model_lists_the_providers(name: str) -> None:
+    with pytest.raises(UsageError, match="anthropic:MODEL, callable:MODEL, embedded:MODEL, openai"):
+        judge_from_name(name)
+
+
+# --- judges of a conftest ----------------------------------------------------------------------
+
+
+def grade(messages: list[dict[str, str]]) -> str:
+    return messages[-1]["content"]
+
+
+def test_a_function_becomes_a_callable_judge_under_its_own_name() -> None:
+    judge = Judge("house", grade, system="Be brief.")
+    assert (judge.name, judge.provider) == ("house", "callable")
+    assert judge.function is grade
+    assert judge.model == f"{__name__}:grade"
+    assert judge.system == "Be brief."
+
+
+def test_a_callable_object_is_named_by_its_class() -> None:
+    class Grader:
+        def __call__(self, messages: list[dict[str, str]]) -> str:
+            return "A"
+
+    grader = Grader()
+    judge = Judge("house", grader)
+    assert judge.function is grader
+    assert judge.model.endswith("Grader")
+
+
+def test_without_a_function_the_settings_are_a_table() -> None:
+    assert Judge("e", provider="embedded", model="clean").provider == "embedded"
+
+
+def test_an_unknown_setting_of_a_judge_is_an_error() -> None:
+    with pytest.raises(UsageError, match="colour"):
+        Judge("house", grade, colour="red")
+
+
+# --- digests -----------------------------------------------------------------------------------
+
+
+def test_the_digest_of_prompts_depends_on_their_texts_and_not_on_the_order_of_keys() -> None:
+    one = prompts_digest({"a": "x", "b": "y"})
+    assert one == prompts_digest({"b": "y", "a": "x"})
+    assert one != prompts_digest({"a": "x", "b": "z"})
+    assert re.fullmatch(r"[0-9a-f]{12}", one)

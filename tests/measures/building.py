@@ -1,0 +1,122 @@
+"""Judgments and cells written down by hand, for tests of measures, checks and datasheets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_judgesense.judgment import (
+    Condition,
+    Design,
+    Failed,
+    Judgment,
+    Order,
+    Outcome,
+    Trial,
+    Unparsed,
+    Verdict,
+    content_of_slot,
+)
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+
+YES_NO = Design(kind="paraphrase", labels=("YES", "NO"))
+GRADES = Design(kind="paraphrase", labels=("1", "2", "3", "4", "5"), ordinal=True)
+SLOTS = Design(kind="paraphrase", labels=("A", "B"), pairwise=True)
+VACUUM = Design(kind="vacuum", labels=("A", "B"), pairwise=True)
+LADDER = Design(kind="ladder", labels=("A", "B"), pairwise=True)
+CRITERION = Design(kind="criterion", labels=("A", "B"), pairwise=True)
+
+
+def outcome_of(word: str) -> Outcome:
+    """``?`` is a reply without a verdict, ``!`` no reply; anything else is a verdict."""
+    return {"?": Unparsed("states no verdict"), "!": Failed("timeout")}.get(word) or Verdict(word)
+
+
+def judgment(
+    item: str,
+    word: str,
+    *,
+    template: str = "t1",
+    order: Order = "ab",
+    replicate: int = 1,
+    cluster: str | None = None,
+    condition: Condition | None = None,
+    label: str | None = None,
+    chosen: str | None = None,
+    reply: str | None = None,
+    pairwise: bool = True,
+) -> Judgment:
+    """One judgment; a pairwise verdict is mapped from its slot to its content."""
+    outcome = outcome_of(word)
+    if chosen is None and pairwise and isinstance(outcome, Verdict):
+        chosen = content_of_slot(word, order)
+    trial = Trial(
+        id=f"s/{item}/{template}/{order}/r{replicate}",
+        suite="s",
+        item=item,
+        cluster=cluster or item,
+        template=template,
+        order=order,
+        replicate=replicate,
+        condition=condition or {},
+        label=label,
+    )
+    return Judgment(trial, "j", outcome, chosen=chosen, reply=reply)
+
+
+def worded(
+    answers: Mapping[str, Sequence[str]], *, replicate: int = 1, label: str | None = None
+) -> list[Judgment]:
+    """Judgments of one-content items: for each item its answers under t1, t2, ..."""
+    return [
+        judgment(item, word, template=f"t{t}", replicate=replicate, label=label, pairwise=False)
+        for item, words in answers.items()
+        for t, word in enumerate(words, start=1)
+    ]
+
+
+def both_orders(
+    name: str, slots: Iterable[tuple[str, str]], *, of_cluster: int = 1, **given: Any
+) -> list[Judgment]:
+    """Canonical pairs by their slot answers in the orders ab and ba, ``of_cluster`` a cluster."""
+    orders: tuple[Order, Order] = ("ab", "ba")
+    return [
+        judgment(
+            f"{name}{i}", word, order=order, cluster=f"{name}-cluster{i // of_cluster}", **given
+        )
+        for i, answers in enumerate(slots)
+        for order, word in zip(orders, answers, strict=True)
+    ]
+
+
+def cell(design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
+    return Cell("j", "s", design, tuple(judgments), seed)
+
+
+def estimate(of: Cell, measure: str, **condition: object) -> Estimate:
+    found = find_estimate(estimate_all(of), measure, condition)
+    assert found is not None, f"{measure} under {condition} was not estimated"
+    return found
+
+
+def perfect_judgments(suite: Suite, judge: str = "perfect") -> tuple[Judgment, ...]:
+    """What a judge without error says on a suite: the label, and a tie where nothing differs."""
+    return tuple(_perfect(suite, judge, trial) for trial in plan_trials(suite))
+
+
+def _perfect(suite: Suite, judge: str, trial: Trial) -> Judgment:
+    if not suite.space.pairwise:
+        assert trial.label is not None
+        labels = suite.space.labels
+        if trial.condition.get("polarity") != "inverted":
+            return Judgment(trial, judge, Verdict(trial.label))
+        opposite = labels[len(labels) - 1 - labels.index(trial.label)]
+        return Judgment(trial, judge, Verdict(opposite), chosen=trial.label)
+    if trial.label is None:
+        return Judgment(trial, judge, Verdict("tie"), chosen="tie")
+    first = (trial.label == "1") == (trial.order == "ab")
+    return Judgment(trial, judge, Verdict("A" if first else "B"), chosen=trial.label)

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_judgesense.stats.proportions import wilson
+
+from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment
+
+SAME = {"distance": 0, "subset": "same"}
+TERMS = ("order_stable", "order_positional", "order_one_sided", "order_tied")
+
+
+@pytest.mark.parametrize(
+    ("slots", "term"),
+    [
+        # Content 1 is slot A in order ab and slot B in order ba.
+        (("A", "B"), "order_stable"),  # content 1 twice
+        (("B", "A"), "order_stable"),  # content 2 twice
+        (("A", "A"), "order_positional"),  # content 1, then content 2: the same slot
+        (("B", "B"), "order_positional"),
+        (("A", "tie"), "order_one_sided"),
+        (("tie", "B"), "order_one_sided"),
+        (("A", "abstain"), "order_one_sided"),
+        (("tie", "tie"), "order_tied"),
+        (("tie", "abstain"), "order_tied"),  # abstaining prefers neither, like a tie
+    ],
+)
+def test_a_canonical_pair_falls_into_one_term(slots: tuple[str, str], term: str) -> None:
+    of = cell(VACUUM, both_orders("p", [slots]))
+    found = {name: estimate(of, name).count for name in TERMS}
+    assert found == {name: float(name == term) for name in TERMS}
+    assert estimate(of, term).unit == "canonical pair"
+
+
+def test_templates_and_replicates_make_pairs_of_their_own() -> None:
+    # The same item: positional under t1, stable under t2, each over two orders.
+    judgments = both_orders("p", [("A", "A")], template="t1")
+    judgments += both_orders("p", [("A", "B")], template="t2")
+    found = estimate(cell(SLOTS, judgments), "order_stable")
+    assert (found.count, found.n) == (1, 2)
+
+
+def test_a_pair_with_a_missing_call_takes_part_in_no_term_and_bounds_each() -> None:
+    # One stable pair and one with an unparsed call: 1/1, over both 1/2 to 2/2; tied 0/1, 0 to 1/2.
+    of = cell(VACUUM, both_orders("p", [("A", "B"), ("A", "?")]))
+    stable, tied = estimate(of, "order_stable"), estimate(of, "order_tied")
+    assert (stable.count, stable.n) == (1, 1)
+    assert (stable.missing.lower_bound, stable.missing.upper_bound) == (0.5, 1.0)
+    assert (tied.missing.lower_bound, tied.missing.upper_bound) == (0.0, 0.5)
+
+
+def test_one_presentation_order_leaves_the_decomposition_unavailable() -> None:
+    of = cell(SLOTS, [judgment("a", "A"), judgment("b", "B", order="ba")])
+    for term in TERMS:
+        found = estimate(of, term)
+        assert found.value is None
+        assert found.unavailable == "the suite was not run in both presentation orders"
+
+
+answers = st.sampled_from(["A", "B", "tie", "abstain", "?", "!"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(answers, answers), min_size=1, max_size=12))
+def test_the_identity_of_raw_false_preference(slots: list[tuple[str, str]]) -> None:
+    # RFP0 = SCS + PFP + OSC/2 + Other over the complete pairs, and the four terms sum to 1.
+    of = cell(LADDER, both_orders("p", slots, condition=SAME))
+    names = (
+        "raw_false_preference",
+        "stable_cross_sensitivity",
+        "positional_false_preference",
+        "one_sided_commit",
+        "other_conflict",
+        "no_preference",
+    )
+    found = [estimate(of, name) for name in names]
+    complete = sum("?" not in pair and "!" not in pair for pair in slots)
+    if not complete:
+        assert all(one.value is None and one.unavailable for one in found)
+        return
+    assert [one.n for one in found] == [2 * complete] + [complete] * 5
+    raw, stable, positional, one_sided, other, tied = (one.value or 0.0 for one in found)
+    assert raw == pytest.approx(stable + positional + one_sided / 2 + other, abs=1e-12)
+    assert other == 0.0  # answers are 1, 2, tie, abstain: nothing else is left
+    assert stable + positional + one_sided + tied == pytest.approx(1.0, abs=1e-12)
+
+
+def test_side_bias_by_hand() -> None:
+    # Decisive answers A A A B (the tie is none): 3/4 in the first slot, |3/4 - 1/2| = 1/4.
+    of = cell(SLOTS, both_orders("p", [("A", "A"), ("A", "B"), ("tie", "tie")]))
+    found = estimate(of, "side_bias")
+    assert (found.value, found.count, found.n) == (0.25, 3, 4)
+    assert found.flags == ()
+
+
+def test_side_bias_is_the_same_for_either_slot() -> None:
+    first = estimate(cell(SLOTS, both_orders("p", [("A", "A"), ("A", "B")])), "side_bias")
+    second = estimate(cell(SLOTS, both_orders("p", [("B", "B"), ("A", "B")])), "side_bias")
+    assert first.value == second.value == 0.25
+
+
+def test_the_interval_of_side_bias_begins_at_zero_where_the_share_may_be_one_half() -> None:
+    # 12 of 20: Wilson contains 1/2, so the distance may be 0 and is at most the farther end's.
+    slots = [("A", "B")] * 8 + [("A", "A")] * 2
+    found = estimate(cell(SLOTS, both_orders("p", slots)), "side_bias")
+    share = wilson(12, 20)
+    assert share.lower < 0.5 < share.upper
+    assert found.interval is not None
+    assert found.interval.lower == 0.0
+    farther = max(0.5 - share.lower, share.upper - 0.5)
+    assert found.interval.upper == pytest.approx(farther)
+
+
+def test_the_interval_of_side_bias_is_folded_where_the_share_is_below_one_half() -> None:
+    # All 40 answers B: the share's interval is [0, u] with u < 1/2, the distance's [1/2 - u, 1/2].
+    found = estimate(cell(SLOTS, both_orders("p", [("B", "B")] * 20)), "side_bias")
+    share = wilson(0, 40)
+    assert found.value == 0.5
+    assert found.interval is not None
+    assert found.interval.lower == pytest.approx(0.5 - share.upper)
+    assert found.interval.upper == 0.5
+    assert found.clustered is not None
+    assert 0 < found.clustered.lower <= found.clustered.lower_bound
+    assert found.clustered.upper_bound == 0.5
+
+
+def test_side_bias_of_ties_alone_is_unavailable_and_not_zero() -> None:
+    found = estimate(cell(VACUUM, both_orders("p", [("tie", "tie")])), "side_bias")
+    assert found.value is None
+    assert found.unavailable is not None
+    assert "no decisive answer" in found.unavailable
+
+
+def test_side_bias_over_one_order_says_so() -> None:
+    found = estimate(cell(SLOTS, [judgment("a", "A"), judgment("b", "B")]), "side_bias")
+    assert found.flags == ("one presentation order only",)
+
+
+def test_the_worst_cases_of_side_bias_are_those_of_the_share_folded() -> None:
+    # A A A B and one missing: the share is 3/5 to 4/5 at the worst, the bias 0.1 to 0.3.
+    of = cell(SLOTS, [*both_orders("p", [("A", "A"), ("A", "B")]), judgment("q", "?")])
+    missing = estimate(of, "side_bias").missing
+    assert (missing.lower_bound, missing.upper_bound) == pytest.approx((0.1, 0.3))

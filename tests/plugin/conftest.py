@@ -1,0 +1,36 @@
+"""Fixtures of the plugin tests. What measures is imported here, once, for all inner sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import pytest_judgesense.plugin.collection
+import pytest_judgesense.plugin.run  # noqa: F401 - an inner session forgets what it imports itself
+
+from .project import ChatServer, Project
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PYTEST_ADDOPTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    served = ChatServer()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, server: ChatServer) -> Project:
+    return Project(pytester, server)
+
+
+@pytest.fixture(params=[(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Arguments of a session without xdist, with no worker of it, and with two."""
+    return request.param

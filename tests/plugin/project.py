@@ -1,0 +1,229 @@
+"""A small project to measure a judge in, and a real endpoint that counts what it is asked.
+
+The suite ``parity`` asks of six numbers, under three wordings, whether they are even: 18 trials,
+and with the ring of three wordings 18 template pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.suites.loading import _load
+
+TRIALS = 18  # 6 numbers x 3 wordings
+WORDINGS = (
+    "Is {{number}} even?",
+    "Tell whether {{number}} is an even number.",
+    "Does {{number}} leave no rest when halved?",
+)
+QUIET = ("-p", "no:asyncio", "-p", "no:hypothesispytest")
+
+PYTHON_JUDGE = """
+import re
+from pytest_judgesense import Judge
+
+def even(messages):
+    number = int(re.search(r"[0-9]+", messages[-1]["content"])[0])
+    return "YES" if number % 2 == 0 else "NO"
+
+def pytest_judgesense_judges(config):
+    return [Judge("mine", even)]
+"""
+
+
+def even(prompt: str) -> str:
+    """What a perfect judge of parity replies."""
+    found = re.search(r"[0-9]+", prompt)
+    assert found, prompt
+    return "YES" if int(found[0]) % 2 == 0 else "NO"
+
+
+def flips_on_two(prompt: str) -> str:
+    """Perfect, but wrong about the number 2 under the second wording.
+
+    Of the three pairs of item p2 it flips (t1, t2) and (t2, t3) and agrees in (t3, t1): 2 flips of
+    18 pairs, JSS 16/18 = 0.889.
+    """
+    return "NO" if prompt.startswith("Tell whether 2 ") else even(prompt)
+
+
+def parity_suite(
+    folder: Path,
+    *,
+    name: str = "parity",
+    checks: str = "jss_floor = 0.8",
+    wordings: Sequence[str] = WORDINGS,
+    judges: Sequence[str] = (),
+    extra: str = "",
+) -> Path:
+    """Write the suite into ``folder`` and return its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    items = [
+        {"id": f"p{n}", "number": str(n), "label": "YES" if n % 2 == 0 else "NO"}
+        for n in range(1, 7)
+    ]
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    templates = "".join(
+        f'[[templates]]\nid = "t{i}"\n'
+        f'text = """{wording}\nReply YES or NO and nothing else."""\n'
+        for i, wording in enumerate(wordings, start=1)
+    )
+    path = folder / f"{name}.suite.toml"
+    path.write_text(
+        f'schema = "judgesense/suite/1"\nname = "{name}"\nkind = "paraphrase"\n'
+        f"judges = {json.dumps(list(judges))}\n"
+        f'[space]\nlabels = ["YES", "NO"]\n[stimuli]\nfile = "{name}.jsonl"\n'
+        f"{templates}{extra}[checks]\n{checks}\n"
+    )
+    return path
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
+class ChatServer:
+    """An OpenAI-compatible endpoint on 127.0.0.1.
+
+    Attributes:
+        asked: the body of every request, in the order of their arrival.
+        reply: from the last message's text to the reply.
+        delay_s: how long an answer takes.
+        most: the most requests that were under way at once.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.reply: Callable[[str], str] = even
+        self.delay_s = 0.0
+        self.most = 0
+        self._under_way = 0
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def close(self) -> None:
+        """Stop serving; nothing can be reached here afterwards."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def prompts(self) -> list[str]:
+        """The last message of every request."""
+        return [body["messages"][-1]["content"] for body in self.asked]
+
+    def forget(self) -> None:
+        """Count from 0 again."""
+        self.asked.clear()
+
+    def answer(self, body: dict[str, Any]) -> bytes:
+        with self._lock:
+            self.asked.append(body)
+            self._under_way += 1
+            self.most = max(self.most, self._under_way)
+        time.sleep(self.delay_s)
+        text = self.reply(body["messages"][-1]["content"])
+        with self._lock:
+            self._under_way -= 1
+        return json.dumps(
+            {
+                "model": "served-1",
+                "choices": [
+                    {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+                ],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 1},
+            }
+        ).encode()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                content = server.answer(body)
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+class Project:
+    """A folder with the suite ``parity`` and the judge ``mine``, which asks ``server``."""
+
+    def __init__(self, pytester: pytest.Pytester, server: ChatServer) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+        self.server = server
+        self.cassette = self.path / "cassettes" / "mine" / "parity.jsonl"
+        self.suite = parity_suite(self.path)
+        self.declare()
+
+    def declare(self, table: str = "", name: str = "mine") -> None:
+        """Declare the one judge of the project; ``table`` adds to its table."""
+        (self.path / "pyproject.toml").write_text(
+            f'[tool.judgesense.judges."{name}"]\nprovider = "openai"\nmodel = "m-1"\n'
+            f'base_url = "{self.server.base_url}"\n{table}\n'
+        )
+
+    def run(self, *args: str | Path) -> pytest.RunResult:
+        """Run pytest here; in a process of its own where it starts workers."""
+        return run(self.pytester, *args)
+
+    def record(self, *args: str | Path) -> None:
+        """Record the suite, and forget what that asked."""
+        result = self.run("parity.suite.toml", "--judge-mode", "record", *args)
+        assert result.ret in (0, 1), result.stdout.str() + result.stderr.str()
+        self.server.forget()
+
+    def lines(self) -> list[str]:
+        """The lines of the cassette."""
+        return self.cassette.read_text(encoding="utf-8").splitlines()
+
+
+def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
+    """Run pytest, in a process of its own where it starts workers."""
+    _load.cache_clear()  # as in a process of its own
+    own_process = "-n" in args and args[args.index("-n") + 1] != "0"
+    start = pytester.runpytest_subprocess if own_process else pytester.runpytest_inprocess
+    return start(*QUIET, *args)
+
+
+def no_traceback(result: pytest.RunResult) -> None:
+    """Assert that pytest shows messages and no Python frames of this package."""
+    text = result.stdout.str() + result.stderr.str()
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    assert "pytest_judgesense/" not in text, text
+
+
+def ids(result: pytest.RunResult) -> list[str]:
+    """The node ids that ``--collect-only -q`` printed."""
+    return [line for line in result.outlines if "::" in line]
+
+
+def times_asked(prompts: Iterable[str]) -> Counter[int]:
+    """How many prompts were asked once, twice, ..."""
+    return Counter(Counter(prompts).values())

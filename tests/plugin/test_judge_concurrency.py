@@ -1,0 +1,60 @@
+"""``--judge-concurrency`` and its ini twin: how many calls are under way at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from .project import TRIALS, Project, no_traceback
+
+
+@pytest.fixture
+def slow(project: Project) -> Project:
+    project.server.delay_s = 0.03
+    return project
+
+
+def _record(project: Project, *arguments: str) -> int:
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *arguments)
+    result.assert_outcomes(passed=1)
+    assert len(project.server.asked) == TRIALS
+    return project.server.most
+
+
+def test_one_asks_one_after_the_other(slow: Project) -> None:
+    assert _record(slow, "--judge-concurrency", "1") == 1
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_no_more_calls_are_under_way_than_allowed(slow: Project, how: str) -> None:
+    arguments = ["--judge-concurrency", "3"]
+    if how == "ini":
+        slow.pytester.makeini("[pytest]\njudge_concurrency = 3\n")
+        arguments = []
+    assert 2 <= _record(slow, *arguments) <= 3
+
+
+def test_the_default_is_eight(slow: Project) -> None:
+    assert 4 <= _record(slow) <= 8
+
+
+def test_the_file_does_not_depend_on_it(slow: Project) -> None:
+    def recorded(number: str) -> list[str]:
+        _record(slow, "--judge-concurrency", number)
+        lines = [line.rpartition('"recorded_at"')[0] for line in slow.lines()]
+        slow.cassette.unlink()
+        slow.server.forget()
+        return lines
+
+    assert recorded("1") == recorded("8")
+
+
+@pytest.mark.parametrize("wrong", ["0", "-2", "x"])
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_a_wrong_number_is_a_usage_error(project: Project, how: str, wrong: str) -> None:
+    arguments = [f"--judge-concurrency={wrong}"] if how == "option" else []
+    if how == "ini":
+        project.pytester.makeini(f"[pytest]\njudge_concurrency = {wrong}\n")
+    result = project.run("parity.suite.toml", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--judge-concurrency" in result.stderr.str()
+    no_traceback(result)

@@ -1,0 +1,255 @@
+"""``--judge-mode`` and its ini twin: replay, record, live, and recordings that do not serve."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .project import TRIALS, Project, no_traceback, times_asked
+
+FOUR_CHECKS = "jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.5\nagreement_floor = 0.5"
+
+
+def test_replay_is_the_default_and_reaches_the_endpoint_0_times(project: Project) -> None:
+    project.record()
+    result = project.run("parity.suite.toml")
+    result.assert_outcomes(passed=1)
+    assert project.server.asked == []
+
+
+def test_a_replay_needs_no_endpoint_at_all(project: Project) -> None:
+    project.record()
+    project.declare('timeout_s = 5.0')  # no part of the request
+    base_url = project.server.base_url
+    # Port 1 of this machine serves nothing.
+    pyproject = project.path / "pyproject.toml"
+    pyproject.write_text(pyproject.read_text().replace(base_url, "http://127.0.0.1:1/v1"))
+    project.run("parity.suite.toml").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_record_asks_every_trial_once_and_a_second_record_none(
+    project: Project, how: str
+) -> None:
+    arguments = ["--judge-mode", "record"]
+    if how == "ini":
+        project.pytester.makeini("[pytest]\njudge_mode = record\n")
+        arguments = []
+    project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+    recorded = project.cassette.read_bytes()
+
+    project.server.forget()
+    project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1)
+    assert project.server.asked == []
+    assert project.cassette.read_bytes() == recorded
+
+
+def test_the_option_wins_over_its_ini_twin(project: Project) -> None:
+    project.record()
+    project.pytester.makeini("[pytest]\njudge_mode = live\n")
+    project.run("parity.suite.toml", "--judge-mode", "replay").assert_outcomes(passed=1)
+    assert project.server.asked == []
+
+
+def test_record_asks_exactly_what_was_removed(project: Project) -> None:
+    project.record()
+    lines = project.lines()
+    removed = [lines[3], lines[11]]
+    project.cassette.write_text("".join(f"{line}\n" for line in lines if line not in removed))
+
+    project.run("parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+    asked = sorted(project.server.prompts)
+    bodies = [json.loads(json.loads(line)["request"]["body"]) for line in removed]
+    assert asked == sorted(body["messages"][-1]["content"] for body in bodies)
+    # They are back in their places.
+    assert [json.loads(line)["trial"] for line in project.lines()] == [
+        json.loads(line)["trial"] for line in lines
+    ]
+
+
+@pytest.mark.parametrize("mode", ["record", "live"])
+def test_two_workers_ask_every_trial_exactly_once(project: Project, mode: str) -> None:
+    text = project.suite.read_text()
+    project.suite.write_text(text.replace("jss_floor = 0.8", FOUR_CHECKS))
+    arguments = ["-n", "2", "--judge-mode", mode, "--judge-datasheet", "sheet.json"]
+    result = project.run("parity.suite.toml", *arguments)
+    result.assert_outcomes(passed=4)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+    # Calls count trials, not processes.
+    calls = json.loads((project.path / "sheet.json").read_text())["judges"][0]["calls"]
+    assert (calls["made"], calls["replayed"]) == (TRIALS, 0)
+
+
+def test_live_asks_afresh_and_writes_nothing(project: Project) -> None:
+    project.record()
+    before = project.cassette.read_bytes()
+    files = {path for path in project.path.rglob("*") if path.is_file()}
+
+    for _ in range(2):
+        result = project.run("parity.suite.toml", "--judge-mode", "live", "-p", "no:cacheprovider")
+        result.assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {2: TRIALS}
+    assert project.cassette.read_bytes() == before
+    assert {path for path in project.path.rglob("*") if path.is_file()} == files
+
+
+def test_live_sees_a_judge_that_changed_since_it_was_recorded(project: Project) -> None:
+    project.record()
+    project.server.reply = lambda prompt: "YES"
+    project.run("parity.suite.toml").assert_outcomes(passed=1)
+    result = project.run("parity.suite.toml", "--judge-mode", "live")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*degenerate*"])
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_an_unknown_mode_is_a_usage_error_with_the_valid_ones(project: Project, how: str) -> None:
+    arguments = ["--judge-mode", "offline"] if how == "option" else []
+    if how == "ini":
+        project.pytester.makeini("[pytest]\njudge_mode = offline\n")
+    result = project.run("parity.suite.toml", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    for mode in ("replay", "record", "live"):
+        assert mode in result.stderr.str()
+    no_traceback(result)
+
+
+# Recordings that do not serve, each met by a suite file, by a marker, and by the fixtures.
+
+MARKED = """
+import pytest
+
+@pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+def test_marked():
+    pass
+"""
+CHECKED = """
+import pytest
+
+@pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+def test_checked(judge_check):
+    judge_check()
+"""
+READ = """
+def test_read(judge_datasheet):
+    assert judge_datasheet("jss", suite="parity.suite.toml").value == 1
+"""
+
+
+@pytest.fixture(params=["suite", "marker", "judge_check", "judge_datasheet"])
+def arguments(request: pytest.FixtureRequest, project: Project) -> list[str]:
+    """What to run: a suite file, or a Python test that measures on it."""
+    if request.param == "suite":
+        return ["parity.suite.toml"]
+    source = {"marker": MARKED, "judge_check": CHECKED, "judge_datasheet": READ}[request.param]
+    project.pytester.makepyfile(test_judged=source)
+    return ["test_judged.py"]
+
+
+def _says(result: pytest.RunResult, *texts: str | Path) -> None:
+    result.assert_outcomes(failed=1)
+    shown = result.stdout.str()
+    for text in texts:
+        assert str(text) in shown, shown
+    no_traceback(result)
+
+
+def test_a_missing_cassette_names_file_trial_and_command(
+    project: Project, arguments: list[str]
+) -> None:
+    result = project.run(*arguments)
+    _says(
+        result,
+        f"no cassette at {project.cassette}",
+        "18 of 18 trials are not recorded, the first is parity/p1/t1/ab/r1",
+        "--judge-mode record",
+    )
+    assert project.server.asked == []
+
+
+def test_a_missing_trial_names_file_trial_and_command(
+    project: Project, arguments: list[str]
+) -> None:
+    project.record()
+    kept = [line for line in project.lines() if "parity/p4/t2/" not in line]
+    project.cassette.write_text("".join(f"{line}\n" for line in kept))
+    _says(
+        project.run(*arguments),
+        "1 of 18 trials are not recorded, the first is parity/p4/t2/ab/r1",
+        project.cassette,
+        "--judge-mode record",
+    )
+    assert project.server.asked == []
+
+
+def test_a_changed_prompt_names_file_line_and_trial_and_shows_the_difference(
+    project: Project, arguments: list[str]
+) -> None:
+    project.record()
+    text = project.suite.read_text()
+    project.suite.write_text(text.replace("Does {{number}} leave", "Would {{number}} leave"))
+    _says(
+        project.run(*arguments),
+        # The third trial of the first item stands in line 3.
+        "trial parity/p1/t3/ab/r1: the prompt changed since it was recorded",
+        f"{project.cassette}:3",
+        "Does 1 leave no rest when halved?",
+        "Would 1 leave no rest when halved?",
+        "--judge-mode record",
+    )
+    assert project.server.asked == []
+
+
+def test_record_renews_what_a_changed_prompt_made_stale(project: Project) -> None:
+    project.record()
+    text = project.suite.read_text()
+    project.suite.write_text(text.replace("Does {{number}} leave", "Would {{number}} leave"))
+    project.run("parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+    assert sorted(prompt[:5] for prompt in project.server.prompts) == ["Would"] * 6
+    assert len(project.lines()) == TRIALS
+
+
+def test_a_truncated_cassette_names_file_line_and_remedy(
+    project: Project, arguments: list[str]
+) -> None:
+    project.record()
+    project.cassette.write_bytes(project.cassette.read_bytes()[:-40])
+    _says(
+        project.run(*arguments),
+        f"{project.cassette}:18: the last line is cut off",
+        "--judge-mode record",
+    )
+
+
+def test_record_mends_a_truncated_cassette_and_asks_the_lost_trial_again(
+    project: Project,
+) -> None:
+    project.record()
+    project.cassette.write_bytes(project.cassette.read_bytes()[:-40])
+    result = project.run("parity.suite.toml", "--judge-mode", "record")
+    result.assert_outcomes(passed=1)
+    assert len(project.server.asked) == 1
+    assert len(project.lines()) == TRIALS
+    result.stdout.fnmatch_lines(["*notice: *"])
+
+
+@pytest.mark.parametrize("broken", [b"\xff\xfe{}", b'{"trial": "parity/p1', b"[1, 2]"])
+def test_an_undecodable_line_names_file_line_and_remedy(
+    project: Project, broken: bytes
+) -> None:
+    project.record()
+    lines = project.cassette.read_bytes().split(b"\n")
+    lines[6] = broken
+    project.cassette.write_bytes(b"\n".join(lines))
+    _says(project.run("parity.suite.toml"), f"{project.cassette}:7: ", "restore the file")
+
+
+def test_an_undecodable_line_is_told_to_python_tests_too(
+    project: Project, arguments: list[str]
+) -> None:
+    project.record()
+    project.cassette.write_bytes(b"\xff\n" + project.cassette.read_bytes())
+    _says(project.run(*arguments), f"{project.cassette}:1: the line is not UTF-8", "restore")

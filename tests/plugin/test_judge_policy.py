@@ -1,0 +1,91 @@
+"""``--judge-policy`` and its ini twin: whether the estimate decides or its bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .project import PYTHON_JUDGE, Project, no_traceback, parity_suite, run
+
+
+def _check(path: Path) -> dict[str, object]:
+    sheet = json.loads((path / "x.json").read_text(encoding="utf-8"))
+    return sheet["judges"][0]["checks"][0]
+
+
+def test_the_estimate_decides_by_default_and_a_close_call_is_told(project: Project) -> None:
+    project.record()
+    result = project.run("parity.suite.toml", "--judge-datasheet", "x.json")
+    result.assert_outcomes(passed=1, warnings=0)
+    check = _check(project.path)
+    assert (check["policy"], check["outcome"]) == ("estimate", "pass")
+    # All of 18 pairs in 6 clusters agree: Korn and Graubard's effective n is 6 times the squared
+    # ratio of Student's 97.5% quantiles, (t17 / t5)^2 = (2.1098 / 2.5706)^2, which is 4.042, and
+    # the lower bound 0.025^(1/4.042) = 0.401. With K clusters that agree the bound 0.025^(1/K)
+    # reaches 0.8 at K = ln 0.025 / ln 0.8 = 16.5, so 17.
+    (warning,) = check["warnings"]  # type: ignore[misc]
+    assert "0.401" in warning
+    assert "about 17 clusters" in warning
+    result.stdout.fnmatch_lines(["*about 17*"])
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_confident_fails_what_too_few_items_cannot_settle(
+    pytester: pytest.Pytester, how: str
+) -> None:
+    parity_suite(pytester.path)
+    pytester.makeconftest(PYTHON_JUDGE)
+    run(pytester, "parity.suite.toml", "--judge-mode", "record")
+    arguments = ["--judge-policy", "confident"]
+    if how == "ini":
+        pytester.makeini("[pytest]\njudge_policy = confident\n")
+        arguments = []
+    result = run(pytester, "parity.suite.toml", *arguments, "--judge-datasheet", "x.json")
+    # The one-sided 95% bound of 6 clusters that agree is at most 0.05^(1/6) = 0.607, below 0.8.
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
+    check = _check(pytester.path)
+    assert (check["policy"], check["outcome"]) == ("confident", "inconclusive")
+
+
+def test_confident_passes_what_the_bound_clears(project: Project) -> None:
+    # An effective n of 4.042 (see above) has the one-sided 95% bound 0.05^(1/4.042) = 0.477.
+    parity_suite(project.path, checks="jss_floor = 0.45")
+    project.record()
+    project.run("parity.suite.toml", "--judge-policy", "confident").assert_outcomes(passed=1)
+
+
+def test_confident_fails_outright_what_lies_clearly_beyond_the_bar(project: Project) -> None:
+    # Under t2 always NO, else always YES: of the three pairs of an item two flip, on all items.
+    project.server.reply = lambda prompt: "NO" if prompt.startswith("Tell") else "YES"
+    project.record()
+    result = project.run(
+        "parity.suite.toml", "--judge-policy", "confident", "--judge-datasheet", "x.json"
+    )
+    result.assert_outcomes(failed=1)
+    assert _check(project.path)["outcome"] == "fail"
+
+
+def test_a_perfect_judge_passes_every_shipped_bar_under_confident(
+    pytester: pytest.Pytester,
+) -> None:
+    suites = ["coherence", "vacuum", "factuality", "relevance", "preference", "ladder", "criterion"]
+    chosen = [argument for name in suites for argument in ("--judge-suite", name)]
+    result = run(pytester, *chosen, "--judge-name", "embedded:clean", "--judge-policy", "confident")
+    assert result.ret == 0, result.stdout.str()
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_an_unknown_policy_is_a_usage_error_with_the_valid_ones(
+    project: Project, how: str
+) -> None:
+    arguments = ["--judge-policy", "bold"] if how == "option" else []
+    if how == "ini":
+        project.pytester.makeini("[pytest]\njudge_policy = bold\n")
+    result = project.run("parity.suite.toml", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "estimate" in result.stderr.str()
+    assert "confident" in result.stderr.str()
+    no_traceback(result)

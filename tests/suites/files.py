@@ -1,0 +1,92 @@
+"""Suite files as tests write them: small, complete, and wrong in one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+CONTENT = """
+schema = "judgesense/suite/1"
+name = "tiny"
+kind = "paraphrase"
+system = "Answer with the label alone."
+[space]
+labels = ["YES", "NO"]
+[stimuli]
+file = "items.jsonl"
+[[templates]]
+id = "t1"
+text = "Is this right? {{text}}"
+[[templates]]
+id = "t2"
+text = "Right or not? {{text}}"
+"""
+
+PAIRWISE = """
+schema = "judgesense/suite/1"
+name = "pairs"
+kind = "paraphrase"
+[space]
+labels = ["A", "B"]
+pairwise = true
+[stimuli]
+file = "items.jsonl"
+[[templates]]
+id = "t1"
+text = "{{task}} {{a}} {{b}}"
+"""
+
+LADDER = """
+schema = "judgesense/suite/1"
+name = "steps"
+kind = "ladder"
+[space]
+labels = ["A", "B"]
+pairwise = true
+tie = true
+[stimuli]
+file = "items.jsonl"
+[[templates]]
+id = "baseline"
+text = "{{task}} {{a}} {{b}}"
+"""
+
+ITEMS: list[dict[str, Any]] = [
+    {"id": "one", "text": "Ice floats.", "label": "YES"},
+    {"id": "two", "text": "Stones float.", "label": "NO"},
+    {"id": "three", "text": "Cork floats.", "label": "YES"},
+]
+
+PAIRS: list[dict[str, Any]] = [
+    {"id": "p1", "task": "Greet.", "texts": ["Hello.", "Go."], "label": "1"},
+    {"id": "p2", "task": "Thank.", "texts": ["No.", "Thanks."], "label": "2"},
+    {"id": "p3", "task": "Part.", "texts": ["Bye.", "Hm."], "label": "1"},
+]
+
+
+def ladder_task(name: str = "note") -> dict[str, Any]:
+    """A task whose text at level q is ``Lq``, so that a pair shows its levels to a test."""
+    return {
+        "id": name,
+        "task": "Write a note.",
+        "elements": [f"element {i}" for i in range(1, 6)],
+        "levels": [f"L{q}" for q in range(6)],
+        "rewordings": [f"R{q}" for q in range(6)],
+        "alternatives": [
+            {"elements": [3], "text": "X1"},
+            {"elements": [2, 5], "text": "X2"},
+            {"elements": [1, 4, 5], "text": "X3"},
+        ],
+        "fillers": [{"level": 2, "text": "F2"}, {"level": 3, "text": "F3"}],
+    }
+
+
+def write_suite(folder: Path, toml: str, rows: Iterable[Any]) -> Path:
+    """A suite file with its stimuli beside it; a row that is text is written as it stands."""
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    (folder / "items.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = folder / "tiny.suite.toml"
+    path.write_text(toml, encoding="utf-8")
+    return path

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import (
+    plan_trials,
+    recording_of,
+    template_pairs,
+    trial_order,
+)
+from pytest_judgesense.suites.suite import Item, Suite, Template
+
+from .files import PAIRS, PAIRWISE, write_suite
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    return load_suite(write_suite(tmp_path, PAIRWISE, PAIRS))
+
+
+def test_a_trial_id_is_a_readable_path(suite: Suite) -> None:
+    assert [trial.id for trial in plan_trials(suite)][:3] == [
+        "pairs/p1/t1/ab/r1",
+        "pairs/p1/t1/ba/r1",
+        "pairs/p2/t1/ab/r1",
+    ]
+
+
+def test_items_templates_orders_and_replicates_are_crossed(suite: Suite) -> None:
+    templates = tuple(Template(f"t{i}", "x") for i in (1, 2))
+    trials = plan_trials(replace(suite, templates=templates, replicates=3))
+    assert len(trials) == 3 * 2 * 2 * 3
+    assert len({trial.id for trial in trials}) == len(trials)
+    assert Counter(trial.replicate for trial in trials) == {1: 12, 2: 12, 3: 12}
+
+
+def test_balanced_asks_each_item_in_one_order_in_turn(suite: Suite) -> None:
+    templates = tuple(Template(f"t{i}", "x") for i in (1, 2))
+    trials = plan_trials(replace(suite, orders="balanced", templates=templates))
+    # One order an item, whatever the template: slot verdicts of a pair are compared within it.
+    assert {(t.item, t.order) for t in trials} == {("p1", "ab"), ("p2", "ba"), ("p3", "ab")}
+
+
+def test_a_trial_carries_label_cluster_and_condition_of_its_item(suite: Suite) -> None:
+    item = Item("i", "cluster", {}, ("x", "y"), "2", {"distance": 3, "subset": "same"})
+    trial = plan_trials(replace(suite, items=(item,)))[0]
+    assert (trial.label, trial.cluster) == ("2", "cluster")
+    assert dict(trial.condition) == {"distance": 3, "subset": "same"}
+
+
+def test_arm_and_inverted_polarity_become_conditions_of_the_trial_alone(suite: Suite) -> None:
+    templates = (Template("s", "x", arm="strict"), Template("v", "x", polarity="inverted"))
+    planned = plan_trials(replace(suite, templates=templates))
+    conditions = {t.template: dict(t.condition) for t in planned}
+    assert conditions == {"s": {"arm": "strict"}, "v": {"polarity": "inverted"}}
+    assert all(dict(item.condition) == {} for item in suite.items)
+
+
+def test_a_preset_shares_the_trials_of_its_suite(suite: Suite) -> None:
+    preset = replace(suite, name="pairs@short", items=suite.items[:1])
+    assert {t.id for t in plan_trials(preset)} <= {t.id for t in plan_trials(suite)}
+    assert {t.suite for t in plan_trials(preset)} == {"pairs@short"}
+
+
+def test_a_shared_template_takes_its_trials_from_the_other_suite(suite: Suite) -> None:
+    shared = replace(suite, templates=(Template("t1", "x", shared_with="ladder"),))
+    trial = plan_trials(shared)[0]
+    assert trial.id == "ladder/p1/t1/ab/r1"
+    assert trial.suite == "pairs"
+    assert recording_of(trial.id) == "ladder"
+
+
+@pytest.mark.parametrize(
+    ("count", "ring", "every"),
+    # A ring of k templates has k pairs (one of two, none of one), all combinations k(k-1)/2.
+    [(1, 0, 0), (2, 1, 1), (3, 3, 3), (5, 5, 10), (6, 6, 15)],
+)
+def test_the_number_of_template_pairs(count: int, ring: int, every: int) -> None:
+    names = [f"t{i}" for i in range(count)]
+    assert len(template_pairs(names, "ring")) == ring
+    assert len(template_pairs(names, "all")) == every
+
+
+def test_the_ring_closes() -> None:
+    assert template_pairs(["a", "b", "c"], "ring") == [("a", "b"), ("b", "c"), ("c", "a")]
+
+
+def test_of_given_pairs_those_with_an_absent_template_are_left_out() -> None:
+    given_pairs = (("b", "a"), ("a", "gone"))
+    assert template_pairs(["a", "b"], given_pairs) == [("b", "a")]
+
+
+@given(st.integers(min_value=1, max_value=8), st.sampled_from(["ring", "all"]))
+def test_no_pair_stands_twice_in_either_direction(count: int, pairs: str) -> None:
+    found = template_pairs([f"t{i}" for i in range(count)], pairs)
+    assert len({frozenset(pair) for pair in found}) == len(found)
+    assert all(len(set(pair)) == 2 for pair in found)
+
+
+def test_numbers_inside_trial_ids_count_as_numbers() -> None:
+    ids = ["s/i10/t1/ab/r1", "s/i2/t1/ab/r10", "s/i2/t1/ab/r2", "s/i2/t1/ba/r1"]
+    assert trial_order(ids) == [
+        "s/i2/t1/ab/r2",
+        "s/i2/t1/ab/r10",
+        "s/i2/t1/ba/r1",
+        "s/i10/t1/ab/r1",
+    ]
+
+
+@given(st.lists(st.text(alphabet="ab/-019", max_size=8), unique=True), st.randoms())
+def test_reading_order_does_not_depend_on_the_order_of_arrival(ids: list[str], rng: object) -> None:
+    shuffled = list(ids)
+    rng.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert trial_order(shuffled) == trial_order(ids)
+
+
+def test_a_superscript_in_an_id_is_no_number() -> None:
+    # "²".isdigit() holds, and int("²") is an error.
+    assert trial_order(["s/x²", "s/x2"]) == ["s/x2", "s/x²"]

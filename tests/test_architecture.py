@@ -1,0 +1,215 @@
+"""The imports of every module, read from its source, against the plan of the project.
+
+Imports inside functions and under ``TYPE_CHECKING`` count like those at the head of a file.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import pytest_judgesense
+
+ROOT = "pytest_judgesense"
+PACKAGE = Path(pytest_judgesense.__file__).parent
+
+# DESIGN, section 3: a station may import those of lower levels and itself, nothing else. Two that
+# it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
+# judgment log to a datasheet, beside measurement, which leads there from a judge.
+LEVELS = {
+    "errors": 0,
+    "judgment": 0,
+    "suites": 1,
+    "stats": 1,
+    "cassettes": 1,
+    "judges": 2,
+    "measures": 2,
+    "checks": 3,
+    "importers": 3,
+    "datasheet": 4,
+    "measurement": 5,
+    "reporting": 5,
+    "plugin": 6,
+    "cli": 6,
+}
+
+# Every package from outside that is imported anywhere, and the places that may import it: a module,
+# or a package with a dot behind it.
+DOORS = {
+    "httpx": ("judges.asking", "cassettes."),
+    "vcr": ("cassettes.tape",),
+    # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
+    "urllib3": ("cassettes.tape", "cassettes.pools"),
+    "pytest": ("plugin.",),
+    "filelock": ("plugin.",),
+    "numpy": ("stats.", "measures."),
+    "scipy": ("stats.", "measures."),
+    "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
+}
+
+LONGEST = 400
+# Each of these is one closed list or one mechanism, and dearer to read in two halves.
+LONGER_THAN_300 = {
+    "cassettes.tape",
+    "judges.parsing.statements",
+    "judges.parsing.vocabulary",
+    "measurement",
+}
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+# By name without the root: "" is the package itself.
+SOURCES = {
+    _name(path): path.read_text(encoding="utf-8")
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if "_data" not in path.relative_to(PACKAGE).parts
+}
+
+
+def _imported(source: str, module: str, modules: Iterable[str]) -> set[str]:
+    """Absolute names that ``source`` imports: a module of ours by its full name."""
+    known = set(modules)
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}:{node.lineno} imports relatively"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                is_module = full.removeprefix(f"{ROOT}.") in known
+                found.add(full if is_module else str(node.module))
+    return found
+
+
+IMPORTS = {name: _imported(source, name, SOURCES) for name, source in SOURCES.items()}
+OWN = {
+    name: {
+        found.removeprefix(ROOT).removeprefix(".")
+        for found in imported
+        if found.partition(".")[0] == ROOT
+    }
+    for name, imported in IMPORTS.items()
+}
+FOREIGN = {
+    name: {
+        top
+        for found in imported
+        if (top := found.partition(".")[0]) != ROOT and top not in sys.stdlib_module_names
+    }
+    for name, imported in IMPORTS.items()
+}
+
+
+def _station(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_the_reader_sees_imports_at_the_head_inside_functions_and_of_whole_modules() -> None:
+    source = "import a.b\nfrom c import d\ndef f():\n    from pytest_judgesense.stats import x\n"
+    assert _imported(source, "m", ["stats.x"]) == {"a.b", "c", "pytest_judgesense.stats.x"}
+    assert _imported(source, "m", []) == {"a.b", "c", "pytest_judgesense.stats"}
+
+
+def test_every_module_belongs_to_a_station_that_the_plan_knows() -> None:
+    assert {_station(name) for name in SOURCES} - {""} <= set(LEVELS)
+
+
+@pytest.mark.parametrize("module", sorted(set(SOURCES) - {""}))
+def test_imports_run_downward_only(module: str) -> None:
+    own = _station(module)
+    # The root holds the version and a lazy door for users (tested below): it is below all.
+    wrong = {
+        target
+        for target in OWN[module] - {""}
+        if _station(target) != own and LEVELS[_station(target)] >= LEVELS[own]
+    }
+    assert not wrong, f"{module} imports {sorted(wrong)} of its own level or of one above"
+
+
+def test_the_root_gives_the_judge_to_users_and_imports_nothing_else() -> None:
+    assert OWN[""] == {"judges.declare"}
+    assert FOREIGN[""] == set()
+
+
+def test_of_the_root_modules_take_only_the_version() -> None:
+    for name, source in SOURCES.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.module == ROOT:
+                taken = {alias.name for alias in node.names}
+                assert taken <= {"__version__"} | {_station(n) for n in SOURCES}, name
+            if isinstance(node, ast.Import):
+                assert ROOT not in {alias.name for alias in node.names}, name
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_packages_from_outside_come_in_by_their_door(module: str) -> None:
+    for package in FOREIGN[module]:
+        assert package in DOORS, f"{module} imports {package}, which has no door"
+        doors = DOORS[package]
+        allowed = any(f"{module}.".startswith(d) if d[-1] == "." else module == d for d in doors)
+        assert allowed, f"{module} imports {package}, whose doors are {doors}"
+
+
+def test_the_statistics_know_numbers_and_nothing_of_ours() -> None:
+    for module in SOURCES:
+        if _station(module) == "stats":
+            assert {_station(target) for target in OWN[module]} <= {"stats"}, module
+            assert FOREIGN[module] <= {"numpy", "scipy"}, module
+
+
+def test_errors_and_judgment_stand_on_the_standard_library_alone() -> None:
+    for module in ("errors", "judgment"):
+        assert OWN[module] == set()
+        assert FOREIGN[module] == set()
+
+
+def test_private_modules_of_pytest_are_left_alone() -> None:
+    taken = {name for name, imported in IMPORTS.items() for i in imported if i.startswith("_")}
+    assert {name for name in taken if "_pytest" in IMPORTS[name]} == set()
+    assert not any(i.startswith("_pytest") for imported in IMPORTS.values() for i in imported)
+
+
+def test_there_is_no_cycle() -> None:
+    graph = {name: own & set(SOURCES) - {name} for name, own in OWN.items()}
+    try:
+        order = list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail("a cycle of imports: " + " -> ".join(error.args[1]))
+    assert len(order) == len(SOURCES)
+
+
+def test_no_module_is_longer_than_the_limit() -> None:
+    lengths = {name: source.count("\n") for name, source in SOURCES.items()}
+    assert {name: n for name, n in lengths.items() if n > LONGEST} == {}
+    assert {name for name, n in lengths.items() if n > 300} <= LONGER_THAN_300
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_all_names_only_what_exists(module: str) -> None:
+    loaded = importlib.import_module(f"{ROOT}.{module}".rstrip("."))
+    names = getattr(loaded, "__all__", [])
+    assert [name for name in names if not hasattr(loaded, name)] == []
+    assert len(set(names)) == len(names)
+
+
+def test_the_plugin_alone_imports_nothing_heavy() -> None:
+    # DESIGN, section 4, rule 8. A fresh interpreter: in this one everything is imported already.
+    code = (
+        "import sys, pytest_judgesense.plugin\n"
+        "heavy = ('numpy', 'scipy', 'pydantic', 'vcr', 'httpx', 'filelock')\n"
+        "print(*[name for name in heavy if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

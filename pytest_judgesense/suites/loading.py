@@ -79,7 +79,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         pairs=_pairs(chosen.pairs if chosen.pairs is not None else form.design.pairs),
         orders=(chosen.orders or form.design.orders) if form.space.pairwise else "ab",
         replicates=chosen.replicates or form.design.replicates,
-        checks=_checks(path, form, text),
+        checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
     )
     _verify_fields(suite)
@@ -227,9 +227,15 @@ def _space(form: SuiteForm) -> DecisionSpace:
     )
 
 
-def _checks(path: Path, form: SuiteForm, text: str) -> tuple[CheckDeclaration, ...]:
+def _checks(
+    path: Path, form: SuiteForm, preset: str | None, text: str
+) -> tuple[CheckDeclaration, ...]:
+    own = form.presets[preset].checks if preset else None
+    table, checks = (
+        (f"presets.{preset}.checks", own) if own is not None else ("checks", form.checks)
+    )
     declared = []
-    for key, value in form.checks.items():
+    for key, value in checks.items():
         # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].
         for arguments in value if isinstance(value, list) else [value]:
             if isinstance(arguments, bool) or not isinstance(arguments, int | float | dict):
@@ -238,16 +244,23 @@ def _checks(path: Path, form: SuiteForm, text: str) -> tuple[CheckDeclaration, .
                     found=repr(arguments),
                     expected=f"{key} = 0.9, or a table of its arguments",
                 )
-            table: Mapping[str, Any] = (
+            named: Mapping[str, Any] = (
                 arguments if isinstance(arguments, dict) else {"bar": float(arguments)}
             )
-            declared.append(CheckDeclaration(key, MappingProxyType(dict(table)), _line(text, key)))
+            line = _line(text, table, key)
+            declared.append(CheckDeclaration(key, MappingProxyType(dict(named)), line))
     return tuple(declared)
 
 
-def _line(text: str, key: str) -> int | None:
+def _line(text: str, table: str, key: str) -> int | None:
+    """The line on which ``key`` stands in ``[table]``, for reports; ``None`` if it is elsewhere."""
+    current = ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if re.match(rf"\s*(\[+checks\.)?{re.escape(key)}\b", line):
+        if header := re.match(r"\s*\[([^\[\]]+)\]\s*(#.*)?$", line):
+            current = header[1].strip()
+            if current == f"{table}.{key}":
+                return number
+        elif current == table and re.match(rf"\s*{re.escape(key)}\s*=", line):
             return number
     return None
 
@@ -255,7 +268,7 @@ def _line(text: str, key: str) -> int | None:
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # What is asked and how it is counted; not the bars, nor the judges, nor the description.
     asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
-    chosen = form.presets[preset].model_dump(mode="json") if preset else None
+    chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

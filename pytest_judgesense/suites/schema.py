@@ -81,13 +81,17 @@ class DesignForm(_Form):
 
 
 class PresetForm(_Form):
-    """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks."""
+    """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks.
+
+    ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
+    """
 
     items: int | None = Field(default=None, ge=1)
     pairs: Pairs | None = None
     orders: Orders | None = None
     replicates: int | None = Field(default=None, ge=1)
     templates: Literal["all"] | list[Slug] | None = None
+    checks: dict[str, Any] | None = None
 
 
 class SuiteForm(_Form):

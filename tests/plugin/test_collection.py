@@ -1,0 +1,213 @@
+"""Suite files as pytest collects them: items, their ids, and what selects them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from .project import PYTHON_JUDGE, Project, flips_on_two, ids, no_traceback, parity_suite, run
+
+CHECKS = "jss_floor = 0.9\nflip_rate_bound = 0.1\nagreement_floor = 0.9"
+NAME = "suites/parity/parity.suite.toml::mine"
+IDS = [
+    f"{NAME}::jss_floor[0.9]",
+    f"{NAME}::flip_rate_bound[0.1]",
+    f"{NAME}::agreement_floor[0.9]",
+]
+
+
+@pytest.fixture
+def nested(project: Project) -> Project:
+    """Recorded, with the suite in a folder of its own; JSS 16/18, agreement 17/18."""
+    project.suite.unlink()
+    parity_suite(
+        project.path / "suites" / "parity", checks=CHECKS, extra="[presets.small]\nitems = 2\n"
+    )
+    project.server.reply = flips_on_two
+    result = project.run("suites", "--judge-mode", "record")
+    # 0.889 < 0.9; 0.111 > 0.1; 0.944 >= 0.9
+    result.assert_outcomes(passed=1, failed=2)
+    project.server.forget()
+    return project
+
+
+@pytest.mark.parametrize("argument", [".", "suites", "suites/parity/parity.suite.toml", NAME])
+def test_items_are_one_a_judge_and_check_with_readable_ids(nested: Project, argument: str) -> None:
+    assert ids(nested.run(argument, "--collect-only", "-q")) == IDS
+
+
+def test_without_arguments_suites_of_testpaths_and_of_the_folder_are_collected(
+    nested: Project,
+) -> None:
+    assert ids(nested.run("--collect-only", "-q")) == IDS
+    nested.pytester.makeini("[pytest]\ntestpaths = suites\n")
+    assert ids(nested.run("--collect-only", "-q")) == IDS
+
+
+def test_an_id_can_be_pasted_back(nested: Project, workers: tuple[str, ...]) -> None:
+    result = nested.run(IDS[2], *workers, "-v")
+    result.assert_outcomes(passed=1)
+    assert IDS[2] in result.stdout.str()
+
+
+def test_ids_of_a_report_are_those_of_the_collection(
+    nested: Project, workers: tuple[str, ...]
+) -> None:
+    result = nested.run(".", *workers, "-rfp")
+    result.assert_outcomes(passed=1, failed=2)
+    shown = [line.split(" ")[:2] for line in result.outlines if line[:6] in ("FAILED", "PASSED")]
+    expected = [["FAILED", IDS[0]], ["FAILED", IDS[1]], ["PASSED", IDS[2]]]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_lf_runs_what_failed(nested: Project) -> None:
+    nested.run(".").assert_outcomes(passed=1, failed=2)
+    result = nested.run(".", "--lf", "--collect-only", "-q")
+    assert ids(result) == IDS[:2]
+
+
+def test_lf_changes_no_outcome(nested: Project) -> None:
+    nested.run(".")
+    result = nested.run("--lf", "--judge-datasheet", "x.json")
+    result.assert_outcomes(failed=2)
+    # A suite that is touched is estimated whole.
+    result.stdout.fnmatch_lines(["*jss *16/18*", "*agreement *17/18*"])
+
+
+def test_stepwise_goes_on_at_the_failed_item(nested: Project) -> None:
+    nested.run(".", "--sw").assert_outcomes(failed=1)
+    nested.run(".", "--sw", "--sw-skip").assert_outcomes(failed=1, deselected=1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [("flip", IDS[1:2]), ("mine and not jss", IDS[1:]), ("0.9", [IDS[0], IDS[2]])],
+)
+def test_k_selects(nested: Project, expression: str, expected: list[str]) -> None:
+    assert ids(nested.run(".", "-k", expression, "--collect-only", "-q")) == expected
+
+
+def test_m_selects(nested: Project) -> None:
+    assert ids(nested.run(".", "-m", "jss_floor", "--collect-only", "-q")) == IDS[:1]
+    assert ids(nested.run(".", "-m", "not jss_floor", "--collect-only", "-q")) == IDS[1:]
+
+
+def test_deselect_takes_an_id(nested: Project) -> None:
+    nested.run(".", "--deselect", IDS[0], "--deselect", IDS[1]).assert_outcomes(
+        passed=1, deselected=2
+    )
+
+
+def test_a_preset_stands_in_the_id_and_pastes_back(nested: Project) -> None:
+    result = nested.run(".", "--judge-suite", "parity@small", "--collect-only", "-q")
+    expected = [name.replace("]", "@small]") for name in IDS]
+    assert ids(result) == expected
+    pasted = nested.run(expected[2])
+    # Items p1 and p2 under three wordings: 5 of 6 verdicts are right (see `flips_on_two`).
+    pasted.assert_outcomes(failed=1)
+    pasted.stdout.fnmatch_lines(["*agreement *5/6*"])
+    assert nested.server.asked == []
+
+
+def test_ids_with_and_without_a_preset_paste_back_together(nested: Project) -> None:
+    both = [IDS[2], IDS[2].replace("]", "@small]")]
+    assert ids(nested.run(*both, "--collect-only", "-q")) == both
+
+
+def test_a_pasted_id_that_names_nothing_is_told_like_any_other(nested: Project) -> None:
+    result = nested.run(f"{NAME}::jss_floor[0.7]")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    no_traceback(result)
+
+
+def test_a_check_may_stand_with_several_bars_and_conditions(project: Project) -> None:
+    parity_suite(
+        project.path, checks='jss_floor = [0.8, 0.85, { bar = 0.7, polarity = "raw" }]'
+    )
+    found = ids(project.run("--collect-only", "-q"))
+    assert [name.rpartition("::")[2] for name in found] == [
+        "jss_floor[0.8]",
+        "jss_floor[0.85]",
+        "jss_floor[0.7,polarity=raw]",
+    ]
+
+
+def test_verbose_output_and_durations_know_the_item(nested: Project) -> None:
+    result = nested.run(".", "-v", "--durations=0", "-vv")
+    result.stdout.fnmatch_lines([f"{IDS[2]} PASSED*", f"*call*{IDS[2]}"])
+
+
+def test_junit_xml_is_well_formed_with_failing_checks(nested: Project) -> None:
+    # A reply with control characters must not break the file.
+    nested.server.reply = lambda prompt: (
+        "NO\x1b[31m\x00\x0b" if prompt.startswith("Tell whether 2 ") else flips_on_two(prompt)
+    )
+    nested.run(".", "--judge-mode", "live", "--junitxml", "report.xml").assert_outcomes(
+        passed=1, failed=2
+    )
+    cases = ET.parse(nested.path / "report.xml").getroot().findall(".//testcase")
+    assert [case.get("name") for case in cases] == [name.rpartition("::")[2] for name in IDS]
+    failures = [case.findtext("failure") for case in cases]
+    assert "jss = 0.889, wanted >= 0.9: fail" in (failures[0] or "")
+    assert failures[2] is None
+
+
+def test_a_broken_suite_file_is_a_collection_error_with_its_place(project: Project) -> None:
+    project.suite.write_text(project.suite.read_text().replace("kind =", "kinds ="))
+    result = project.run("parity.suite.toml")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{project.suite}*", "*kinds*"])
+    no_traceback(result)
+
+
+def test_a_broken_suite_of_a_marker_is_told_with_its_place(project: Project) -> None:
+    project.suite.write_text(project.suite.read_text().replace("kind =", "kinds ="))
+    project.pytester.makepyfile(
+        test_one=(
+            "import pytest\n\n@pytest.mark.jss_floor(0.8, suite='parity.suite.toml')\n"
+            "def test_it(): pass\n"
+        )
+    )
+    result = project.run("test_one.py")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{project.suite}*", "*kinds*"])
+    no_traceback(result)
+
+
+def test_other_toml_files_are_left_alone(pytester: pytest.Pytester) -> None:
+    (pytester.path / "suite.toml").write_text("x = 1\n")
+    (pytester.path / "a.toml").write_text("not toml at all\n")
+    assert run(pytester, ".").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_items_run_beside_ordinary_tests_under_all_workers(
+    nested: Project, workers: tuple[str, ...]
+) -> None:
+    nested.pytester.makepyfile(test_ordinary="def test_one(): pass\n\ndef test_two(): pass\n")
+    nested.run(".", *workers).assert_outcomes(passed=3, failed=2)
+
+
+def test_a_python_judge_needs_no_pyproject(pytester: pytest.Pytester) -> None:
+    parity_suite(pytester.path)
+    pytester.makeconftest(PYTHON_JUDGE)
+    assert ids(run(pytester, "--collect-only", "-q")) == [
+        "parity.suite.toml::mine::jss_floor[0.8]"
+    ]
+
+
+def test_warnings_as_errors_find_nothing(nested: Project) -> None:
+    result = nested.pytester.runpytest_subprocess(
+        "-W", "error", "-o", "asyncio_default_fixture_loop_scope=function", "."
+    )
+    result.assert_outcomes(passed=1, failed=2, warnings=0)
+    assert "Warning" not in result.stdout.str() + result.stderr.str()
+
+
+def test_warnings_as_errors_find_nothing_while_recording(project: Project) -> None:
+    result = project.pytester.runpytest_subprocess(
+        *("-W", "error", "-o", "asyncio_default_fixture_loop_scope=function"),
+        *("parity.suite.toml", "--judge-mode", "record"),
+    )
+    result.assert_outcomes(passed=1, warnings=0)
+    assert "Warning" not in result.stdout.str() + result.stderr.str()

@@ -164,7 +164,8 @@ class Asker:
             return Answer(Reply(recorded))
         started = time.perf_counter()
         try:
-            text = await _awaited(self._function, plain)
+            # Its own copy: what a judge does to its messages is not what it was asked.
+            text = await _awaited(self._function, [dict(message) for message in plain])
         except JudgesenseError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call

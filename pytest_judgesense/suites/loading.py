@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.consistency import verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
     LadderTask,
@@ -82,8 +82,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
     )
-    _verify_fields(suite)
-    _verify_labels(suite)
+    verify_suite(suite)
     return suite
 
 
@@ -271,40 +270,3 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _verify_fields(suite: Suite) -> None:
-    required = {"a", "b"} if suite.space.pairwise else set()
-    for template in suite.templates:
-        hidden = sorted(required - placeholders(template.text))
-        if hidden:
-            raise SuiteError(
-                f"template {template.id} of suite {suite.name} does not show both candidates",
-                found="no {{" + "}}, no {{".join(hidden) + "}}",
-                expected="{{a}} and {{b}}",
-                remedy=f"mend the template in {suite.path}",
-            )
-    for item in suite.items:
-        given = set(item.fields) | ({"a", "b"} if item.contents else set())
-        for template in suite.templates:
-            missing = sorted(placeholders(template.text) - given)
-            if missing:
-                raise SuiteError(
-                    f"template {template.id} of suite {suite.name} asks for what item {item.id} "
-                    "does not have",
-                    found="{{" + missing[0] + "}}",
-                    expected="one of: " + ", ".join(sorted(given)),
-                    remedy=f"mend the template in {suite.path} or add the field to the item",
-                )
-
-
-def _verify_labels(suite: Suite) -> None:
-    if suite.space.pairwise:
-        return
-    for item in suite.items:
-        if item.label is not None and item.label not in suite.space.labels:
-            raise SuiteError(
-                f"item {item.id} of suite {suite.name} has a label outside the decision space",
-                found=repr(item.label),
-                expected="one of: " + ", ".join(suite.space.labels),
-            )

@@ -72,11 +72,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(
-    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-) -> None:
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
-    config.stash[STATE].complete_collection(session, items)
+    from pytest_judgesense.plugin.completing import complete_collection
+
+    complete_collection(session, items)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,7 +109,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     lines = list(config.stash[STATE].summary_lines())
     if lines:
-        terminalreporter.section("judge datasheet")
+        terminalreporter.write_sep("=", "judge datasheet")
         for line in lines:
             terminalreporter.write_line(line)
 

@@ -90,6 +90,8 @@ class SuiteFile(pytest.File):
             state.problems.append(str(error))
             return []
         except JudgesenseError as error:
+            # It was found, so that --judge-suite does not call it unknown as well.
+            state.seen_suites.add(name)
             raise self.CollectError(str(error)) from error
         return [
             JudgeNode.from_parent(self, name=judge.slug, judge=judge, checks=checks, suites=chosen)

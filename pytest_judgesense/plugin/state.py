@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, unknown_name
+from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.plugin.paths import BuiltinArgument, split_name, take_builtin_arguments
+from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 
 if TYPE_CHECKING:
     from pytest_judgesense.datasheet.sheet import Datasheet
@@ -41,7 +41,7 @@ class State:
         self.settings = settings
         self.problems: list[str] = []
         self.seen_suites: set[str] = set()
-        self._builtin: list[BuiltinArgument] = []
+        self.builtin: list[BuiltinArgument] = []
         self._received: list[dict[str, Any]] = []
         self._told: list[str] = []
         self._made_live_folder: Path | None = None
@@ -61,7 +61,7 @@ class State:
     def prepare(self) -> None:
         """Take over built-in suites from the arguments, and receive reports."""
         try:
-            self._builtin = take_builtin_arguments(self.config, self.settings.suites)
+            self.builtin = take_builtin_arguments(self.config, self.settings.suites)
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
         if not self.is_worker:
@@ -81,24 +81,12 @@ class State:
         folder = self._made_live_folder
         workerinput[_LIVE_FOLDER] = str(folder) if folder else None
 
-    def complete_collection(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add the built-in suites' items, keep the selected suites, report what was wrong.
+    def report_problems(self, items: list[pytest.Item]) -> None:
+        """End the session with the problems of its collection, if there are any.
 
         Raises:
-            pytest.UsageError: a declaration is wrong, or a suite was named that nothing collects.
+            pytest.UsageError: there are; under xdist it is the controller that raises it.
         """
-        for argument in self._builtin:
-            from pytest_judgesense.plugin.collection import builtin_items
-
-            try:
-                items.extend(builtin_items(session, argument))
-            except pytest.UsageError as error:
-                self.problems.append(str(error))
-        if self._uses_judges(items) or self.problems:
-            from pytest_judgesense.plugin.markers import refuse_test_cases
-
-            self.problems += refuse_test_cases(items)
-        self._select(items)
         if self.problems and self.is_worker:
             # xdist takes an error of a worker for a crash: the controller raises it instead.
             items.clear()
@@ -114,30 +102,6 @@ class State:
         """
         if problems:
             raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
-
-    def _uses_judges(self, items: list[pytest.Item]) -> bool:
-        from pytest_judgesense.plugin.markers import has_check
-
-        return any(has_check(item) for item in items)
-
-    def _select(self, items: list[pytest.Item]) -> None:
-        if not self.settings.suites or self.problems:
-            return
-        for name in self.settings.suites:
-            base, _ = split_name(name)
-            if base not in self.seen_suites:
-                self.problems.append(str(unknown_name("suite here", base, self.seen_suites)))
-        from pytest_judgesense.plugin.markers import suites_of
-
-        wanted = {split_name(name)[0] for name in self.settings.suites}
-        kept: list[pytest.Item] = []
-        dropped: list[pytest.Item] = []
-        for item in items:
-            names = {split_name(name)[0] for name in suites_of(item)}
-            (dropped if names and not names & wanted else kept).append(item)
-        if dropped:
-            items[:] = kept
-            self.config.hook.pytest_deselected(items=dropped)
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this process has measured since the last report on ``report``."""

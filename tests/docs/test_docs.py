@@ -1,0 +1,475 @@
+"""README and docs against the project: blocks are run, tables are computed, names exist.
+
+A fenced block may have comments right above it, one a line::
+
+    <!-- file: NAME -->      the block is the content of that file of the page's folder
+    <!-- exit: N -->         its commands end with that code instead of 0
+    <!-- not run: REASON --> it needs what is not here; every such block stands in `NOT_RUN`
+
+The blocks of a page share one empty folder, in their order. In a ``console`` block the lines with
+``$`` are commands; every line shown below one must occur in its output, in that order, but for
+``...``. Times, dates and digests may differ, and the page's folder is shown as ``/project``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cli import _parser
+from pytest_judgesense.datasheet.sheet import Calls
+from pytest_judgesense.judges.embedded.observer import PROFILES
+from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
+from pytest_judgesense.judgment import Judgment, Verdict
+from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.wording import paraphrase_pairs
+from pytest_judgesense.plugin import fixtures
+from pytest_judgesense.plugin.options import _OPTIONS
+from pytest_judgesense.suites import schema
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite, presets_of
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.space import DecisionSpace
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGE_NAMES = [page.name for page in PAGES]
+COMMANDS = ("pytest", "judgesense", "python")
+FIXTURES = {"judge", "judge_check", "judge_datasheet"}
+
+# Page and reason of every block that needs what is not here.
+NOT_RUN = Counter(
+    {
+        ("README.md", "needs a key"): 1,
+        ("README.md", "needs the LLMBar results"): 1,
+        ("start.md", "needs a key"): 1,
+        ("judges.md", "needs a key"): 1,
+        ("embedded-judge.md", "runs until Ctrl-C"): 1,
+        ("embedded-judge.md", "needs the server above"): 1,
+    }
+)
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_NOTE = re.compile(r"<!-- (file|exit|not run): (.+?) -->")
+_VARIES = (
+    (re.compile(r"\d+\.\d+s\b"), "TIME"),
+    (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "INSTANT"),
+    (re.compile(r"20\d\d-\d\d-\d\d"), "DATE"),
+    (re.compile(r"\b[0-9a-f]{12,16}\b"), "DIGEST"),
+    (re.compile(r"={3,}"), "==="),
+    (re.compile(r"_{3,}"), "___"),
+    # Where pytest breaks off a line depends on the length of the folder's name.
+    (re.compile(r" - .*$"), ""),
+)
+
+
+@dataclass
+class Block:
+    page: str
+    line: int
+    language: str
+    text: str
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+@dataclass
+class Command:
+    arguments: list[str]
+    shown: list[str] = field(default_factory=list)
+
+
+@cache
+def blocks_of(page: str) -> tuple[Block, ...]:
+    text = next(path for path in PAGES if path.name == page).read_text(encoding="utf-8")
+    found = []
+    for fence in _FENCE.finditer(text):
+        above = text[: fence.start()].splitlines()
+        notes = {}
+        while above and (note := _NOTE.fullmatch(above[-1].strip())):
+            notes[note[1]] = note[2]
+            above.pop()
+        line = text.count("\n", 0, fence.start()) + 1
+        found.append(Block(page, line, fence[1], fence[2], notes))
+    return tuple(found)
+
+
+def all_blocks(language: str) -> list[Block]:
+    return [b for page in PAGE_NAMES for b in blocks_of(page) if b.language == language]
+
+
+def commands_of(block: Block) -> Iterator[Command]:
+    command = None
+    for line in block.text.replace("\\\n", "").splitlines():
+        if line.startswith("$ "):
+            if command is not None:
+                yield command
+            command = Command(shlex.split(line[2:]))
+        elif command is not None:
+            command.shown.append(line)
+    if command is not None:
+        yield command
+
+
+def run(arguments: list[str], folder: Path) -> tuple[int, str]:
+    own = str(Path(sys.executable).parent)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV_"))}
+    environment |= {
+        "PATH": os.pathsep.join([own, environment.get("PATH", "")]),
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    program = shutil.which(arguments[0], path=environment["PATH"])
+    assert program is not None, f"no {arguments[0]} beside {sys.executable}"
+    done = subprocess.run(
+        [program, *arguments[1:]],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout.replace(str(folder.resolve()), "/project")
+
+
+def settled(line: str) -> str:
+    for pattern, word in _VARIES:
+        line = pattern.sub(word, line)
+    return line.strip()
+
+
+def missing_lines(shown: list[str], output: str) -> list[str]:
+    """Shown lines that the output does not have, in its order."""
+    given = iter([settled(line) for line in output.splitlines()])
+    wanted = [line for line in shown if line.strip() not in ("", "...")]
+    for index, line in enumerate(wanted):
+        if settled(line) not in given:
+            return wanted[index:]
+    return []
+
+
+def prepare(block: Block, folder: Path) -> None:
+    if name := block.notes.get("file"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8", newline="\n")
+
+
+def problems_of(block: Block, folder: Path) -> list[str]:
+    wanted = int(block.notes.get("exit", "0"))
+    problems = []
+    for command in commands_of(block):
+        code, output = run(command.arguments, folder)
+        if code != wanted:
+            problems.append(f"{block.where}: {command.arguments} ended with {code}\n{output}")
+        elif missing := missing_lines(command.shown, output):
+            problems.append(
+                f"{block.where}: {command.arguments} did not print\n"
+                + "\n".join(missing)
+                + f"\nbut\n{output}"
+            )
+    return problems
+
+
+# -- what the blocks do ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGE_NAMES)
+def test_the_commands_print_what_is_shown(page: str, tmp_path: Path) -> None:
+    problems = []
+    for block in blocks_of(page):
+        if "not run" not in block.notes:
+            prepare(block, tmp_path)
+            if block.language == "console":
+                problems += problems_of(block, tmp_path)
+    assert not problems, "\n\n".join(problems)
+
+
+def test_blocks_that_are_not_run_stand_in_the_list() -> None:
+    found = Counter(
+        (page, block.notes["not run"])
+        for page in PAGE_NAMES
+        for block in blocks_of(page)
+        if "not run" in block.notes
+    )
+    assert found == NOT_RUN
+
+
+@pytest.mark.parametrize("block", all_blocks("console"), ids=lambda block: block.where)
+def test_commands_are_ours(block: Block) -> None:
+    commands = list(commands_of(block))
+    assert commands, "a console block begins its commands with $"
+    for command in commands:
+        assert command.arguments[0] in COMMANDS
+
+
+@pytest.mark.parametrize("block", all_blocks("toml"), ids=lambda block: block.where)
+def test_toml_parses(block: Block) -> None:
+    tomllib.loads(block.text)
+
+
+@pytest.mark.parametrize("block", all_blocks("json"), ids=lambda block: block.where)
+def test_json_parses(block: Block) -> None:
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", all_blocks("jsonl"), ids=lambda block: block.where)
+def test_json_lines_parse(block: Block) -> None:
+    for line in block.text.splitlines():
+        json.loads(line)
+
+
+@pytest.mark.parametrize("block", all_blocks("python"), ids=lambda block: block.where)
+def test_python_compiles(block: Block) -> None:
+    compile(block.text, block.where, "exec")
+
+
+@pytest.mark.parametrize("block", all_blocks("python"), ids=lambda block: block.where)
+def test_python_examples_are_run(block: Block, tmp_path: Path) -> None:
+    """Those of docs by the commands of their page; those of README here, on the embedded judge."""
+    if not re.search(r"^(async )?def (test_|pytest_)", block.text, re.MULTILINE):
+        return
+    if block.page != "README.md":
+        later = [b for b in blocks_of(block.page) if b.line > block.line]
+        assert "file" in block.notes, "an example that pytest collects has a file"
+        assert any(b.language == "console" for b in later), "a command below runs it"
+        return
+    (tmp_path / "test_example.py").write_text(block.text, encoding="utf-8")
+    code, output = run(["pytest", "-q", "--judge-name", "embedded:clean"], tmp_path)
+    assert code == 0, output
+
+
+# -- what the tables say ---------------------------------------------------------------------------
+
+
+def page_text(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def table_rows(name: str, heading: str) -> list[list[str]]:
+    """Cells of the first table below a heading, code marks removed; ``\\|`` is a bar."""
+    text = page_text(name)
+    assert f"\n{heading}\n" in text, f"{name} has no {heading!r}"
+    lines = text.split(f"\n{heading}\n", 1)[1].splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("|"))
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+        rows.append([cell.strip().strip("`").replace("\\|", "|") for cell in cells])
+    return rows
+
+
+SPACES = {
+    "YES/NO": DecisionSpace(("YES", "NO")),
+    "1 to 5": DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True),
+    "A/B": DecisionSpace(("A", "B"), pairwise=True),
+    "A/B/tie": DecisionSpace(("A", "B"), pairwise=True, tie=True),
+    "A/B/tie/abstain": DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True),
+    "Output (a)/(b)": DecisionSpace(
+        ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+    ),
+}
+
+
+def test_the_examples_of_replies_are_parsed_as_shown() -> None:
+    rows = table_rows("replies.md", "## Examples")
+    assert len(rows) > 20
+    for reply, space, shown in rows:
+        text = "" if reply == "(nothing)" else reply.replace("\\n", "\n")
+        outcome = parse_reply(text, SPACES[space])
+        said = outcome.value if isinstance(outcome, Verdict) else f"unparsed: {outcome.reason}"
+        assert said == shown, reply
+
+
+def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
+    from pytest_judgesense.judges import parsing
+
+    listed = [row[0] for row in table_rows("replies.md", "## Reasons")]
+    closed_list = (parsing.__doc__ or "").partition("a closed list")[2]
+    written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
+    assert listed == written
+
+
+def test_the_built_in_suites_have_the_counts_shown() -> None:
+    shown = {
+        row[0]: [int(cell) for cell in row[1:]] for row in table_rows("suites.md", "## Counts")
+    }
+    counted = {}
+    for name, path in builtin_suites().items():
+        for preset in (None, *presets_of(path)):
+            suite = load_suite(path, preset)
+            trials = plan_trials(suite)
+            judgments = tuple(Judgment(trial, "any", Verdict("A")) for trial in trials)
+            cell = Cell("any", suite.name, suite.design, judgments)
+            pairs = len(paraphrase_pairs(cell)) if suite.kind == "paraphrase" else 0
+            clusters = len({item.cluster for item in suite.items})
+            counted[suite.name if preset else name] = [
+                len(suite.items),
+                clusters,
+                len(suite.templates),
+                len(trials),
+                pairs,
+            ]
+    assert shown == counted
+
+
+def test_the_embedded_profiles_have_the_parameters_shown() -> None:
+    rows = table_rows("embedded-judge.md", "## Profiles")
+    header = ["clean", "mixed", "positional", "noisy"]
+    assert header == list(PROFILES)
+    for name, *cells in rows:
+        for profile, cell in zip(header, cells, strict=True):
+            value = getattr(PROFILES[profile], name.strip("`"))
+            assert str(value) == cell.strip("`"), (profile, name)
+    assert {row[0] for row in rows} == set(PROFILES["clean"].__slots__) - {"name"}
+
+
+# -- the names that the pages use ------------------------------------------------------------------
+
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_options() -> None:
+    options = {f"--{option.name}" for option in _OPTIONS}
+    assert set(re.findall(r"--judge-[a-z-]+", TEXT)) <= options
+    listed = {
+        row[0].split("`")[0].split()[0]: row for row in table_rows("options.md", "## Options")
+    }
+    assert set(listed) == options
+    for option in _OPTIONS:
+        assert listed[f"--{option.name}"][1] == option.ini
+
+
+def test_markers() -> None:
+    named = set(re.findall(r"\b[a-z_]+_(?:floor|ceiling|bound|limit)\b", TEXT))
+    assert named - {"lower_bound", "upper_bound"} <= set(CHECKS)
+    assert {row[0] for row in table_rows("checks.md", "## All checks")} == set(CHECKS)
+    for name, measure, default in table_rows("checks.md", "## All checks"):
+        assert CHECKS[name] == measure
+        suite = MEASURES[measure].suite if measure in MEASURES else "criterion"
+        assert default == (suite or "to be named")
+
+
+def test_fixtures() -> None:
+    assert {name for name in fixtures.__all__ if not name.startswith("_")} == FIXTURES
+    inis = {option.ini for option in _OPTIONS}
+    assert set(re.findall(r"\bjudge_[a-z_]+\b", TEXT)) <= FIXTURES | inis
+    text = page_text("checks.md")
+    assert all(f"### `{name}`" in text for name in FIXTURES)
+
+
+def test_measures() -> None:
+    rows = {row[0]: row for row in table_rows("measures.md", "## All measures")}
+    assert set(rows) == set(MEASURES)
+    directions = {"higher": "higher", "lower": "lower", "construct": "depends"}
+    for name, info in MEASURES.items():
+        assert rows[name][1:3] == [info.unit, directions[info.direction]]
+        assert rows[name][3] == (info.gate or "none")
+        assert f"`{name}`" in page_text("measures.md").split("## All measures")[1]
+
+
+def test_suites() -> None:
+    named = set(re.findall(r"--judge-suite ([a-z]+)(?:@[a-z-]+)?\b", TEXT))
+    declared = {
+        tomllib.loads(block.text)["name"] for block in all_blocks("toml") if "schema" in block.text
+    }
+    assert named <= set(builtin_suites()) | declared | {"cohrence"}
+    assert all(f"### `{name}`" in page_text("suites.md") for name in builtin_suites())
+
+
+def test_cli_commands() -> None:
+    choices = _parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    in_code = re.findall(r"(?:`|^\$ )judgesense ([a-z]+)", TEXT, re.MULTILINE)
+    assert set(in_code) <= set(choices)
+    assert all(f"`judgesense {name}`" in TEXT for name in choices)
+    for name, command in choices.items():
+        listed = {row[1] for row in table_rows("options.md", "## Command line") if row[0] == name}
+        given = {
+            action.option_strings[-1] if action.option_strings else action.metavar
+            for action in command._actions
+            if action.dest != "help"
+        }
+        assert listed == given
+
+
+def test_judges() -> None:
+    text = page_text("judges.md")
+    assert {row[0] for row in table_rows("judges.md", "## Keys")} == set(_JudgeForm.model_fields)
+    assert all(f"### `{name}`" in text for name in PROVIDERS)
+
+
+def test_keys_of_suite_files() -> None:
+    text = page_text("suites.md")
+    forms = {
+        "## Top level": schema.SuiteForm,
+        "## `[space]`": schema.SpaceForm,
+        "## `[stimuli]`": schema.StimuliForm,
+        "## `[design]`": schema.DesignForm,
+        "## `[[templates]]`": schema.TemplateForm,
+        "## `[presets.NAME]`": schema.PresetForm,
+    }
+    for heading, form in forms.items():
+        keys = {info.alias or name for name, info in form.model_fields.items()}
+        assert {row[0] for row in table_rows("suites.md", heading)} == keys, heading
+    for line in (schema.PairItem, schema.ContentItem, schema.LadderTask):
+        assert all(f"`{name}`" in text for name in line.model_fields)
+
+
+def test_fields_of_files(tmp_path: Path) -> None:
+    """Every key of a real datasheet and of a real log line is explained."""
+    names = ["sheet.json", "log.jsonl"]
+    written = [part for name in names for part in ("--judge-datasheet", name)]
+    asked = ["--judge-suite", "vacuum", "--judge-name", "embedded:clean"]
+    code, output = run(["pytest", *asked, *written], tmp_path)
+    assert code == 0, output
+    sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
+    explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
+    assert explained == set(_paths(sheet)) | {f"judges[].calls.{name}" for name in Calls.__slots__}
+    line = json.loads((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    fields = {row[0] for row in table_rows("logs.md", "## Fields")}
+    assert fields == set(_paths(line)) | {"unparsed", "failed"}
+
+
+def _paths(value: object, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict) and value and not name.endswith(("condition", "suites", "versions")):
+        for key, inner in value.items():
+            yield from _paths(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield from _paths(value[0], f"{name}[]")
+    else:
+        yield name
+
+
+def test_the_map_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\]\(([a-z-]+\.md)\)", page_text("index.md")))
+    assert linked == {page.name for page in PAGES if page.name not in ("README.md", "index.md")}
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+\.md)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).is_file(), f"{page.name}: {target}"

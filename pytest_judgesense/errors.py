@@ -46,9 +46,7 @@ class JudgesenseError(Exception):
         remedy: what the reader should do.
     """
 
-    def __init__(
-        self, what: str, *, found: str = "", expected: str = "", remedy: str = ""
-    ) -> None:
+    def __init__(self, what: str, *, found: str = "", expected: str = "", remedy: str = "") -> None:
         self.what = what
         self.found = found
         self.expected = expected

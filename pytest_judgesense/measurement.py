@@ -152,7 +152,6 @@ def measure(
     ]
     if mode == "replay":
         _verify_recorded(by_tape, how_to_record)
-    known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
     answers: dict[str, Answer] = {}
     for tape, part in by_tape:
         asked = loop.run(_ask_all(judge, own, part, tape, concurrency=concurrency))
@@ -166,7 +165,7 @@ def measure(
         suite=own,
         judgments=judgments,
         estimates=estimate_all(cell_of(judge.name, own, judgments, seed)),
-        calls=_calls(judgments, known, judge.prices),
+        calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
         recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
         seed=seed,
@@ -303,18 +302,20 @@ def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_rec
     )
 
 
-def _calls(judgments: Sequence[Judgment], known: set[str], prices: Prices | None) -> Calls:
+def _calls(
+    judgments: Sequence[Judgment], answers: Iterable[Answer], prices: Prices | None
+) -> Calls:
     prompt = [j.usage.prompt_tokens for j in judgments if j.usage.prompt_tokens is not None]
     completion = [
         j.usage.completion_tokens for j in judgments if j.usage.completion_tokens is not None
     ]
-    replayed = sum(judgment.trial.id in known for judgment in judgments)
+    made = sum(answer.made for answer in answers)
     cost = None
     if prices is not None:
         cost = (sum(prompt) * prices.prompt + sum(completion) * prices.completion) / 1e6
     return Calls(
-        made=len(judgments) - replayed,
-        replayed=replayed,
+        made=made,
+        replayed=len(judgments) - made,
         retried=0,
         failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
         prompt_tokens=sum(prompt) if prompt else None,

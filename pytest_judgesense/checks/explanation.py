@@ -144,11 +144,13 @@ def _spread(groups: list[Group]) -> list[Group]:
 
 
 def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]:
-    asked = _differing([prompt_of(judgment.trial.id) for judgment in group]) if prompt_of else None
+    asked = prompt_of and _differing([prompt_of(judgment.trial.id) for judgment in group])
+    # A call that stands alone shows its stimulus; of several only their difference is of interest.
+    width = (_WIDTH - 15) * (3 if len(group) == 1 else 1)
     for index, judgment in enumerate(group):
         yield f"    {judgment.trial.id}: {_said(judgment)}"
         if asked is not None:
-            yield f"      asked:   {_cut(asked[index], _WIDTH - 15)}"
+            yield f"      asked:   {_cut(asked[index], width)}"
         if judgment.reply is not None:
             yield f"      replied: {_cut(judgment.reply, _WIDTH - 15) or '(nothing)'}"
 
@@ -167,9 +169,12 @@ def _said(judgment: Judgment) -> str:
 
 
 def _differing(prompts: list[str]) -> list[str]:
-    """Of each prompt the lines in which it differs from the first; the last lines if none do."""
+    """Of each prompt the lines in which it differs from the first; all of a single one.
+
+    Prompts that do not differ show their last lines.
+    """
     if len(prompts) == 1:
-        return [" ".join(prompts[0].splitlines()[-2:])]
+        return prompts
     lines = [prompt.splitlines() for prompt in prompts]
     shown = []
     for index, own in enumerate(lines):

@@ -32,7 +32,9 @@ Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
 MOST_MISSING: Final = 0.05
-_ONE_TAIL: Final = 0.025
+# What an interval leaves beyond its end: the reported one, and the bound of policy `confident`.
+_TWO_SIDED: Final = 0.025
+_CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 _TOO_FEW: Final = "there are too few clusters for an interval"
 _STABILITY: Final = ("jss", "flip_rate", "kappa")
@@ -150,7 +152,7 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
         if policy == "confident" and clear_miss is None:
             return finding("inconclusive", _TOO_FEW)
         if policy == "confident" and clear_miss is not None and clears(clear_miss):
-            return finding("inconclusive", _STRADDLES, _settling(estimate, bar))
+            return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
         return finding("fail", None, _straddling(estimate, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     if estimate.missing.share > MOST_MISSING and (worst is None or not clears(worst)):
@@ -162,7 +164,7 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
         if bound is None:
             return finding("inconclusive", _TOO_FEW)
         if not clears(bound):
-            return finding("inconclusive", _STRADDLES, _settling(estimate, bar))
+            return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
         return finding("pass", None)
     return finding("pass", None, _straddling(estimate, bar))
 
@@ -181,30 +183,33 @@ def _straddling(estimate: Estimate, bar: float) -> str | None:
     return _settling(estimate, bar)
 
 
-def _settling(estimate: Estimate, bar: float) -> str:
+def _settling(estimate: Estimate, bar: float, tail: float = _TWO_SIDED) -> str:
+    """What straddles, and how many clusters would leave at most ``tail`` beyond the bar."""
     interval = estimate.clustered
     if interval is None or estimate.value is None:
         return "no interval: fewer than two clusters"
     span = (
         f"the 95% interval {interval.lower:.3f} to {interval.upper:.3f} straddles the bar {bar:g}"
     )
-    clusters = _clusters_to_settle(estimate, bar, interval)
+    clusters = _clusters_to_settle(estimate, bar, interval, tail)
     if clusters is None:
         return span
     return f"{span}; about {clusters} clusters with such answers would settle it"
 
 
-def _clusters_to_settle(estimate: Estimate, bar: float, interval: Clustered) -> int | None:
-    """Clusters at which the 95% interval would leave the bar out; ``None`` if none is known."""
+def _clusters_to_settle(
+    estimate: Estimate, bar: float, interval: Clustered, tail: float
+) -> int | None:
+    """Clusters at which the bound with ``tail`` beyond it would clear; ``None`` if unknown."""
     share = _signed(estimate, bar)
     if share is None or interval.design_effect is None or not estimate.n:
         return None
     value, wanted = share
     if value in (0.0, 1.0):
-        # K clusters that all agree have the exact bound 0.025^(1/K), or its complement.
+        # K clusters that all agree have the exact bound tail^(1/K), or its complement.
         inside = wanted if value == 1.0 else 1 - wanted
-        return math.ceil(math.log(_ONE_TAIL) / math.log(inside)) if 0 < inside < 1 else None
-    units = units_to_settle(value, wanted, interval.design_effect, 1 - _ONE_TAIL)
+        return math.ceil(math.log(tail) / math.log(inside)) if 0 < inside < 1 else None
+    units = units_to_settle(value, wanted, interval.design_effect, 1 - tail)
     return None if units is None else math.ceil(units * interval.clusters / estimate.n)
 
 

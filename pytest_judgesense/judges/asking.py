@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -38,10 +38,17 @@ _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call brought, and how long it took (``None`` when it was replayed)."""
+    """What one call brought.
+
+    Attributes:
+        reply: the reply, or why there is none.
+        latency_s: seconds that it took; ``None`` when a recording answered.
+        made: whether anybody was asked, or a recording answered.
+    """
 
     reply: Reply | Failed
     latency_s: float | None = None
+    made: bool = False
 
 
 def function_of(spec: JudgeSpec) -> JudgeFunction:
@@ -119,8 +126,12 @@ class Asker:
         """
         with self._tape.trial(trial_id) as scope:
             if self._function is not None:
-                return await self._call(scope, messages)
-            return await self._request(scope, messages, replicate)
+                answer = await self._call(scope, messages)
+            else:
+                answer = await self._request(scope, messages, replicate)
+            # While recording, what the tape knows already answers at no cost and in no time.
+            made = scope.made > 0
+            return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
     def replay(
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
@@ -182,7 +193,7 @@ class Asker:
             )
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
-        return Answer(Reply(text), latency if self._tape.mode == "record" else None)
+        return Answer(Reply(text), latency)
 
 
 def _text_of(body: bytes) -> str:

@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 FIXTURE: Final = "_judgesense_judge"
-EVALUATED: Final = pytest.StashKey[set[str]]()
+# Checks with the same bar on two suites share an id.
+EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 
 
 def marker_lines() -> Iterator[str]:
@@ -154,12 +155,12 @@ def _run_all(item: pytest.Function) -> None:
     judge = item.callspec.params[FIXTURE]
     failures = []
     for check in checks_of(item):
-        if check.id not in item.stash[EVALUATED]:
-            item.stash[EVALUATED].add(check.id)
+        if (check.id, check.suite) not in item.stash[EVALUATED]:
+            item.stash[EVALUATED].add((check.id, check.suite))
             try:
                 evaluate(item, judge, check)
             except (AssertionError, JudgesenseError) as error:
                 failures.append(str(error))
     if failures:
         # Not an exception of ours with a traceback: the explanation is the whole message.
-        pytest.fail("\n\n".join(failures), pytrace=False)
+        pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)

@@ -17,7 +17,7 @@ _POLICIES: Final = ("estimate", "confident")
 @dataclass(frozen=True, slots=True)
 class _Option:
     name: str
-    kind: str  # type of the ini twin: string, args (several values) or an own one
+    kind: str  # type of the ini twin: string, int, or args (several values)
     help: str
     metavar: str | None = None
     choices: tuple[str, ...] | None = None
@@ -113,7 +113,7 @@ def add_options(parser: pytest.Parser) -> None:
             help=option.help,
             **extra,
         )
-        kind: Any = "args" if option.kind == "args" else "string"
+        kind: Any = option.kind
         parser.addini(option.ini, f"ini twin of --{option.name}", type=kind, default=None)
 
 
@@ -122,7 +122,10 @@ def _value(config: pytest.Config, name: str) -> Any:
     given = config.getoption(option.dest)
     if given is not None:
         return given
-    written = config.getini(option.ini)
+    try:
+        written = config.getini(option.ini)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{option.ini} (ini twin of --{name}) is wrong: {error}") from error
     return None if written in (None, "", []) else written
 
 

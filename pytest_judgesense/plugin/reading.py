@@ -33,7 +33,7 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
                 expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
             )
         for one in checks:
-            item.stash.setdefault(EVALUATED, set()).add(one.id)
+            item.stash.setdefault(EVALUATED, set()).add((one.id, one.suite))
             evaluate(item, judge, one)
 
     def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:

@@ -54,10 +54,12 @@ def test_an_id_can_be_pasted_back(nested: Project, workers: tuple[str, ...]) -> 
 def test_ids_of_a_report_are_those_of_the_collection(
     nested: Project, workers: tuple[str, ...]
 ) -> None:
+    nested.pytester.makepyfile(test_ordinary="def test_one(): pass\n")
     result = nested.run(".", *workers, "-rfp")
-    result.assert_outcomes(passed=1, failed=2)
+    result.assert_outcomes(passed=2, failed=2)
     shown = [line.split(" ")[:2] for line in result.outlines if line[:6] in ("FAILED", "PASSED")]
     expected = [["FAILED", IDS[0]], ["FAILED", IDS[1]], ["PASSED", IDS[2]]]
+    expected.append(["PASSED", "test_ordinary.py::test_one"])
     assert sorted(shown) == sorted(expected)
 
 
@@ -76,8 +78,10 @@ def test_lf_changes_no_outcome(nested: Project) -> None:
 
 
 def test_stepwise_goes_on_at_the_failed_item(nested: Project) -> None:
-    nested.run(".", "--sw").assert_outcomes(failed=1)
-    nested.run(".", "--sw", "--sw-skip").assert_outcomes(failed=1, deselected=1)
+    suite = nested.path / "suites" / "parity"
+    parity_suite(suite, checks="agreement_floor = 0.9\njss_floor = 0.9\nflip_rate_bound = 0.1")
+    nested.run(".", "--sw").assert_outcomes(passed=1, failed=1)
+    nested.run(".", "--sw").assert_outcomes(failed=1, deselected=1)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +126,7 @@ def test_a_pasted_id_that_names_nothing_is_told_like_any_other(nested: Project) 
 
 
 def test_a_check_may_stand_with_several_bars_and_conditions(project: Project) -> None:
-    parity_suite(
-        project.path, checks='jss_floor = [0.8, 0.85, { bar = 0.7, polarity = "raw" }]'
-    )
+    parity_suite(project.path, checks='jss_floor = [0.8, 0.85, { bar = 0.7, polarity = "raw" }]')
     found = ids(project.run("--collect-only", "-q"))
     assert [name.rpartition("::")[2] for name in found] == [
         "jss_floor[0.8]",
@@ -134,23 +136,26 @@ def test_a_check_may_stand_with_several_bars_and_conditions(project: Project) ->
 
 
 def test_verbose_output_and_durations_know_the_item(nested: Project) -> None:
-    result = nested.run(".", "-v", "--durations=0", "-vv")
-    result.stdout.fnmatch_lines([f"{IDS[2]} PASSED*", f"*call*{IDS[2]}"])
+    shown = nested.run(".", "-vv", "--durations=0").stdout.str()
+    assert f"\n{IDS[2]} PASSED" in shown
+    assert f"s call     {IDS[2]}\n" in shown
 
 
-def test_junit_xml_is_well_formed_with_failing_checks(nested: Project) -> None:
-    # A reply with control characters must not break the file.
-    nested.server.reply = lambda prompt: (
-        "NO\x1b[31m\x00\x0b" if prompt.startswith("Tell whether 2 ") else flips_on_two(prompt)
+def test_junit_xml_is_well_formed_with_failing_checks(project: Project) -> None:
+    parity_suite(project.path, checks="unparsed_rate_ceiling = 0.01\nagreement_floor = 0.5")
+    # Control characters of a reply, none of which XML 1.0 permits, must not break the file.
+    project.server.reply = lambda prompt: (
+        "<b>\x1b[31m\x00\x0b\ufffe ]]>" if prompt.startswith("Is 2 ") else flips_on_two(prompt)
     )
-    nested.run(".", "--judge-mode", "live", "--junitxml", "report.xml").assert_outcomes(
-        passed=1, failed=2
-    )
-    cases = ET.parse(nested.path / "report.xml").getroot().findall(".//testcase")
-    assert [case.get("name") for case in cases] == [name.rpartition("::")[2] for name in IDS]
-    failures = [case.findtext("failure") for case in cases]
-    assert "jss = 0.889, wanted >= 0.9: fail" in (failures[0] or "")
-    assert failures[2] is None
+    arguments = ["--judge-mode", "record", "--junitxml", "report.xml"]
+    project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1, failed=1)
+    failed, passed = ET.parse(project.path / "report.xml").getroot().iter("testcase")
+    assert failed.get("name") == "unparsed_rate_ceiling[0.01]"
+    told = failed.findtext("failure") or ""
+    assert "unparsed_rate = 0.056, wanted <= 0.01: fail" in told  # 1 of 18 replies
+    assert "replied: <b>" in told
+    assert passed.get("name") == "agreement_floor[0.5]"
+    assert passed.find("failure") is None
 
 
 def test_a_broken_suite_file_is_a_collection_error_with_its_place(project: Project) -> None:
@@ -181,19 +186,15 @@ def test_other_toml_files_are_left_alone(pytester: pytest.Pytester) -> None:
     assert run(pytester, ".").ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_items_run_beside_ordinary_tests_under_all_workers(
-    nested: Project, workers: tuple[str, ...]
-) -> None:
+def test_items_run_beside_ordinary_tests(nested: Project) -> None:
     nested.pytester.makepyfile(test_ordinary="def test_one(): pass\n\ndef test_two(): pass\n")
-    nested.run(".", *workers).assert_outcomes(passed=3, failed=2)
+    nested.run(".").assert_outcomes(passed=3, failed=2)
 
 
 def test_a_python_judge_needs_no_pyproject(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     pytester.makeconftest(PYTHON_JUDGE)
-    assert ids(run(pytester, "--collect-only", "-q")) == [
-        "parity.suite.toml::mine::jss_floor[0.8]"
-    ]
+    assert ids(run(pytester, "--collect-only", "-q")) == ["parity.suite.toml::mine::jss_floor[0.8]"]
 
 
 def test_warnings_as_errors_find_nothing(nested: Project) -> None:

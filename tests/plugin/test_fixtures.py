@@ -1,4 +1,4 @@
-"""The fixtures `judge_check`, `judge_datasheet` and `judge`, and names that users may have taken."""
+"""The fixtures `judge_check`, `judge_datasheet` and `judge`, and names that users may have."""
 
 from __future__ import annotations
 

@@ -66,7 +66,10 @@ def test_the_body_is_not_run_where_the_check_of_its_marker_fails(
 def test_a_marker_parametrizes_over_all_judges(recorded: pytest.Pytester) -> None:
     recorded.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
     result = run(
-        recorded, "test_one.py", "--collect-only", "-q",
+        recorded,
+        "test_one.py",
+        "--collect-only",
+        "-q",
         *("--judge-name", "mine", "--judge-name", "embedded:clean"),
     )
     assert ids(result) == ["test_one.py::test_it[mine]", "test_one.py::test_it[clean]"]
@@ -200,3 +203,21 @@ def test_a_check_on_a_unittest_test_case_is_a_usage_error(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*test_one.py::TestJudge::test_it*unittest.TestCase*"])
     no_traceback(result)
+
+
+def test_the_same_bar_on_two_suites_is_two_checks(pytester: pytest.Pytester) -> None:
+    """Both suites stand in the datasheet: the second is not taken for the first."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.jss_floor(0.9, suite="coherence")
+        @pytest.mark.jss_floor(0.9, suite="factuality")
+        def test_both():
+            pass
+        """
+    )
+    result = run(pytester, "--judge-name", "embedded:clean")
+    result.assert_outcomes(passed=1)
+    line = "    jss *>= 0.9 PASS"
+    result.stdout.fnmatch_lines(["  coherence", line, "  factuality", line])

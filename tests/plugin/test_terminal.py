@@ -8,16 +8,23 @@ import pytest
 
 from .project import Project, flips_on_two, parity_suite, run
 
-BUILTIN = ("--judge-suite", "coherence", "--judge-suite", "vacuum", "--judge-name", "embedded:clean")
+BUILTIN = (
+    "--judge-suite",
+    "coherence",
+    "--judge-suite",
+    "vacuum",
+    "--judge-name",
+    "embedded:clean",
+)
 TITLE = "judge datasheet"
 
 
 def _summary(result: pytest.RunResult) -> list[str]:
-    """The lines between the title of the datasheet and pytest's next section."""
+    """The lines between the title of the datasheet and what pytest prints next."""
     lines = result.outlines
     (start,) = [n for n, line in enumerate(lines) if re.fullmatch(f"=+ {TITLE} =+", line)]
     rest = lines[start + 1 :]
-    end = next(n for n, line in enumerate(rest) if re.match("=+ ", line))
+    end = next(n for n, line in enumerate(rest) if re.match(r"=+ |\d+ passed", line))
     return rest[:end]
 
 
@@ -81,7 +88,12 @@ def test_no_line_is_longer_than_100_columns(
     assert [line for line in _summary(result) if len(line) > 100] == []
     explained = result.stdout.str().partition(TITLE)[0]
     assert "of judge mixed on" in explained
-    too_long = [line for line in explained.splitlines() if len(line) > 100]
+    # A command stands on one line whatever its length: it is there to be pasted.
+    too_long = [
+        line
+        for line in explained.splitlines()
+        if len(line) > 100 and not line.startswith("  look further: ")
+    ]
     assert too_long == [], too_long
 
 

@@ -11,9 +11,7 @@ from .project import PYTHON_JUDGE, no_traceback, parity_suite, run
 
 def _marked(mark: str) -> Callable[[pytest.Pytester], list[str]]:
     def write(pytester: pytest.Pytester) -> list[str]:
-        pytester.makepyfile(
-            test_one=f"import pytest\n\n@pytest.mark.{mark}\ndef test_it(): pass\n"
-        )
+        pytester.makepyfile(test_one=f"import pytest\n\n@pytest.mark.{mark}\ndef test_it(): pass\n")
         return ["test_one.py", "--judge-name", "embedded:clean"]
 
     return write
@@ -137,7 +135,7 @@ def test_a_wrong_name_is_told_with_the_valid_ones(pytester: pytest.Pytester, cas
     _assert_told(run(pytester, *write(pytester)), told)
 
 
-@pytest.mark.parametrize("case", ["profile", "marker's argument", "suite's check"])
+@pytest.mark.parametrize("case", ["profile", "marker's argument"])
 def test_a_wrong_name_is_told_by_two_workers_too(pytester: pytest.Pytester, case: str) -> None:
     write, told = CASES[case]
     result = run(pytester, *write(pytester), "-n", "2")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 
 from pytest_judgesense.judgment import Order, Trial
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Item, Suite, Template, template_pairs
 
 __all__ = ["plan_trials", "recording_of", "template_pairs", "trial_order"]
 
@@ -53,25 +52,6 @@ def _trial(suite: Suite, item: Item, template: Template, order: Order, replicate
 def recording_of(trial_id: str) -> str:
     """Name of the recording that holds a trial: the suite that its id begins with."""
     return trial_id.partition("/")[0]
-
-
-def template_pairs(
-    templates: Sequence[str], pairs: str | Iterable[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """The template pairs that are compared, each in a fixed order (first, second).
-
-    ``ring`` pairs each template with the next and the last with the first (k pairs of k
-    templates; one pair of two); ``all`` takes every combination.
-    """
-    if pairs == "all":
-        return [(a, b) for i, a in enumerate(templates) for b in templates[i + 1 :]]
-    if pairs == "ring":
-        if len(templates) < 3:
-            return list(pairwise(templates))
-        return list(zip(templates, [*templates[1:], templates[0]], strict=True))
-    assert not isinstance(pairs, str)
-    known = set(templates)
-    return [(a, b) for a, b in pairs if a in known and b in known]
 
 
 def trial_order(trial_ids: Iterable[str]) -> list[str]:

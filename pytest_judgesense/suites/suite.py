@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_judgesense.judgment import Condition, Design
 from pytest_judgesense.suites.space import DecisionSpace
 
-__all__ = ["CheckDeclaration", "Item", "Suite", "Template"]
+__all__ = ["CheckDeclaration", "Item", "Suite", "Template", "template_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,29 @@ class Suite:
             labels=self.space.labels,
             ordinal=self.space.ordinal,
             pairwise=self.space.pairwise,
-            pairs=self.pairs,
+            # Spelt out: a log must not depend on the order in which its lines stand.
+            pairs=tuple(template_pairs([t.id for t in self.templates], self.pairs)),
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
         """The suite under a judge's own prompts; ``system`` ``None`` keeps the suite's own."""
         return replace(self, templates=templates, system=self.system if system is None else system)
+
+
+def template_pairs(
+    templates: Sequence[str], pairs: str | Iterable[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The template pairs that are compared, each in a fixed order (first, second).
+
+    ``ring`` pairs each template with the next and the last with the first (k pairs of k
+    templates; one pair of two); ``all`` takes every combination.
+    """
+    if pairs == "all":
+        return [(a, b) for i, a in enumerate(templates) for b in templates[i + 1 :]]
+    if pairs == "ring":
+        if len(templates) < 3:
+            return list(pairwise(templates))
+        return list(zip(templates, [*templates[1:], templates[0]], strict=True))
+    assert not isinstance(pairs, str)
+    known = set(templates)
+    return [(a, b) for a, b in pairs if a in known and b in known]

@@ -277,23 +277,30 @@ async def _ask_all(
         if tape.mode == "replay" and judge.provider != "callable":
             return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
         with tape.intercepting():
-            return await _together(asker, [(trial, messages(trial)) for trial in trials], tell)
+            return await _together(
+                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell
+            )
 
 
 async def _together(
     asker: Asker,
     asked: Iterable[tuple[Trial, list[dict[str, str]]]],
+    concurrency: int,
     tell: Callable[[Trial, Answer], None],
 ) -> list[Answer | LimitReached]:
+    # The judge's traffic decides how many call at once. As many again may wait for a retry: not
+    # all, or an endpoint that is down would be asked for every trial before the first had failed.
+    begun = asyncio.Semaphore(2 * concurrency)
+
     async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer | LimitReached:
         try:
-            answer = await asker.ask(trial.id, messages, trial.replicate)
+            async with begun:
+                answer = await asker.ask(trial.id, messages, trial.replicate)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
         tell(trial, answer)
         return answer
 
-    # The judge's traffic decides how many of them call at once.
     tasks = [asyncio.ensure_future(one(trial, messages)) for trial, messages in asked]
     try:
         return await asyncio.gather(*tasks)

@@ -33,7 +33,6 @@ from tenacity import (
     AsyncRetrying,
     RetryCallState,
     retry_if_result,
-    stop_after_attempt,
     wait_random_exponential,
 )
 
@@ -197,7 +196,6 @@ class Traffic:
             LimitReached: a call more would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
-        tries = 1 if self._failures >= _DOWN else self._spec.max_retries + 1
         made = 0
 
         async def attempt() -> Attempt:
@@ -209,7 +207,7 @@ class Traffic:
             return result
 
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(tries),
+            stop=self._is_enough,
             wait=_wait,
             sleep=asyncio.sleep,
             retry=retry_if_result(_worth_a_retry),
@@ -218,6 +216,9 @@ class Traffic:
         last: Attempt = await retrying(attempt)
         self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
         return Attempt(last.reply, last.kind, latency_s=last.latency_s, retried=made - 1)
+
+    def _is_enough(self, state: RetryCallState) -> bool:
+        return state.attempt_number > self._spec.max_retries or self._failures >= _DOWN
 
     async def _once(
         self,

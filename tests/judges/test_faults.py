@@ -33,7 +33,6 @@ from pytest_judgesense.judgment import Failed, Unparsed, Verdict
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import SessionMeter
 from pytest_judgesense.suites.loading import load_suite
-
 from tests.plugin.project import even
 
 

@@ -191,7 +191,7 @@ class Asker:
             most_usd=self._usd(most),
             cost=self._cost,
         )
-        return Answer(made.reply, made.latency_s, made.retried)
+        return Answer(made.reply, made.latency_s, retried=made.retried)
 
     async def _attempt(self, scope: CallScope, request: HttpRequest) -> Attempt:
         assert self._client is not None, "an asker that records has a client"

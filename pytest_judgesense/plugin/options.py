@@ -141,7 +141,7 @@ def _value(config: pytest.Config, name: str) -> Any:
         return given
     try:
         written = config.getini(option.ini)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, pytest.UsageError) as error:
         raise pytest.UsageError(f"{option.ini} (ini twin of --{name}) is wrong: {error}") from error
     return None if written in (None, "", []) else written
 

@@ -52,9 +52,9 @@ def test_it_is_one_limit_for_the_session_and_all_its_workers(
     project: Project, workers: tuple[str, ...]
 ) -> None:
     parity_suite(project.path, name="other")
-    project.run(".", "--judge-mode", "record", "--judge-max-calls", "25", *workers).assert_outcomes(
-        passed=1, failed=1
-    )
+    result = project.run(".", "--judge-mode", "record", "--judge-max-calls", "25", *workers)
+    # One after the other the first suite gets its 18; side by side each gets a part of the 25.
+    assert result.parseoutcomes()["failed"] >= 1
     assert len(project.server.asked) == 25  # of 2 x 18
 
 

@@ -6,7 +6,8 @@
     ├── UsageError             the command, a marker or a table is wrong: mend the call
     ├── SuiteError             a suite file or its stimuli are wrong: mend the suite
     ├── JudgeError             a judge cannot be built or asked: mend its table or its code
-    │   └── NetworkRefused     something tried to connect while replaying
+    │   ├── NetworkRefused     something tried to connect while replaying
+    │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
     ├── LogError               a judgment log or a foreign file is wrong: mend the file
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
@@ -26,6 +27,7 @@ __all__ = [
     "CassetteError",
     "JudgeError",
     "JudgesenseError",
+    "LimitReached",
     "LogError",
     "MissingRecording",
     "NetworkRefused",
@@ -78,6 +80,10 @@ class JudgeError(JudgesenseError):
 
 class NetworkRefused(JudgeError):
     """A connection was attempted while a suite replays."""
+
+
+class LimitReached(JudgeError):
+    """A call more would pass a limit that the user has set."""
 
 
 class LogError(JudgesenseError):

@@ -7,7 +7,7 @@ module that imports every station. It reads like that arrow.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +15,13 @@ from typing import Any, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
-from pytest_judgesense.errors import MissingRecording
+from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, key_of, open_asker
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, prompts_digest
+from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import (
     Failed,
@@ -116,6 +117,8 @@ def measure(
     seed: int = 0,
     concurrency: int = 8,
     how_to_record: str = "",
+    traffic: Traffic | None = None,
+    told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -128,8 +131,11 @@ def measure(
         seed: for every random draw of the estimators.
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
+        traffic: the judge's calls so far: pace, places and limits go on from there.
+        told: given the trials that are to be asked, returns what is given each of their answers.
 
     Raises:
+        LimitReached: trials were left out; it says how many. What was answered is recorded.
         CassetteError: the recording does not serve.
         JudgeError: the judge cannot be asked.
         UsageError: a prompt or a function of the judge is wrong.
@@ -152,11 +158,21 @@ def measure(
     ]
     if mode == "replay":
         _verify_recorded(by_tape, how_to_record)
+    known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
+    traffic = traffic or Traffic(judge, concurrency)
+    unknown = [trial for trial in trials if trial.id not in known]
+    tell = told(unknown)
     answers: dict[str, Answer] = {}
+    left_out: list[tuple[Trial, LimitReached]] = []
     for tape, part in by_tape:
-        asked = loop.run(_ask_all(judge, own, part, tape, concurrency=concurrency))
-        answers |= {trial.id: answer for trial, answer in zip(part, asked, strict=True)}
+        asked = loop.run(_ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell)))
+        for trial, answer in zip(part, asked, strict=True):
+            if isinstance(answer, LimitReached):
+                left_out.append((trial, answer))
+            else:
+                answers[trial.id] = answer
         tape.finish(trial_order(tape.trials))
+    _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge.name, trial, answers[trial.id]) for trial in trials)
     replies = [answer.reply for answer in answers.values()]
     spans = [tape.recorded for tape in tapes if tape.recorded]
@@ -248,26 +264,42 @@ def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str
 
 
 async def _ask_all(
-    judge: JudgeSpec, suite: Suite, trials: Sequence[Trial], tape: Tape, *, concurrency: int
-) -> list[Answer]:
+    judge: JudgeSpec,
+    suite: Suite,
+    trials: Sequence[Trial],
+    tape: Tape,
+    traffic: Traffic,
+    concurrency: int,
+    tell: Callable[[Trial, Answer], None],
+) -> list[Answer | LimitReached]:
     messages = _renderer(suite, judge)
-    async with open_asker(judge, tape, concurrency=concurrency) as asker:
+    async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
         if tape.mode == "replay" and judge.provider != "callable":
             return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
         with tape.intercepting():
             return await _together(
-                asker, [(trial, messages(trial)) for trial in trials], concurrency
+                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell
             )
 
 
 async def _together(
-    asker: Asker, asked: Iterable[tuple[Trial, list[dict[str, str]]]], concurrency: int
-) -> list[Answer]:
-    places = asyncio.Semaphore(concurrency)
+    asker: Asker,
+    asked: Iterable[tuple[Trial, list[dict[str, str]]]],
+    concurrency: int,
+    tell: Callable[[Trial, Answer], None],
+) -> list[Answer | LimitReached]:
+    # The judge's traffic decides how many call at once. As many again may wait for a retry: not
+    # all, or an endpoint that is down would be asked for every trial before the first had failed.
+    begun = asyncio.Semaphore(2 * concurrency)
 
-    async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer:
-        async with places:
-            return await asker.ask(trial.id, messages, trial.replicate)
+    async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer | LimitReached:
+        try:
+            async with begun:
+                answer = await asker.ask(trial.id, messages, trial.replicate)
+        except LimitReached as limit:
+            return limit  # calls under way are paid for: they come to their end
+        tell(trial, answer)
+        return answer
 
     tasks = [asyncio.ensure_future(one(trial, messages)) for trial, messages in asked]
     try:
@@ -277,6 +309,40 @@ async def _together(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
+
+
+def _of(
+    unknown: Sequence[Trial], tell: Callable[[Answer], None]
+) -> Callable[[Trial, Answer], None]:
+    ids = {trial.id for trial in unknown}
+
+    def tell_of_asked(trial: Trial, answer: Answer) -> None:
+        if trial.id in ids:
+            tell(answer)
+
+    return tell_of_asked
+
+
+def _refuse_gaps(
+    left_out: Sequence[tuple[Trial, LimitReached]],
+    planned: int,
+    judge: JudgeSpec,
+    suite: Suite,
+    mode: Mode,
+) -> None:
+    """Say what a limit has left out: nothing is estimated from whatever came before it."""
+    if not left_out:
+        return
+    trial, limit = left_out[0]
+    kept = "keep what is asked with --judge-save-live" if mode == "live" else "what is recorded"
+    raise LimitReached(
+        f"{limit.what}: {len(left_out)} of {planned} trials of judge {judge.name!r} on suite "
+        f"{suite.name} are left out, the first is {trial.id}",
+        found=limit.found,
+        expected=limit.expected,
+        remedy=f"raise the limit and run again; {kept}"
+        + ("" if mode == "live" else " is not asked again"),
+    )
 
 
 def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_record: str) -> None:
@@ -303,7 +369,7 @@ def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_rec
 
 
 def _calls(
-    judgments: Sequence[Judgment], answers: Iterable[Answer], prices: Prices | None
+    judgments: Sequence[Judgment], answers: Collection[Answer], prices: Prices | None
 ) -> Calls:
     prompt = [j.usage.prompt_tokens for j in judgments if j.usage.prompt_tokens is not None]
     completion = [
@@ -316,7 +382,7 @@ def _calls(
     return Calls(
         made=made,
         replayed=len(judgments) - made,
-        retried=0,
+        retried=sum(answer.retried for answer in answers),
         failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
         prompt_tokens=sum(prompt) if prompt else None,
         completion_tokens=sum(completion) if completion else None,

@@ -49,6 +49,8 @@ DOORS = {
     "urllib3": ("cassettes.tape", "cassettes.pools"),
     "pytest": ("plugin.",),
     "filelock": ("plugin.",),
+    "tenacity": ("judges.traffic",),
+    "aiolimiter": ("judges.traffic",),
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
     "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
@@ -58,8 +60,10 @@ LONGEST = 400
 # Each of these is one closed list or one mechanism, and dearer to read in two halves.
 LONGER_THAN_300 = {
     "cassettes.tape",
+    "judges.asking",
     "judges.parsing.statements",
     "judges.parsing.vocabulary",
+    "judges.traffic",
     "measurement",
 }
 
@@ -208,7 +212,7 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
     # DESIGN, section 4, rule 8. A fresh interpreter: in this one everything is imported already.
     code = (
         "import sys, pytest_judgesense.plugin\n"
-        "heavy = ('numpy', 'scipy', 'pydantic', 'vcr', 'httpx', 'filelock')\n"
+        "heavy = ('numpy', 'scipy', 'pydantic', 'vcr', 'httpx', 'filelock', 'tenacity')\n"
         "print(*[name for name in heavy if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -25,7 +25,21 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import BrokenCassette
 
-__all__ = ["Body", "Exchange", "RecordedRequest", "RecordedResponse", "as_body", "as_bytes"]
+__all__ = [
+    "FAULT",
+    "NO_RESPONSE",
+    "Body",
+    "Exchange",
+    "RecordedRequest",
+    "RecordedResponse",
+    "as_body",
+    "as_bytes",
+]
+
+# Stands among the recorded headers of a response that holds no reply in spite of its status.
+FAULT: Final = "judgesense-fault"
+# Stands for the status where no response came; the body then says why.
+NO_RESPONSE: Final = 0
 
 Body: TypeAlias = str | bytes
 _T = TypeVar("_T")
@@ -58,7 +72,7 @@ class RecordedResponse:
     """What was answered.
 
     Attributes:
-        status: HTTP status; 200 for the return of a Python callable.
+        status: HTTP status; 200 for the return of a Python callable; `NO_RESPONSE`.
         headers: the headers of the allow-list, names in lower case.
         body: what came back, its content encoding undone.
     """
@@ -86,8 +100,9 @@ class Exchange:
 
     @property
     def answers(self) -> bool:
-        """Whether the endpoint answered; an error status is evidence, and no answer."""
-        return self.response.status < 400
+        """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
+        response = self.response
+        return NO_RESPONSE < response.status < 400 and FAULT not in response.headers
 
     def to_line(self) -> str:
         """The cassette line of this exchange, without a line break."""

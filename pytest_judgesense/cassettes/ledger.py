@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import decoded
 from pytest_judgesense.cassettes.exchange import (
+    FAULT,
     Exchange,
     RecordedRequest,
     RecordedResponse,
@@ -138,6 +139,13 @@ class Ledger:
         if scope.made and scope.error is None and self.complete(scope.trial):
             self._renewed[scope.trial] = scope.digests
 
+    def peek(self, trial: str, request: RecordedRequest) -> Exchange | None:
+        """The first answer to ``request``, if it is recorded; counts nothing."""
+        request = self.scrubbed(request)
+        digest = request_digest(request.method, request.url, request.body)
+        with self._lock:
+            return self._recordings.find(trial, digest, 0, replay_errors=False)
+
     def look_up(self, scope: CallScope, request: RecordedRequest) -> Lookup:
         """Look ``request`` up, as one more call of the scope's trial.
 
@@ -172,6 +180,8 @@ class Ledger:
         assert self._journal is not None, "only a recording has answers to keep"
         headers = {name: scrub(text, self._secrets)[0] for name, text in response.headers.items()}
         body = scrub_body(response.body, self._secrets)
+        if fault := scope.fault_of(response.status, response.body):
+            headers[FAULT] = fault
         clean = RecordedResponse(response.status, MappingProxyType(headers), body)
         exchange = Exchange(scope.trial, number, request, clean, self._now())
         try:

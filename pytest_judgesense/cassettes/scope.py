@@ -34,6 +34,9 @@ class CallScope:
         error: the first error of a lookup or of a refused connection. A client may have swallowed
             or retried it, so the caller raises it when the judge returns.
         closed: whether the trial has ended; a thread may outlive it.
+        permit: asked before each request that is to be made; raises where it must not be.
+        fault_of: what is wrong with a response (status and body) that holds no reply in spite of
+            its status; ``None`` for one that does.
     """
 
     def __init__(self, trial: str, owner: object, *, settled: bool = False, after: int = 0) -> None:
@@ -43,6 +46,8 @@ class CallScope:
         self.after = after
         self.error: JudgesenseError | None = None
         self.closed = False
+        self.permit: Callable[[], None] = lambda: None
+        self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
         self._lock = threading.Lock()
         self._digests: Counter[str] = Counter()
         self._calls = 0
@@ -58,6 +63,11 @@ class CallScope:
     def made(self) -> int:
         """Number of requests that were not recorded before, and so were made."""
         return self._made
+
+    @property
+    def latest(self) -> int:
+        """The call number of the request that was made last."""
+        return self.after + self._made
 
     @property
     def digests(self) -> frozenset[str]:
@@ -78,7 +88,12 @@ class CallScope:
             self._intercepted += 1
 
     def make(self) -> int:
-        """Count a request that is to be made: the call number under which it is recorded."""
+        """Count a request that is to be made: the call number under which it is recorded.
+
+        Raises:
+            LimitReached: it must not be made.
+        """
+        self.permit()
         with self._lock:
             self._made += 1
             return self.after + self._made

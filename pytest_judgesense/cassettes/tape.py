@@ -36,6 +36,7 @@ from vcr.request import Request
 from pytest_judgesense.cassettes.bodies import sent_bytes
 from pytest_judgesense.cassettes.dispatch import dispatching, silenced, with_plain_json
 from pytest_judgesense.cassettes.exchange import (
+    NO_RESPONSE,
     Body,
     Exchange,
     RecordedRequest,
@@ -155,6 +156,21 @@ class Tape:
         if lookup.found is None:
             raise self._missing(scope, lookup.request, "no answer to this request")
         return lookup.found
+
+    def answer_to(self, scope: CallScope, method: str, url: str, body: Body) -> Exchange | None:
+        """The recorded answer to a request, or ``None`` if it has to be made; counts nothing."""
+        body = as_body(body) if isinstance(body, bytes) else body
+        return self._ledger.peek(scope.trial, RecordedRequest(method, url, body))
+
+    def record_fault(
+        self, scope: CallScope, method: str, url: str, body: Body, reason: str
+    ) -> None:
+        """Record, as evidence, that the request that the trial made last got no response."""
+        body = as_body(body) if isinstance(body, bytes) else body
+        request = self._ledger.scrubbed(RecordedRequest(method, url, body))
+        self._ledger.keep(
+            scope, request, RecordedResponse(NO_RESPONSE, _NOTHING, reason), scope.latest
+        )
 
     def find_call(
         self,

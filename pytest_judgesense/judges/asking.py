@@ -20,35 +20,47 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from pytest_judgesense.cassettes.exchange import as_bytes
+from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
-from pytest_judgesense.judgment import Failed
+from pytest_judgesense.judges.traffic import Attempt, Traffic
+from pytest_judgesense.judges.wire import (
+    HttpRequest,
+    Kind,
+    Reply,
+    kind_of_status,
+    overloaded,
+    wait_asked_for,
+    wire_of,
+)
+from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Answer", "Asker", "function_of", "key_of", "open_asker"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
+_UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one call brought.
+    """What a trial's call brought.
 
     Attributes:
         reply: the reply, or why there is none.
         latency_s: seconds that it took; ``None`` when a recording answered.
         made: whether anybody was asked, or a recording answered.
+        retried: how often it was made again in this session.
     """
 
     reply: Reply | Failed
     latency_s: float | None = None
     made: bool = False
+    retried: int = 0
 
 
 def function_of(spec: JudgeSpec) -> JudgeFunction:
@@ -108,8 +120,10 @@ class Asker:
         base_url: str,
         key: str | None = None,
         client: httpx.AsyncClient | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self._spec = spec
+        self._traffic = traffic or Traffic(spec, 1)
         self._tape = tape
         self._base_url = base_url
         self._key = key
@@ -123,6 +137,8 @@ class Asker:
 
         Raises:
             CassetteError: replaying, and the recording does not serve.
+            LimitReached: a call would pass a limit of the user.
+            JudgeError: the judge cannot be asked at all.
         """
         with self._tape.trial(trial_id) as scope:
             if self._function is not None:
@@ -139,9 +155,21 @@ class Asker:
         """The same from the tape alone, for judges that are asked over a known wire format."""
         with self._tape.trial(trial_id) as scope:
             request = self._wire_request(messages, replicate)
-            found = self._tape.find(scope, request.method, request.url, request.body.decode())
-            text = _text_of(as_bytes(found.response.body))
-            return Answer(wire_of(self._spec.provider).read(found.response.status, text))
+            body = request.body.decode()
+            found = self._tape.find(scope, request.method, request.url, body)
+            while not found.answers:
+                # It never got an answer: the last attempt, which is given again, is its outcome.
+                again = self._tape.find(scope, request.method, request.url, body)
+                if again == found:
+                    break
+                found = again
+            return Answer(self._read(found))
+
+    def _read(self, found: Exchange) -> Reply | Failed:
+        text = _text_of(as_bytes(found.response.body))
+        if found.response.status == NO_RESPONSE:
+            return Failed(text)
+        return wire_of(self._spec.provider).read(found.response.status, text)
 
     def _wire_request(self, messages: Sequence[Mapping[str, str]], replicate: int) -> HttpRequest:
         seed = None if self._spec.seed is None else self._spec.seed + replicate - 1
@@ -151,20 +179,72 @@ class Asker:
     async def _request(
         self, scope: CallScope, messages: Sequence[Mapping[str, str]], replicate: int
     ) -> Answer:
-        assert self._client is not None, "an asker that records has a client"
         request = self._wire_request(messages, replicate)
+        recorded = self._tape.answer_to(scope, request.method, request.url, request.body)
+        if recorded is not None:
+            return Answer(self._read(recorded))
+        scope.fault_of = self._fault_of
+        most = Usage(len(request.body), self._spec.max_tokens)  # no token is shorter than a byte
+        made = await self._traffic.call(
+            lambda: self._attempt(scope, request),
+            tokens=len(request.body) // 4 + self._spec.max_tokens,
+            most_usd=self._usd(most),
+            cost=self._cost,
+        )
+        return Answer(made.reply, made.latency_s, retried=made.retried)
+
+    async def _attempt(self, scope: CallScope, request: HttpRequest) -> Attempt:
+        assert self._client is not None, "an asker that records has a client"
         started = time.perf_counter()
         try:
             response = await self._client.request(
                 request.method, request.url, headers=dict(request.headers), content=request.body
             )
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             _raise_remembered(scope)
-            return Answer(Failed(_reason(error)))
+            if isinstance(error, _UNSENDABLE):
+                # Its text may quote the header that cannot be sent, and with it the key.
+                name = type(error).__name__
+                return Attempt(Failed(f"{name}: the request cannot be sent"), "end")
+            reason = _reason(error)
+            self._tape.record_fault(scope, request.method, request.url, request.body, reason)
+            return Attempt(Failed(reason), "retry")
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        reply = wire_of(self._spec.provider).read(response.status_code, _text_of(response.content))
-        return Answer(reply, latency)
+        text = _text_of(response.content)
+        reply = wire_of(self._spec.provider).read(response.status_code, text)
+        kind = kind_of_status(response.status_code, text)
+        if isinstance(reply, Failed) and kind == "answer":
+            kind = "retry"  # a page, half a body, no choices: what came holds no reply
+        return Attempt(
+            reply,
+            kind,
+            overloaded=overloaded(response.status_code),
+            wait_s=wait_asked_for(response.headers),
+            latency_s=latency,
+        )
+
+    def _fault_of(self, status: int, body: str | bytes) -> str | None:
+        if kind_of_status(status) != "answer":
+            return None  # the status says it
+        reply = wire_of(self._spec.provider).read(status, _text_of(as_bytes(body)))
+        return "no reply in the response" if isinstance(reply, Failed) else None
+
+    def _usd(self, usage: Usage) -> float | None:
+        if self._spec.provider == "embedded":
+            return 0.0
+        prices = self._spec.prices
+        if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        return (
+            usage.prompt_tokens * prices.prompt + usage.completion_tokens * prices.completion
+        ) / 1e6
+
+    def _cost(self, attempt: Attempt) -> float | None:
+        """What a call has cost; ``None`` where the endpoint does not say and may well charge it."""
+        if isinstance(attempt.reply, Reply):
+            return self._usd(attempt.reply.usage)
+        return 0.0 if attempt.reply.reason.startswith("HTTP ") else None
 
     async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
         assert self._function is not None
@@ -173,6 +253,29 @@ class Asker:
         recorded = self._tape.find_call(scope, target, plain)
         if recorded is not None:
             return Answer(Reply(recorded))
+        if self._tape.mode == "replay":
+            return Answer((await self._run(scope, plain)).reply)
+        # The call that is booked here is the first request of the function; more are booked when
+        # they are made. A function whose requests are all recorded makes none.
+        booked = [] if self._tape.complete(scope.trial) else [None]
+
+        def permit() -> None:
+            if booked:
+                booked.pop()
+            else:
+                self._traffic.meter.take(self._spec, None)
+
+        async with self._traffic.place() as started:
+            if booked:
+                await self._traffic.admitted(0, None)
+            scope.permit = permit
+            made = await self._run(scope, plain)
+            self._traffic.learn(made, started)
+        return Answer(made.reply, made.latency_s)
+
+    async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
+        assert self._function is not None
+        target = self._spec.model
         started = time.perf_counter()
         try:
             # Its own copy: what a judge does to its messages is not what it was asked.
@@ -181,7 +284,10 @@ class Asker:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
             _raise_remembered(scope)
-            return Answer(Failed(_reason(error)))
+            # Clients retry by themselves; what they raise in the end is not tried once more.
+            status = _status_of(error)
+            kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
+            return Attempt(Failed(_reason(error)), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
         if not isinstance(text, str):
@@ -193,7 +299,7 @@ class Asker:
             )
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
-        return Answer(Reply(text), latency)
+        return Attempt(Reply(text), latency_s=latency)
 
 
 def _text_of(body: bytes) -> str:
@@ -212,6 +318,13 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+def _status_of(error: BaseException) -> int:
+    """The HTTP status that a client's exception carries; 0 for none."""
+    response = getattr(error, "response", None)
+    found = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    return found if isinstance(found, int) else 0
+
+
 async def _awaited(function: JudgeFunction, messages: list[dict[str, str]]) -> object:
     if inspect.iscoroutinefunction(function):
         return await function(messages)
@@ -224,18 +337,27 @@ async def _awaited(function: JudgeFunction, messages: list[dict[str, str]]) -> o
 
 
 @asynccontextmanager
-async def open_asker(spec: JudgeSpec, tape: Tape, *, concurrency: int) -> AsyncIterator[Asker]:
+async def open_asker(
+    spec: JudgeSpec, tape: Tape, *, concurrency: int, traffic: Traffic | None = None
+) -> AsyncIterator[Asker]:
     """An asker for ``spec`` on ``tape``; while recording with its client, and for the embedded
     judge with its server on 127.0.0.1.
+
+    Args:
+        spec: the judge.
+        tape: what it is asked on.
+        concurrency: calls under way at once.
+        traffic: goes on with the pace and the backing off of earlier askers of this judge.
 
     Raises:
         UsageError: a callable cannot be imported.
         JudgeError: a key is needed and is not in the environment.
     """
     base_url = _base_url(spec)
+    traffic = traffic or Traffic(spec, concurrency)
     name, key = key_of(spec)
     if tape.mode == "replay" or spec.provider == "callable":
-        yield Asker(spec, tape, base_url=base_url)
+        yield Asker(spec, tape, base_url=base_url, traffic=traffic)
         return
     local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
     if key is None and not local:
@@ -256,4 +378,4 @@ async def open_asker(spec: JudgeSpec, tape: Tape, *, concurrency: int) -> AsyncI
                 ),
             )
         )
-        yield Asker(spec, tape, base_url=base_url, key=key, client=client)
+        yield Asker(spec, tape, base_url=base_url, key=key, client=client, traffic=traffic)

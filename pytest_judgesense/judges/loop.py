@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
+from typing import Any, Final, TypeVar
 
 __all__ = ["AskingLoop"]
 
 _T = TypeVar("_T")
+_LOOK_UP_S: Final = 0.25
 
 
 class AskingLoop:
-    """An event loop in a daemon thread, started at its first use, ended by `close`."""
+    """An event loop in a daemon thread, started at its first use, ended by `close`.
+
+    Attributes:
+        on_wait: called a few times a second by the thread that waits in `run`.
+    """
 
     def __init__(self) -> None:
+        self.on_wait: Callable[[], None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -37,6 +43,8 @@ class AskingLoop:
         """
         future = self.submit(coroutine)
         try:
+            while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
+                self.on_wait()
             return future.result()
         except BaseException:
             if not future.done():

@@ -64,6 +64,10 @@ class JudgeSpec:
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
         timeout_s: seconds until a call counts as failed.
+        max_retries: how often a call is made again after a fault that may pass.
+        requests_per_minute: the most calls in any minute; ``None`` sets no limit.
+        tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
+            quarter of its characters, and ``max_tokens``.
         called: what ``--judge-name`` takes for it, where that is not the name.
     """
 
@@ -79,6 +83,9 @@ class JudgeSpec:
     system: str | None = None
     system_role: bool = True
     timeout_s: float = 120.0
+    max_retries: int = 5
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
     prompts: Prompts = Prompts()
     prices: Prices | None = None
     called: str | None = None
@@ -136,6 +143,9 @@ class _JudgeForm(_Form):
     system: str | None = None
     system_role: bool = True
     timeout_s: float = Field(default=120.0, gt=0)
+    max_retries: int = Field(default=5, ge=0)
+    requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     prompts: _PromptsForm = _PromptsForm()
     prices: _PricesForm | None = None
 
@@ -191,6 +201,9 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         system=form.system,
         system_role=form.system_role,
         timeout_s=form.timeout_s,
+        max_retries=form.max_retries,
+        requests_per_minute=form.requests_per_minute,
+        tokens_per_minute=form.tokens_per_minute,
         prompts=_prompts(name, form.prompts, folder),
         prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
     )

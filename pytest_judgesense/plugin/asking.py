@@ -64,7 +64,8 @@ class AskableJudge:
 
     async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        async with open_asker(self._spec, self._tape, concurrency=1) as asker:
+        traffic = self._run.traffic(self._spec)
+        async with open_asker(self._spec, self._tape, concurrency=1, traffic=traffic) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -70,6 +71,18 @@ _OPTIONS: Final = (
     ),
     _Option("judge-seed", "int", "seed of every random draw of the estimators (default: 0)", "N"),
     _Option("judge-concurrency", "int", "calls under way at once (default: 8)", "N"),
+    _Option(
+        "judge-max-calls",
+        "int",
+        "stop before more than N calls have been made in the session, retries counted",
+        "N",
+    ),
+    _Option(
+        "judge-max-cost",
+        "float",
+        "stop before the calls of the session may have cost more, by the prices of the judges",
+        "USD",
+    ),
     _Option("judge-save-live", "string", "keep what live mode records, in this folder", "DIR"),
 )
 
@@ -81,6 +94,8 @@ class Settings:
     Attributes:
         rootdir: where relative recordings are looked up.
         invocation: where relative outputs are written.
+        max_calls: the most calls in the session; ``None`` sets no limit.
+        max_cost: the most USD, likewise.
     """
 
     mode: str
@@ -94,6 +109,8 @@ class Settings:
     save_live: Path | None
     rootdir: Path
     invocation: Path
+    max_calls: int | None = None
+    max_cost: float | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -103,8 +120,8 @@ def add_options(parser: pytest.Parser) -> None:
         extra: dict[str, Any] = {"choices": option.choices} if option.choices else {}
         if option.metavar:
             extra["metavar"] = option.metavar
-        if option.kind == "int":
-            extra["type"] = int
+        if option.kind in ("int", "float"):
+            extra["type"] = int if option.kind == "int" else float
         group.addoption(
             f"--{option.name}",
             dest=option.dest,
@@ -152,6 +169,19 @@ def _number(config: pytest.Config, name: str, default: int, least: int) -> int:
     return number
 
 
+def _amount(config: pytest.Config, name: str) -> float | None:
+    value = _value(config, name)
+    if value is None:
+        return None
+    try:
+        amount = float(value)
+    except ValueError:
+        amount = math.nan
+    if not 0 <= amount < math.inf:
+        raise pytest.UsageError(f"--{name} {value} is wrong; expected a number, at least 0")
+    return amount
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -180,4 +210,8 @@ def settings_of(config: pytest.Config) -> Settings:
         save_live=invocation / save_live if save_live else None,
         rootdir=root,
         invocation=invocation,
+        max_calls=_number(config, "judge-max-calls", 0, 0)
+        if _value(config, "judge-max-calls") is not None
+        else None,
+        max_cost=_amount(config, "judge-max-cost"),
     )

@@ -24,7 +24,9 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
@@ -37,14 +39,24 @@ __all__ = ["Run"]
 class Run:
     """The measurements of one process of a session."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, live_folder: Path | None) -> None:
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        live_folder: Path | None,
+        spent_folder: Path | None,
+    ) -> None:
         self._config = config
         self._settings = settings
         self._live_folder = live_folder
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
+        self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
+        self._progress = Progress(config, self._meter)
+        self._traffic: dict[str, Traffic] = {}
         self.loop = AskingLoop()
+        self.loop.on_wait = self._progress.tick
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for something that stands at ``start``.
@@ -145,6 +157,17 @@ class Run:
             for measurement, lines in pending.values()
         ]
 
+    def traffic(self, judge: JudgeSpec) -> Traffic:
+        """The calls of a judge, from its first to its last in this process."""
+        if judge.slug not in self._traffic:
+            self._traffic[judge.slug] = Traffic(
+                judge,
+                self._settings.concurrency,
+                meter=self._meter,
+                sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
+            )
+        return self._traffic[judge.slug]
+
     def close(self) -> None:
         """End the loop of the calls."""
         self.loop.close()
@@ -172,11 +195,13 @@ class Run:
         folder = Path(tempfile.gettempdir()) / "judgesense-locks"
         folder.mkdir(exist_ok=True)
         with FileLock(folder / f"{digest}.lock"):
-            yield path
-            if self._settings.mode == "live" and self._settings.save_live and path.exists():
-                kept = self._settings.save_live / judge.slug / file
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, kept)
+            try:
+                yield path
+            finally:  # what was asked before an error was paid for as well
+                if self._settings.mode == "live" and self._settings.save_live and path.exists():
+                    kept = self._settings.save_live / judge.slug / file
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, kept)
 
     def how_to_record(self, judge: JudgeSpec, suite: str) -> str:
         """The command that records what is missing."""
@@ -194,6 +219,7 @@ class Run:
                 name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
                 for name in sorted(names)
             }
+            told = stack.enter_context(self._progress.of(judge, suite))
             return measure(
                 judge,
                 suite,
@@ -203,6 +229,8 @@ class Run:
                 seed=self._settings.seed,
                 concurrency=self._settings.concurrency,
                 how_to_record=self.how_to_record(judge, suite.name),
+                traffic=self.traffic(judge),
+                told=told,
             )
 
     @property

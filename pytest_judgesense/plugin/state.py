@@ -30,6 +30,7 @@ __all__ = ["STATE", "State"]
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
+_SPENT_FOLDER: Final = "judgesense_spent_folder"
 _PROBLEMS: Final = "judgesense_problems"
 
 
@@ -45,13 +46,14 @@ class State:
         self._received: list[dict[str, Any]] = []
         self._told: list[str] = []
         self._made_live_folder: Path | None = None
+        self._made_spent_folder: Path | None = None
 
     @cached_property
     def run(self) -> Run:
         """What measures in this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
-        return Run(self.config, self.settings, self._live_folder)
+        return Run(self.config, self.settings, self._live_folder, self._spent_folder)
 
     @property
     def is_worker(self) -> bool:
@@ -76,10 +78,20 @@ class State:
         folder = self.config.workerinput[_LIVE_FOLDER]  # type: ignore[attr-defined]
         return Path(folder) if folder else None
 
+    @property
+    def _spent_folder(self) -> Path | None:
+        """Where workers count together what limits allow; alone, a process counts by itself."""
+        folder = getattr(self.config, "workerinput", {}).get(_SPENT_FOLDER)
+        return Path(folder) if folder else None
+
     def equip(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker where what is asked live is kept, for all workers of the session."""
+        """Tell a worker what all workers of the session share: live recordings and limits."""
         folder = self._made_live_folder
         workerinput[_LIVE_FOLDER] = str(folder) if folder else None
+        if self.settings.max_calls is not None or self.settings.max_cost is not None:
+            if self._made_spent_folder is None:
+                self._made_spent_folder = Path(tempfile.mkdtemp(prefix="judgesense-spent-"))
+            workerinput[_SPENT_FOLDER] = str(self._made_spent_folder)
 
     def report_problems(self, items: list[pytest.Item]) -> None:
         """End the session with the problems of its collection, if there are any.
@@ -169,8 +181,9 @@ class State:
         """End the loop of the calls, and remove what live mode kept for this session only."""
         if "run" in self.__dict__:
             self.run.close()
-        if self._made_live_folder is not None:
-            shutil.rmtree(self._made_live_folder, ignore_errors=True)
+        for folder in (self._made_live_folder, self._made_spent_folder):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Receiver:

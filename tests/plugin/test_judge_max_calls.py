@@ -1,0 +1,77 @@
+"""``--judge-max-calls`` and its ini twin: the session stops before one call more."""
+
+from __future__ import annotations
+
+import pytest
+
+from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_it_stops_before_the_limit_is_passed_and_says_what_was_left_out(
+    project: Project, how: str
+) -> None:
+    arguments = ["--judge-max-calls", "7"]
+    if how == "ini":
+        project.pytester.makeini("[pytest]\njudge_max_calls = 7\n")
+        arguments = []
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *arguments)
+    result.assert_outcomes(failed=1)
+    assert len(project.server.asked) == 7
+    assert len(project.lines()) == 7
+    # 18 - 7 = 11
+    result.stdout.fnmatch_lines(
+        [f"*--judge-max-calls 7 is reached: 11 of {TRIALS} trials of judge 'mine' on suite*"]
+    )
+    no_traceback(result)
+
+
+def test_the_next_recording_asks_what_was_left_out(project: Project) -> None:
+    project.run("parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "7")
+    result = project.run("parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "11")
+    result.assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+
+
+def test_as_many_calls_as_needed_are_enough(project: Project) -> None:
+    project.run(
+        "parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", str(TRIALS)
+    ).assert_outcomes(passed=1)
+
+
+def test_zero_allows_what_is_recorded_and_nothing_more(project: Project) -> None:
+    project.record()
+    limit = ("--judge-mode", "record", "--judge-max-calls", "0")
+    project.run("parity.suite.toml", *limit).assert_outcomes(passed=1)
+    project.cassette.unlink()
+    project.run("parity.suite.toml", *limit).assert_outcomes(failed=1)
+    assert project.server.asked == []
+
+
+def test_it_is_one_limit_for_the_session_and_all_its_workers(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    parity_suite(project.path, name="other")
+    result = project.run(".", "--judge-mode", "record", "--judge-max-calls", "25", *workers)
+    # One after the other the first suite gets its 18; side by side each gets a part of the 25.
+    assert result.parseoutcomes()["failed"] >= 1
+    assert len(project.server.asked) == 25  # of 2 x 18
+
+
+def test_what_was_asked_live_is_kept_where_it_was_to_be_saved(project: Project) -> None:
+    project.run(
+        "parity.suite.toml", "--judge-mode=live", "--judge-max-calls=5", "--judge-save-live=kept"
+    ).assert_outcomes(failed=1)
+    kept = project.path / "kept" / "mine" / "parity.jsonl"
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize("wrong", ["-1", "x", "1.5"])
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_a_wrong_number_is_a_usage_error(project: Project, how: str, wrong: str) -> None:
+    arguments = [f"--judge-max-calls={wrong}"] if how == "option" else []
+    if how == "ini":
+        project.pytester.makeini(f"[pytest]\njudge_max_calls = {wrong}\n")
+    result = project.run("parity.suite.toml", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--judge-max-calls" in result.stderr.str()

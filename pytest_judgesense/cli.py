@@ -1,4 +1,4 @@
-"""``judgesense``: datasheets from judgment logs, importers, and the embedded judge over HTTP.
+"""``judgesense``: datasheets from judgment logs, recordings, and the embedded judge over HTTP.
 
 Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endpoint was broken.
 """
@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["main"]
 
 WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
 _LARGEST_PORT: Final = 65535
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,7 +74,50 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
     serve.set_defaults(run=_serve)
+    _add_interchange(commands)
     return parser
+
+
+def _add_interchange(commands: _Commands) -> None:
+    """Recordings to and from other programs and machines."""
+    cassettes = commands.add_parser("cassettes", help="work with recordings")
+    actions = cassettes.add_subparsers(required=True, metavar="ACTION")
+    convert = actions.add_parser("convert", help="convert a cassette to or from stock vcrpy")
+    convert.add_argument(
+        "source", type=Path, metavar="FILE", help="cassette (.jsonl), or vcrpy's .yaml or .json"
+    )
+    convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="the other of the two")
+    _add_judge_and_suite(convert, required=False)
+    convert.set_defaults(run=_convert)
+
+    batch = commands.add_parser("batch", help="ask by an OpenAI-batch file (or vllm run-batch)")
+    steps = batch.add_subparsers(required=True, metavar="STEP")
+    export = steps.add_parser("export", help="write the requests of the trials not yet recorded")
+    export.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    _add_judge_and_suite(export, required=True)
+    export.set_defaults(run=_batch_export)
+    results = steps.add_parser("import", help="record the results: output and error files")
+    results.add_argument("results", nargs="+", type=Path, metavar="FILE")
+    _add_judge_and_suite(results, required=True)
+    results.set_defaults(run=_batch_import)
+
+    merge = commands.add_parser("merge", help="join cassettes, logs or datasheets of CI shards")
+    merge.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
+    merge.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
+    merge.set_defaults(run=_merge)
+
+
+def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """The options of the same names that pytest takes."""
+    parser.add_argument("--judge-name", required=required, metavar="NAME")
+    parser.add_argument("--judge-suite", required=required, metavar="NAME")
+    parser.add_argument(
+        "--judge-cassettes",
+        type=Path,
+        default=Path("cassettes"),
+        metavar="DIR",
+        help="folder of the recordings (default: cassettes)",
+    )
 
 
 def _seed(text: str) -> int:
@@ -149,6 +198,68 @@ def _serve(options: argparse.Namespace) -> int:
         print()
     finally:
         server.server_close()
+    return 0
+
+
+def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
+    """The judge that this folder's project declares, and the suite, as pytest would take them."""
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+    from pytest_judgesense.suites.builtin import builtin_suites
+    from pytest_judgesense.suites.loading import load_suite
+
+    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
+    base, _, preset = options.judge_suite.partition("@")
+    known = builtin_suites()
+    own = Path("suites") / base / f"{base}.suite.toml"
+    for path in (Path(base), own, known.get(base, own)):
+        if path.name.endswith(".suite.toml") and path.is_file():
+            return judge, load_suite(path, preset or None)
+    raise unknown_name("suite", base, known)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from pytest_judgesense.interchange import from_foreign_vcr, from_vcr, to_vcr
+
+    source, target = options.source, options.output
+    if options.judge_name and options.judge_suite and target is None:
+        judge, suite = _judge_and_suite(options)
+        lines = from_foreign_vcr(source, judge, suite, options.judge_cassettes)
+    elif target is None or options.judge_name or options.judge_suite:
+        raise UsageError(
+            "it is not said where to convert to",
+            expected="-o FILE; or, for what vcrpy has recorded itself, --judge-name and "
+            "--judge-suite together, which name the cassette",
+        )
+    elif source.suffix == ".jsonl":
+        lines = to_vcr(source, target)
+    else:
+        lines = from_vcr(source, target)
+    return _print(lines)
+
+
+def _batch_export(options: argparse.Namespace) -> int:
+    from pytest_judgesense.interchange import export_batch
+
+    judge, suite = _judge_and_suite(options)
+    return _print(export_batch(judge, suite, options.judge_cassettes, options.output))
+
+
+def _batch_import(options: argparse.Namespace) -> int:
+    from pytest_judgesense.interchange import import_batch
+
+    judge, suite = _judge_and_suite(options)
+    return _print(import_batch(judge, suite, options.judge_cassettes, options.results))
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from pytest_judgesense.reporting import merge
+
+    return _print(merge(options.sources, options.output))
+
+
+def _print(lines: Iterable[str]) -> int:
+    for line in lines:
+        print(line)
     return 0
 
 

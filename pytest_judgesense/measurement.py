@@ -38,7 +38,15 @@ from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Measurement", "Mode", "cell_of", "identity_of", "judgment_of", "measure"]
+__all__ = [
+    "Measurement",
+    "Mode",
+    "cell_of",
+    "identity_of",
+    "judgment_of",
+    "measure",
+    "renderer",
+]
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
@@ -83,7 +91,7 @@ class Measurement:
 
     @cached_property
     def _messages(self) -> Callable[[Trial], list[dict[str, str]]]:
-        return _renderer(self.suite, self.judge)
+        return renderer(self.suite, self.judge)
 
     @cached_property
     def sheet(self) -> SuiteSheet:
@@ -247,7 +255,8 @@ def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
     return None
 
 
-def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
+def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
+    """From a trial of ``suite`` under the judge's own prompts to the messages that ask it."""
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
 
@@ -272,7 +281,7 @@ async def _ask_all(
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
 ) -> list[Answer | LimitReached]:
-    messages = _renderer(suite, judge)
+    messages = renderer(suite, judge)
     async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
         if tape.mode == "replay" and judge.provider != "callable":
             return [asker.replay(t.id, messages(t), t.replicate) for t in trials]

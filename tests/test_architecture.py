@@ -22,7 +22,8 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 
 # DESIGN, section 3: a station may import those of lower levels and itself, nothing else. Two that
 # it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
-# judgment log to a datasheet, beside measurement, which leads there from a judge.
+# judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
+# from recordings to the files of other programs and back.
 LEVELS = {
     "errors": 0,
     "judgment": 0,
@@ -36,8 +37,9 @@ LEVELS = {
     "datasheet": 4,
     "measurement": 5,
     "reporting": 5,
+    "interchange": 6,
     "plugin": 6,
-    "cli": 6,
+    "cli": 7,
 }
 
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
@@ -48,9 +50,10 @@ DOORS = {
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
     "urllib3": ("cassettes.tape", "cassettes.pools"),
     "pytest": ("plugin.",),
-    "filelock": ("plugin.",),
     "tenacity": ("judges.traffic",),
     "aiolimiter": ("judges.traffic",),
+    "filelock": ("plugin.", "interchange"),
+    "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
     "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
@@ -59,8 +62,10 @@ DOORS = {
 LONGEST = 400
 # Each of these is one closed list or one mechanism, and dearer to read in two halves.
 LONGER_THAN_300 = {
+    "cassettes.interchange",
     "cassettes.tape",
     "judges.asking",
+    "interchange",
     "judges.parsing.statements",
     "judges.parsing.vocabulary",
     "judges.traffic",

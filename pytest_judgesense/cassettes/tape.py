@@ -172,6 +172,15 @@ class Tape:
             scope, request, RecordedResponse(NO_RESPONSE, _NOTHING, reason), scope.latest
         )
 
+    def record_answer(
+        self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
+    ) -> RecordedResponse | None:
+        """Record what another program was answered; if an answer is recorded, return that one."""
+        asked = self._intercept(request.method, request.url, request.body)
+        if asked.recorded is None:
+            asked.answered(status, headers, data)
+        return asked.recorded
+
     def find_call(
         self,
         scope: CallScope,

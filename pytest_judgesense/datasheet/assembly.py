@@ -1,19 +1,31 @@
-"""From parts to a datasheet, and from a datasheet to files chosen by suffix."""
+"""From parts to a datasheet, from several to one, and to files chosen by suffix."""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense import __version__
-from pytest_judgesense.datasheet.codec import datasheet_json, part_from_plain
+from pytest_judgesense.datasheet.codec import (
+    SCHEMA,
+    datasheet_json,
+    part_from_plain,
+    sheet_text,
+    summed_up,
+)
 from pytest_judgesense.datasheet.sheet import Datasheet, SuiteSheet, merge_parts
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import LogError, UsageError
 
-__all__ = ["assemble", "sheet_of", "versions", "write_datasheet"]
+__all__ = ["assemble", "joined_datasheets", "sheet_of", "versions", "write_datasheet"]
+
+# What a judge's entry sums up of its parts, beside what the judge is.
+_SUMS: Final = frozenset({"served", "prompts", "suites", "recorded"})
+_NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 
 
 def versions() -> dict[str, str]:
@@ -62,3 +74,106 @@ def write_datasheet(path: Path, sheet: Datasheet, logs: Sequence[Sequence[str]] 
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(f"the datasheet {path} cannot be written", found=str(error)) from error
+
+
+def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """One datasheet as JSON text of several: that of one session that had measured everything.
+
+    Args:
+        sheets: for each its name, for messages, and the object of its JSON.
+
+    Raises:
+        LogError: something stands in two of them, and differs; names what, and both.
+    """
+    head: dict[str, _Known] = {}
+    judges: dict[str, _Joined] = {}
+    for name, sheet in sheets:
+        try:
+            for key in ("seed", "mode", "versions"):
+                _agree(head, key, sheet[key], name, key)
+            for entry in sheet["judges"]:
+                slug = entry["parts"][0]["judge"]
+                judges.setdefault(slug, _Joined(slug)).add(entry, name)
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise LogError(
+                f"{name} is no datasheet that can be joined",
+                found=f"{type(error).__name__}: {error}",
+                expected=f"a datasheet {SCHEMA} with the parts of every judge",
+                remedy="write it again with --judge-datasheet",
+            ) from error
+    return sheet_text(
+        {key: known.value for key, known in head.items()},
+        [judges[slug].entry() for slug in sorted(judges)],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    value: Any
+    source: str
+
+
+def _agree(known: dict[Any, _Known], key: Any, value: Any, source: str, what: str) -> None:
+    """Enter ``value`` under ``key``; what stands there already must be the same."""
+    first = known.setdefault(key, _Known(value, source))
+    if first.value != value:
+        raise LogError(
+            f"two datasheets do not agree on {what}",
+            found=f"{_short(first.value, value)} in {first.source}, "
+            f"{_short(value, first.value)} in {source}",
+            expected="the same in both, or in one of them alone",
+            remedy="measure it anew from the same recordings, with the same seed and versions",
+        )
+
+
+def _short(value: Any, other: Any) -> str:
+    """``value``; of an object, only what differs from ``other``."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        value = {key: value[key] for key in value if value[key] != other.get(key, ...)}
+    return json.dumps(value, ensure_ascii=False)[:200]
+
+
+class _Joined:
+    """A judge's entry, growing as datasheets are joined."""
+
+    def __init__(self, slug: str) -> None:
+        self._slug = slug
+        self._identity: dict[str, _Known] = {}
+        self._of: dict[str, dict[tuple[str, ...], _Known]] = {
+            kind: {} for kind in ("parts", "measures", "checks", "analyses")
+        }
+
+    def add(self, entry: Mapping[str, Any], source: str) -> None:
+        named = f"judge {self._slug}"
+        identity = {k: v for k, v in entry["judge"].items() if k not in _SUMS}
+        _agree(self._identity, "identity", identity, source, f"what {named} is")
+        for part in entry["parts"]:
+            self._add_part(part, source, f"suite {part['suite']} of {named}")
+        for kind in ("measures", "checks", "analyses"):
+            for line in entry[kind]:
+                name = line[_NAMES[kind]]
+                condition = json.dumps(line.get("condition", {}), sort_keys=True)
+                what = f"{kind} {name} {condition} on suite {line['suite']} of {named}"
+                _agree(self._of[kind], (line["suite"], name, condition), line, source, what)
+
+    def _add_part(self, part: Mapping[str, Any], source: str, what: str) -> None:
+        key, parts = (part["suite"],), self._of["parts"]
+        first = parts.setdefault(key, _Known(part, source))
+        # The session that made the calls counts them; a session that replayed them does not.
+        fuller = max(first.value["calls"], part["calls"], key=lambda calls: calls["made"])
+        parts[key] = _Known({**first.value, "calls": fuller}, first.source)
+        _agree(parts, key, {**part, "calls": fuller}, source, what)
+
+    def entry(self) -> dict[str, Any]:
+        def of(kind: str) -> list[Any]:
+            # By suite; within it measures as the estimators give them, checks by their names.
+            keys = sorted(self._of[kind], key=lambda key: key[: 2 if kind == "checks" else 1])
+            return [self._of[kind][key].value for key in keys]
+
+        return summed_up(
+            self._identity["identity"].value,
+            of("parts"),
+            of("measures"),
+            of("checks"),
+            of("analyses"),
+        )

@@ -9,55 +9,108 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
 from pytest_judgesense.datasheet.sheet import Calls, CheckLine, Datasheet, JudgeSheet, SuiteSheet
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 
-__all__ = ["SCHEMA", "datasheet_json", "part_from_plain", "part_to_plain"]
+__all__ = [
+    "SCHEMA",
+    "datasheet_json",
+    "part_from_plain",
+    "part_to_plain",
+    "prompts_digest",
+    "sheet_text",
+    "summed_up",
+]
 
 SCHEMA: Final = "judgesense/datasheet/1"
 
 
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
-    value = {
-        "schema": SCHEMA,
-        "seed": sheet.seed,
-        "mode": sheet.mode,
-        "versions": dict(sheet.versions),
-        "judges": [_judge(judge) for judge in sheet.judges],
-    }
+    head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
+    return sheet_text(head, [_judge(judge) for judge in sheet.judges])
+
+
+def sheet_text(head: Mapping[str, Any], judges: list[dict[str, Any]]) -> str:
+    """The text of a datasheet, from its head (seed, mode, versions) and its judges' entries."""
+    value = {"schema": SCHEMA, **head, "judges": judges}
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def prompts_digest(judge: JudgeSheet) -> str | None:
     """A short digest of the prompts that were in use; ``None`` where they are not known."""
-    prompts = {part.suite: dict(part.prompts) for part in judge.parts}
-    if not any(prompts.values()):
-        return None
-    text = json.dumps(prompts, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return _prompts_of([_part(part) for part in judge.parts])
 
 
 def _judge(judge: JudgeSheet) -> dict[str, Any]:
-    recorded = judge.recorded
+    return summed_up(
+        judge.identity,
+        [_part(part) for part in judge.parts],
+        [_estimate(estimate) for estimate in judge.estimates],
+        [_check(line) for line in judge.checks],
+        [],
+    )
+
+
+def summed_up(
+    identity: Mapping[str, Any],
+    parts: list[dict[str, Any]],
+    measures: list[dict[str, Any]],
+    checks: list[dict[str, Any]],
+    analyses: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """A judge's entry in the datasheet, from what is known of each of its suites."""
+    spans = [part["recorded"] for part in parts if part["recorded"]]
+    calls = sum((Calls(**part["calls"]) for part in parts), Calls())
     return {
         "judge": {
-            **judge.identity,
-            "served": list(judge.served),
-            "prompts": prompts_digest(judge),
-            "suites": {part.suite: part.suite_digest for part in judge.parts},
-            "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
+            **identity,
+            "served": sorted({model for part in parts for model in part["served"]}),
+            "prompts": _prompts_of(parts),
+            "suites": {part["suite"]: part["digest"] for part in parts},
+            "recorded": {
+                "first": min(span["first"] for span in spans),
+                "last": max(span["last"] for span in spans),
+            }
+            if spans
+            else None,
         },
-        "measures": [_estimate(estimate) for estimate in judge.estimates],
-        "checks": [_check(line) for line in judge.checks],
-        "analyses": [],
-        "calls": asdict(judge.calls),
-        "notices": [notice for part in judge.parts for notice in part.notices],
+        "measures": measures,
+        "checks": checks,
+        "analyses": analyses,
+        "calls": asdict(calls),
+        "notices": [notice for part in parts for notice in part["notices"]],
+        "parts": parts,
     }
+
+
+def _part(part: SuiteSheet) -> dict[str, Any]:
+    recorded = part.recorded
+    return {
+        "judge": part.judge,
+        "suite": part.suite,
+        "digest": part.suite_digest,
+        "prompts": _digest(dict(part.prompts)) if part.prompts else None,
+        "served": list(part.served),
+        "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
+        "calls": asdict(part.calls),
+        "notices": list(part.notices),
+    }
+
+
+def _prompts_of(parts: Iterable[Mapping[str, Any]]) -> str | None:
+    # Of the digests by suite, so that datasheets can be joined without the prompts themselves.
+    prompts = {part["suite"]: part["prompts"] for part in parts}
+    return _digest(prompts) if any(prompts.values()) else None
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from pytest_judgesense.judges.wire import (
 )
 from pytest_judgesense.judgment import Failed, Usage
 
-__all__ = ["Answer", "Asker", "function_of", "key_of", "open_asker"]
+__all__ = ["Answer", "Asker", "function_of", "key_of", "open_asker", "request_of"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
@@ -109,6 +109,19 @@ def _base_url(spec: JudgeSpec) -> str:
     return spec.base_url or wire_of(spec.provider).default_base_url
 
 
+def request_of(
+    spec: JudgeSpec,
+    messages: Sequence[Mapping[str, str]],
+    replicate: int = 1,
+    base_url: str | None = None,
+    key: str | None = None,
+) -> HttpRequest:
+    """What a judge with a provider is sent for ``messages``, at its own URL unless one is given."""
+    seed = None if spec.seed is None else spec.seed + replicate - 1
+    url = _base_url(spec) if base_url is None else base_url
+    return wire_of(spec.provider).request(spec, url, key, messages, seed)
+
+
 class Asker:
     """Asks one judge on one tape. Made by `open_asker`."""
 
@@ -172,9 +185,7 @@ class Asker:
         return wire_of(self._spec.provider).read(found.response.status, text)
 
     def _wire_request(self, messages: Sequence[Mapping[str, str]], replicate: int) -> HttpRequest:
-        seed = None if self._spec.seed is None else self._spec.seed + replicate - 1
-        wire = wire_of(self._spec.provider)
-        return wire.request(self._spec, self._base_url, self._key, messages, seed)
+        return request_of(self._spec, messages, replicate, self._base_url, self._key)
 
     async def _request(
         self, scope: CallScope, messages: Sequence[Mapping[str, str]], replicate: int

@@ -59,8 +59,17 @@ CONDITION = {
         prompt_pair category model gold k""".split()
     },
 }
+CALLS = exactly(
+    made=COUNT,
+    replayed=COUNT,
+    retried=COUNT,
+    failed=COUNT,
+    prompt_tokens=NULL_OR_COUNT,
+    completion_tokens=NULL_OR_COUNT,
+    cost_usd=NULL_OR_NUMBER,
+)
 # Section 5 of the design, version 1; checks carry their condition and warnings as well, a judge
-# its notices.
+# its notices and what is known of each suite.
 LAYOUT = exactly(
     schema={"const": "judgesense/datasheet/1"},
     seed={"type": "integer"},
@@ -111,16 +120,20 @@ LAYOUT = exactly(
                 )
             ),
             analyses=listed(exactly(analysis=TEXT, suite=TEXT, rows={"type": "array"})),
-            calls=exactly(
-                made=COUNT,
-                replayed=COUNT,
-                retried=COUNT,
-                failed=COUNT,
-                prompt_tokens=NULL_OR_COUNT,
-                completion_tokens=NULL_OR_COUNT,
-                cost_usd=NULL_OR_NUMBER,
-            ),
+            calls=CALLS,
             notices=listed(TEXT),
+            parts=listed(
+                exactly(
+                    judge=TEXT,
+                    suite=TEXT,
+                    digest={"type": ["string", "null"]},
+                    prompts={"type": ["string", "null"]},
+                    served=listed(TEXT),
+                    recorded=or_null(exactly(first=TEXT, last=TEXT)),
+                    calls=CALLS,
+                    notices=listed(TEXT),
+                )
+            ),
         )
     ),
 )

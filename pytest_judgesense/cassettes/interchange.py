@@ -1,0 +1,307 @@
+"""Recordings in the forms of others: vcrpy's YAML and JSON files, and OpenAI's batch files.
+
+A vcrpy file knows no trials. What is written here has them beside each interaction, under
+``judgesense``, where vcrpy and pytest-recording do not look; so it plays there, and comes back
+exchange for exchange. What those programs have recorded themselves has no trials: the caller finds
+them. Whatever comes from outside is data: YAML is parsed by the safe loader, and nothing of it is
+recorded but through a tape, which removes secrets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from http.client import responses
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import yaml
+
+from pytest_judgesense.cassettes.exchange import Body, Exchange, as_body
+from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
+
+__all__ = [
+    "BATCH_URL",
+    "JSON_HEADERS",
+    "Answered",
+    "BatchResult",
+    "Form",
+    "batch_line",
+    "read_batch_results",
+    "read_vcr",
+    "vcr_text",
+]
+
+Form: TypeAlias = Literal["yaml", "json"]
+_T = TypeVar("_T")
+
+BATCH_URL: Final = "/v1/chat/completions"
+_OURS: Final = "judgesense"
+_VERSION: Final = 1
+_INSTANT: Final = "%Y-%m-%dT%H:%M:%SZ"
+# A batch file keeps no headers; the body of an answer is JSON.
+JSON_HEADERS: Final = (("content-type", "application/json"),)
+# libyaml is ten times as fast, and not in every build of PyYAML.
+_SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A request and its answer as somebody else has kept them, secrets and all.
+
+    Attributes:
+        where: the place in the file, for messages.
+        method: HTTP method.
+        url: where it was sent.
+        body: what was sent.
+        status: HTTP status of the answer.
+        headers: headers of the answer.
+        data: body of the answer as it came over the wire.
+        trial: id of the trial; ``None`` where the file does not say.
+        recorded_at: when, in the form of a cassette; ``None`` where the file does not say.
+    """
+
+    where: str
+    method: str
+    url: str
+    body: Body
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    data: bytes
+    trial: str | None = None
+    recorded_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """A line of the output or error file of a batch.
+
+    Attributes:
+        where: the place in the file, for messages.
+        custom_id: what the request was called.
+        status: HTTP status; ``None`` where the request was not answered.
+        data: body of the answer.
+        reason: why there is no answer, in the provider's words.
+        recorded_at: when the answer was made; ``None`` where it does not say.
+    """
+
+    where: str
+    custom_id: str
+    status: int | None
+    data: bytes
+    reason: str = ""
+    recorded_at: str | None = None
+
+
+def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
+    """A vcrpy file with ``exchanges``, in ASCII: vcrpy opens it in the locale's encoding.
+
+    Raises:
+        CassetteError: an exchange has no form there: a call of a Python function, a request that
+            got no response, or, in JSON, a body that is no text.
+    """
+    value = {
+        "interactions": [_interaction(exchange, form) for exchange in exchanges],
+        "version": _VERSION,
+    }
+    if form == "json":
+        return json.dumps(value, indent=4) + "\n"
+    text: str = yaml.dump(value, Dumper=_SafeDumper)
+    return text
+
+
+def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
+    request, response = exchange.request, exchange.response
+    found = ""
+    if request.method == "CALL":
+        found = "the call of a Python function, not of an HTTP endpoint"
+    elif response.status < HTTPStatus.CONTINUE:
+        found = "a request that got no response"
+    elif form == "json" and not (isinstance(request.body, str) and isinstance(response.body, str)):
+        found = "a body that is no text"
+    if found:
+        raise CassetteError(
+            f"call {exchange.call} of trial {exchange.trial} has no form in a vcrpy "
+            f"{form.upper()} file",
+            found=found,
+            expected="an HTTP exchange" + (" of text" if form == "json" else ""),
+            remedy="convert to YAML" if "text" in found else "leave this recording in its own form",
+        )
+    return {
+        "request": {
+            "body": request.body or None,
+            "headers": {},
+            "method": request.method,
+            "uri": request.url,
+        },
+        "response": {
+            "body": {"string": response.body},
+            "headers": {name: [text] for name, text in sorted(response.headers.items())},
+            "status": {"code": response.status, "message": responses.get(response.status, "")},
+        },
+        _OURS: {
+            "trial": exchange.trial,
+            "call": exchange.call,
+            "recorded_at": exchange.recorded_at,
+        },
+    }
+
+
+def read_vcr(path: Path) -> list[Answered]:
+    """The interactions of a vcrpy file, YAML or JSON by its suffix, in their order.
+
+    Raises:
+        BrokenCassette: the file cannot be read; names file and interaction.
+    """
+    where = str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        value = json.loads(text) if path.suffix == ".json" else _yaml(text)
+        where = f"{path}: the file"
+        interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
+        found = []
+        for number, interaction in enumerate(interactions, start=1):
+            where = f"{path}: interaction {number}"
+            found.append(_answered(_typed(interaction, dict, "it"), where))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise BrokenCassette(
+            f"{where} cannot be read as a recording of vcrpy",
+            found=" ".join(str(error).split())[:300],
+            expected="a mapping with version 1 and a list of interactions, each with request "
+            "(method, uri, body) and response (status, headers, body), of plain values",
+            remedy="record it again with vcrpy 1.0 or later",
+        ) from error
+    return found
+
+
+def _yaml(text: str) -> Any:
+    return yaml.load(text, Loader=_SafeLoader)  # noqa: S506 - either of the two is safe
+
+
+def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
+    request = _typed(interaction.get("request"), dict, "request")
+    response = _typed(interaction.get("response"), dict, "response")
+    status = _typed(response.get("status"), dict, "response.status")
+    body = _typed(response.get("body"), dict, "response.body")
+    ours = _typed(interaction.get(_OURS, {}), dict, _OURS)
+    recorded_at = _optional(ours.get("recorded_at"), f"{_OURS}.recorded_at")
+    if recorded_at is not None:
+        datetime.strptime(recorded_at, _INSTANT).replace(tzinfo=UTC)
+    return Answered(
+        where=where,
+        method=_typed(request.get("method"), str, "request.method"),
+        url=_typed(request.get("uri"), str, "request.uri"),
+        body=as_body(_bytes(request.get("body"), "request.body")),
+        status=_typed(status.get("code"), int, "response.status.code"),
+        headers=tuple(_headers(response.get("headers") or {})),
+        data=_bytes(body.get("string"), "response.body.string"),
+        trial=_optional(ours.get("trial"), f"{_OURS}.trial"),
+        recorded_at=recorded_at,
+    )
+
+
+def _headers(value: Any) -> Iterator[tuple[str, str]]:
+    for name, given in _typed(value, dict, "response.headers").items():
+        for text in given if isinstance(given, list) else [given]:
+            plain = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+            yield str(name), plain
+
+
+def _bytes(value: Any, name: str) -> bytes:
+    if value is None:
+        return b""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, dict | list):
+        # What aiohttp was given as ``json=`` stands there as it was given.
+        return json.dumps(value).encode()
+    return _typed(value, str, name).encode("utf-8", "surrogatepass")
+
+
+def _typed(value: Any, kind: type[_T], name: str) -> _T:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        message = f"{name} is {type(value).__name__}, not {kind.__name__}"
+        raise ValueError(message)  # noqa: TRY004 - the file is wrong, not the program
+    return value
+
+
+def _optional(value: Any, name: str) -> str | None:
+    return None if value is None else _typed(value, str, name)
+
+
+def batch_line(custom_id: str, body: bytes) -> str:
+    """A line of a batch's input file, without a line end: ``body`` stands in it as it is."""
+    head = json.dumps({"custom_id": custom_id, "method": "POST", "url": BATCH_URL})
+    return f'{head[:-1]}, "body": {body.decode()}}}'
+
+
+def read_batch_results(path: Path) -> Iterator[BatchResult]:
+    """The lines of the output or error file of a batch, as OpenAI and vLLM write them.
+
+    Raises:
+        LogError: the file or a line of it cannot be read; names file and line.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise LogError(f"the results {path} cannot be read", found=str(error)) from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            yield _result(_typed(json.loads(line), dict, "the line"), where)
+        except (ValueError, RecursionError) as error:
+            raise LogError(
+                f"{where} is no result of a batch",
+                found=str(error),
+                expected="a JSON object with custom_id, response (status_code, body) and error",
+                remedy="download the output or error file of the batch again",
+            ) from error
+
+
+def _result(line: Mapping[str, Any], where: str) -> BatchResult:
+    custom_id = _typed(line.get("custom_id"), str, "custom_id")
+    error = line.get("error")
+    response = line.get("response")
+    if response is None:
+        return BatchResult(where, custom_id, None, b"", _reason(error))
+    status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
+    body = response.get("body")
+    if body is None and status >= HTTPStatus.BAD_REQUEST:
+        # vLLM puts what its server would have answered beside the response.
+        body = error if isinstance(error, dict) and "error" in error else {"error": error}
+    if body is None:
+        return BatchResult(where, custom_id, None, b"", _reason(error))
+    return BatchResult(where, custom_id, status, _compact(body), "", _created(body))
+
+
+def _reason(error: Any) -> str:
+    if isinstance(error, dict):
+        return str(error.get("message") or error.get("code") or error)
+    return str(error or "no response and no error")
+
+
+def _compact(body: Any) -> bytes:
+    """A body as servers send it. What a batch file holds is parsed: its spaces are not known."""
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _created(body: Any) -> str | None:
+    """When the answer was made: ``created``, in seconds since 1970."""
+    created = body.get("created") if isinstance(body, dict) else None
+    if not isinstance(created, int) or created <= 0:
+        return None
+    try:
+        return datetime.fromtimestamp(created, UTC).strftime(_INSTANT)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -170,6 +170,16 @@ class Ledger:
         # The number is given now: the order of requests is the program's, that of answers chance.
         return Lookup(request, None, scope.make())
 
+    def recorded(self, scope: CallScope, request: RecordedRequest) -> Exchange | None:
+        """The exchange that answers the first request of a scope; a miss counts as no call."""
+        request = self.scrubbed(request)
+        digest = request_digest(request.method, request.url, request.body)
+        with self._lock:
+            found = self._recordings.find(scope.trial, digest, 0, replay_errors=False)
+        if found is not None:
+            scope.asked(digest)
+        return found
+
     def keep(
         self, scope: CallScope, request: RecordedRequest, response: RecordedResponse, number: int
     ) -> None:

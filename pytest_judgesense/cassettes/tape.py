@@ -156,6 +156,13 @@ class Tape:
             raise self._missing(scope, lookup.request, "no answer to this request")
         return lookup.found
 
+    def recorded_answer(
+        self, scope: CallScope, method: str, url: str, body: str
+    ) -> RecordedResponse | None:
+        """The recorded answer to a trial's only request; ``None`` if it has to be made."""
+        found = self._ledger.recorded(scope, RecordedRequest(method, url, body))
+        return found.response if found else None
+
     def find_call(
         self,
         scope: CallScope,

@@ -277,20 +277,20 @@ def kill_a_recording(
         tally.asked_again += len(lost)
         # A call holds its place among the 32 until its line is written.
         tally.hold(len(lost) <= CONCURRENCY, f"{where}: {len(lost)} calls lost")
+        # A torn line that stays would be glued to the next one, and `Left` could not read it.
+        mended = bool(before.torn) and (after.torn != before.torn or len(kept) > len(had))
+        tally.mended += mended
         if killed:
             tally.kills += 1
-            # A torn line that was not cut off would be glued to the next: `Left` could not read it.
-            tally.mended += bool(before.torn and len(kept) > len(had))
             if (number % 3 == 2 or not moments) and kept:
                 _tear(cassette, chance)
                 tally.asked_again += 1
-            tally.torn += bool(Left.of(cassette).torn)
+            tally.torn += bool(Left.of(cassette).torn) and (mended or not before.torn)
         else:
             tally.hold(status == 0, f"{where}: ended with {status}:\n{output}")
             tally.hold(len(kept) == TRIALS, f"{where}: finished with {len(kept)} trials")
             tally.hold(not lost, f"{where}: a session that finished lost {len(lost)}")
             if before.torn:
-                tally.mended += 1
                 tally.hold("notice: " in output, f"{where}: a torn line mended without a notice")
     tally.recordings += 1
     tally.hold(len(everything) == TRIALS, f"seed {seed}: {len(everything)} trials were asked")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -306,20 +307,34 @@ def test_a_file_that_is_edited_while_it_is_recorded_stays_as_it_was_edited(
     assert cassette.read_bytes() == data
 
 
-@pytest.mark.parametrize("order", [["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]])
-def test_the_finished_file_does_not_depend_on_the_order_of_the_answers(
-    cassette: Path, endpoint: Endpoint, open_tape: OpenTape, order: list[str]
+@pytest.mark.parametrize("concurrency", [2, 32])
+def test_the_finished_file_is_the_same_bytes_whatever_the_concurrency(
+    cassette: Path, endpoint: Endpoint, open_tape: OpenTape, concurrency: int
 ) -> None:
-    # The clock of `open_tape` stands still, so every byte is compared, dates included.
-    tape = open_tape("record")
-    for trial in order:
-        ask(tape, endpoint, trial)
-    tape.finish(["a", "b", "c"])
-    finished = cassette.read_bytes()
-    cassette.unlink()
-    tape = open_tape("record")
-    for trial in ("a", "b", "c"):
-        ask(tape, endpoint, trial)
-    assert cassette.read_bytes() == finished  # even before it is finished
-    tape.finish(["a", "b", "c"])
-    assert cassette.read_bytes() == finished
+    trials = [f"t{number:02}" for number in range(64)]
+
+    def recorded(concurrency: int, order: list[str]) -> tuple[list[str], bytes]:
+        # The clock of `open_tape` stands still, so every byte is compared, dates included.
+        tape = open_tape("record")
+        with (
+            tape.intercepting(),
+            httpx.Client() as client,
+            ThreadPoolExecutor(concurrency) as threads,
+        ):
+
+            def ask_one(trial: str) -> None:
+                with tape.trial(trial):
+                    client.post(f"{endpoint.url}/echo", json={"prompt": trial})
+
+            list(threads.map(ask_one, order))
+        arrived = [entry.trial for entry in read_exchanges(cassette)]
+        tape.finish(trials)
+        data = cassette.read_bytes()
+        cassette.unlink()
+        return arrived, data
+
+    arrived, one_by_one = recorded(1, trials)
+    assert arrived == trials
+    arrived, together = recorded(concurrency, trials[::-1])
+    assert arrived != trials
+    assert together == one_by_one

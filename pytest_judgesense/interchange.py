@@ -11,14 +11,20 @@ import hashlib
 import os
 import tempfile
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
 
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_body
+from pytest_judgesense.cassettes.exchange import (
+    FAULT,
+    NO_RESPONSE,
+    Exchange,
+    RecordedRequest,
+    as_body,
+)
 from pytest_judgesense.cassettes.interchange import (
     BATCH_URL,
     JSON_HEADERS,
@@ -36,16 +42,15 @@ from pytest_judgesense.cassettes.tape import Tape, utc_now
 from pytest_judgesense.errors import (
     CassetteError,
     LogError,
-    MissingRecording,
-    StaleRecording,
     UsageError,
 )
-from pytest_judgesense.judges.asking import key_of, request_of
+from pytest_judgesense.judges.asking import fault_of, key_of, request_of
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import HttpRequest
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import renderer
+from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
@@ -94,8 +99,12 @@ def to_vcr(source: Path, target: Path) -> list[str]:
             expected="a new file with the suffix .yaml, .yml or .json",
         )
     exchanges = _recorded(source)
-    _write(target, vcr_text(exchanges, form))
-    return [f"{len(exchanges)} exchanges written: {target}"]
+    played = [one for one in exchanges if one.response.status != NO_RESPONSE]
+    write_text(target, vcr_text(played, form))
+    lines = [f"{len(played)} exchanges written: {target}"]
+    if left := len(exchanges) - len(played):
+        lines.append(f"{left} requests that got no response have no form there and are left out")
+    return lines
 
 
 def from_vcr(source: Path, target: Path) -> list[str]:
@@ -118,7 +127,7 @@ def from_vcr(source: Path, target: Path) -> list[str]:
     trials: dict[str, list[Answered]] = {}
     for one in found:
         trials.setdefault(one.trial or "", []).append(one)
-    return _told(target, _record(target, trials, {}))
+    return _told(target, _record(target, trials))
 
 
 def from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:
@@ -142,7 +151,7 @@ def from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Pa
             foreign.append(one)
             continue
         trials.setdefault(asking[0].id, []).append(one)
-        if one.status < _ERROR:
+        if one.status < _ERROR and _fault(one, judge) is None:
             asking.popleft()
     if not trials:
         raise CassetteError(
@@ -172,7 +181,7 @@ def export_batch(judge: JudgeSpec, suite: Suite, cassettes: Path, target: Path) 
     if not missing:
         return [f"all {len(requests)} trials of {judge.name} on {suite.name} are recorded"]
     text = "".join(f"{batch_line(_custom_id(t, r), r.body)}\n" for t, r in missing)
-    _write(target, text)
+    write_text(target, text)
     count = f"{len(missing)} of {len(requests)} trials of {judge.name} on {suite.name}"
     lines = [f"{count} are not recorded, their requests are written: {target}"]
     if len(missing) > _MOST_LINES or len(text.encode()) > _MOST_BYTES:
@@ -233,7 +242,7 @@ def import_batch(
             remedy="name the judge and the suite of the export; if a prompt has changed since, "
             "export and run the batch again",
         )
-    lines = _record_all(judge, cassettes, {k: _in_order(v) for k, v in trials.items()})
+    lines = _record_all(judge, cassettes, {k: _in_order(v, judge) for k, v in trials.items()})
     names = {"foreign": "are of other judges or suites", "unanswered": "were not answered"}
     lines += [
         f"{count} results {names.get(kind, kind)} and left out, the first is {first[kind]}"
@@ -243,10 +252,11 @@ def import_batch(
     return [*lines, f"{len(requests) - missing} of {len(requests)} trials are recorded now"]
 
 
-def _in_order(given: Sequence[Answered]) -> list[Answered]:
+def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
     """What came of one request: errors, then its answer. What came twice alike counts once."""
     once = list({(one.status, one.data): one for one in reversed(given)}.values())
-    answers = [one for one in once if one.status < _ERROR]
+    errors = [one for one in once if one.status >= _ERROR or _fault(one, judge)]
+    answers = [one for one in once if one not in errors]
     if len(answers) > 1:
         raise LogError(
             f"{answers[0].where} and {answers[1].where} answer the same request",
@@ -254,7 +264,7 @@ def _in_order(given: Sequence[Answered]) -> list[Answered]:
             expected="one answer to a request",
             remedy="delete one of the two lines",
         )
-    return [one for one in reversed(once) if one.status >= _ERROR] + answers
+    return [*reversed(errors), *answers]
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> dict[str, tuple[Trial, HttpRequest]]:
@@ -293,14 +303,8 @@ def _missing(
         if path not in tapes:
             tapes[path] = Tape.open(path, "replay", secrets=_secrets(judge))
         with tapes[path].trial(trial.id) as scope:
-            try:
-                body = as_body(request.body)
-                found = tapes[path].find(scope, request.method, request.url, body)
-            except (MissingRecording, StaleRecording):
+            if tapes[path].answer_to(scope, request.method, request.url, request.body) is None:
                 yield trial, request
-            else:
-                if not found.answers:
-                    yield trial, request
 
 
 def _record_all(
@@ -312,28 +316,30 @@ def _record_all(
     return [
         line
         for path, part in sorted(by_path.items())
-        for line in _told(path, _record(path, part, _secrets(judge)))
+        for line in _told(path, _record(path, part, judge))
     ]
 
 
 def _record(
-    path: Path, trials: Mapping[str, Sequence[Answered]], secrets: Mapping[str, str]
+    path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSpec | None = None
 ) -> Counter[str]:
     """Record what the trials were answered; how many exchanges are new, known, and contradicted."""
     counts: Counter[str] = Counter()
+    secrets = _secrets(judge) if judge else {}
     instant = ""
     with _held(path):
         tape = Tape.open(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
             for trial, given in trials.items():
-                with tape.trial(trial):
+                with tape.trial(trial) as scope:
                     for one in given:
                         response = received(one.status, one.headers, one.data)
-                        if one.status >= _ERROR and (trial, response.body) in errors:
+                        if (trial, response.body) in errors:
                             counts["known"] += 1
                             continue
                         instant = one.recorded_at or utc_now()
+                        scope.fault_of = _saying(_fault(one, judge))
                         request = RecordedRequest(one.method, one.url, one.body)
                         known = tape.record_answer(request, one.status, one.headers, one.data)
                         counts["known" if known else "new"] += 1
@@ -342,6 +348,17 @@ def _record(
         finally:
             tape.finish(trial_order(tape.trials))
     return counts
+
+
+def _fault(one: Answered, judge: JudgeSpec | None) -> str | None:
+    """What is wrong with an answer in spite of its status: as recorded, or as the judge finds."""
+    if judge is None or judge.provider == "callable":
+        return dict(one.headers).get(FAULT)
+    return fault_of(judge)(one.status, received(one.status, one.headers, one.data).body)
+
+
+def _saying(fault: str | None) -> Callable[[int, str | bytes], str | None]:
+    return lambda _status, _body: fault
 
 
 def _told(path: Path, counts: Counter[str]) -> list[str]:
@@ -359,14 +376,6 @@ def _recorded(path: Path) -> list[Exchange]:
     if not path.is_file():
         raise UsageError(f"there is no cassette {path}", expected="the path of a cassette")
     return read_exchanges(path)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written", found=str(error)) from error
 
 
 @contextmanager

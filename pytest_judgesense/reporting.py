@@ -20,7 +20,14 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.suites.planning import trial_order
 
-__all__ = ["cells_of_logs", "datasheet_of_cells", "joined_logs", "log_of_cells", "merge"]
+__all__ = [
+    "cells_of_logs",
+    "datasheet_of_cells",
+    "joined_logs",
+    "log_of_cells",
+    "merge",
+    "write_text",
+]
 
 
 def cells_of_logs(paths: Iterable[Path], seed: int = 0) -> list[Cell]:
@@ -188,7 +195,7 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
     # All are joined before the first is written: a contradiction leaves everything as it was.
     joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
     for goal, text in joined.items():
-        _replace(goal, text)
+        write_text(goal, text)
     return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
 
 
@@ -237,7 +244,12 @@ def _object(path: Path) -> dict[str, Any]:
     return value
 
 
-def _replace(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Make ``text`` the content of ``path``, at once or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

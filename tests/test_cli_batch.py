@@ -167,6 +167,22 @@ def test_a_trial_that_ended_in_an_error_is_replayed_as_failed(capsys, server):
     assert failed[0].outcome == Failed("HTTP 400: too long")
 
 
+def test_a_result_without_a_reply_is_no_answer(capsys, server, live):
+    results = executed(exported(capsys), server)
+    empty = json.loads(json.dumps(results[0]))
+    empty["response"]["body"]["choices"] = []
+
+    told(capsys, "batch", "import", written([empty, *results[1:]]), *NAMED)
+    assert [line["custom_id"] for line in exported(capsys)] == [empty["custom_id"]]
+    code, out, _ = told(capsys, "batch", "import", written([empty, *results]), *NAMED)
+
+    assert code == 0
+    assert f"{TRIALS} of {TRIALS} trials are recorded now" in out
+    exchanges = read_exchanges(CASSETTE)
+    assert len(exchanges) == TRIALS + 1
+    assert sum(not one.answers for one in exchanges) == 1
+
+
 def test_the_same_results_twice_change_nothing(capsys, server):
     results = executed(exported(capsys), server)
     results[0]["response"] |= {"status_code": 500, "body": {"error": "broken"}}

@@ -29,9 +29,9 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
+from pytest_judgesense.interchange import requests_of
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.spec import judge_from_name
-from pytest_judgesense.measurement import requests_of
 from tests.datasheet.replaying import measured, suite_named
 from tests.interchanging import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
 
@@ -286,6 +286,12 @@ def test_compressed_answers_are_imported_as_text(capsys, live):
     assert undated(CASSETTE) == undated(live)[:1]
 
 
+def reply(text: str) -> str:
+    """A chat completion; without a text one that has no choices."""
+    choices = [{"message": {"content": text}, "finish_reason": "stop"}] if text else []
+    return json.dumps({"choices": choices})
+
+
 def test_replicates_get_the_answers_in_their_order(capsys):
     # Three replicates without a seed send the same request; the second was answered at its second
     # attempt.
@@ -307,14 +313,23 @@ def test_replicates_get_the_answers_in_their_order(capsys):
         for line in Path("requests.jsonl").read_text().splitlines()
     )
     assert bodies[0] == bodies[1] == bodies[2] != bodies[3]
-    given = [(200, "first"), (500, "broken"), (200, "second"), (200, "third"), (200, "fourth")]
+    # An answer without a reply in it is none, whatever its status.
+    given = [
+        (200, "first"),
+        (500, "broken"),
+        (200, "second"),
+        (200, ""),
+        (200, "third"),
+        (200, "4th"),
+    ]
+    bodies_of = {text: reply(text) for _, text in given}
     interactions = [
         {
             "request": {"method": "POST", "uri": URL, "body": bodies[0], "headers": {}},
             "response": {
                 "status": {"code": status, "message": ""},
                 "headers": {},
-                "body": {"string": text},
+                "body": {"string": bodies_of[text]},
             },
         }
         for status, text in given
@@ -326,10 +341,30 @@ def test_replicates_get_the_answers_in_their_order(capsys):
     assert code == 0, err
     # A fourth answer to the same request is of no trial.
     assert "1 interactions are of no trial" in out
-    assert [
-        (e.trial[-2:], e.call, e.response.body)
-        for e in read_exchanges(Path("cassettes/mine/three.jsonl"))
-    ] == [("r1", 1, "first"), ("r2", 1, "broken"), ("r2", 2, "second"), ("r3", 1, "third")]
+    recorded = read_exchanges(Path("cassettes/mine/three.jsonl"))
+    assert [(e.trial[-2:], e.call, e.response.body) for e in recorded] == [
+        ("r1", 1, reply("first")),
+        ("r2", 1, reply("broken")),
+        ("r2", 2, reply("second")),
+        ("r3", 1, reply("")),
+        ("r3", 2, reply("third")),
+    ]
+    assert [e.answers for e in recorded] == [True, False, True, False, True]
+
+
+def test_faults_come_back_and_requests_without_a_response_are_told_of(capsys):
+    page = RecordedResponse(200, {"judgesense-fault": "no reply in the response"}, "<html>")
+    fault = replace(exchange("s/a", "one", ""), response=page)
+    lost = replace(exchange("s/a", "one", "ReadError", 0), call=2)
+    answer = replace(exchange("s/a", "one", "yes"), call=3)
+    rewrite(Path("own.jsonl"), [fault, lost, answer])
+
+    code, out, _ = told(capsys, "cassettes", "convert", "own.jsonl", "-o", "stock.yaml")
+
+    assert code == 0
+    assert "1 requests that got no response have no form there" in out
+    told(capsys, "cassettes", "convert", "stock.yaml", "-o", "back.jsonl")
+    assert read_exchanges(Path("back.jsonl")) == [fault, replace(answer, call=2)]
 
 
 def test_a_file_of_others_needs_the_judge_and_the_suite(capsys, live):
@@ -397,7 +432,6 @@ def test_a_file_that_is_no_recording_is_named_and_runs_no_code(capsys, text, rea
             "the call of a Python function",
         ),
         (exchange("s/bytes", "x", b"\xff"), ".json", "a body that is no text"),
-        (exchange("s/none", "x", "reset", 0), ".yaml", "a request that got no response"),
     ],
 )
 def test_what_has_no_form_in_a_vcrpy_file_is_named(capsys, one, suffix, reason):

@@ -12,7 +12,7 @@ import importlib
 import inspect
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -39,7 +39,7 @@ from pytest_judgesense.judges.wire import (
 )
 from pytest_judgesense.judgment import Failed, Usage
 
-__all__ = ["Answer", "Asker", "function_of", "key_of", "open_asker", "request_of"]
+__all__ = ["Answer", "Asker", "fault_of", "function_of", "key_of", "open_asker", "request_of"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
@@ -122,6 +122,18 @@ def request_of(
     return wire_of(spec.provider).request(spec, url, key, messages, seed)
 
 
+def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
+    """What is wrong with a response that holds no reply in spite of its status; see `CallScope`."""
+
+    def fault(status: int, body: str | bytes) -> str | None:
+        if kind_of_status(status) != "answer":
+            return None  # the status says it
+        reply = wire_of(spec.provider).read(status, _text_of(as_bytes(body)))
+        return "no reply in the response" if isinstance(reply, Failed) else None
+
+    return fault
+
+
 class Asker:
     """Asks one judge on one tape. Made by `open_asker`."""
 
@@ -194,7 +206,7 @@ class Asker:
         recorded = self._tape.answer_to(scope, request.method, request.url, request.body)
         if recorded is not None:
             return Answer(self._read(recorded))
-        scope.fault_of = self._fault_of
+        scope.fault_of = fault_of(self._spec)
         most = Usage(len(request.body), self._spec.max_tokens)  # no token is shorter than a byte
         made = await self._traffic.call(
             lambda: self._attempt(scope, request),
@@ -234,12 +246,6 @@ class Asker:
             wait_s=wait_asked_for(response.headers),
             latency_s=latency,
         )
-
-    def _fault_of(self, status: int, body: str | bytes) -> str | None:
-        if kind_of_status(status) != "answer":
-            return None  # the status says it
-        reply = wire_of(self._spec.provider).read(status, _text_of(as_bytes(body)))
-        return "no reply in the response" if isinstance(reply, Failed) else None
 
     def _usd(self, usage: Usage) -> float | None:
         if self._spec.provider == "embedded":

@@ -113,5 +113,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     return UsageError(
         f"there is no {kind} named {name!r}",
         expected="one of: " + ", ".join(names) if names else f"no {kind} is known here",
-        remedy=f"did you mean {close[0]!r}?" if close else f"name a {kind} of the list",
+        remedy=f"did you mean {close[0]!r}?"
+        if close
+        else (f"name a {kind} of the list" if names else ""),
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, key_of, open_asker
@@ -193,7 +194,7 @@ def measure(
         served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
         recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
         seed=seed,
-        notices=tuple(tape.notice for tape in tapes if tape.notice),
+        notices=(*(tape.notice for tape in tapes if tape.notice), *failures(judgments)),
     )
 
 

@@ -1,3 +1,17 @@
-"""For all tests: what has to be loaded before any test is collected."""
+"""For all tests: what has to be loaded before any test is collected, and what did not run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly, whatever the verbosity, that the tests on real judgments had nothing to read."""
+    if not LLMBAR.is_dir():
+        terminalreporter.section("NOT RUN: tests on real judgments")
+        terminalreporter.write_line(f"there is no LLMBar at {LLMBAR}")
+        terminalreporter.write_line("set JUDGESENSE_SHARED to the folder that holds data/llmbar")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome
@@ -15,7 +15,7 @@ from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate
 
-__all__ = ["explain", "printable", "summary"]
+__all__ = ["explain", "failures", "printable", "summary"]
 
 # Of 100 columns; pytest may put a margin of four before them.
 _WIDTH = 96
@@ -82,6 +82,7 @@ def _lines(
         yield from (f"    {line}" for line in _details(finding))
     for estimate in outcome.beside:
         yield f"  beside it: {_name(estimate)} = {_value(estimate)}"
+    yield from (f"  {line}" for line in failures(cell.judgments))
     title, groups = evidence_of(outcome, cell)
     if groups:
         items = items_of(groups)
@@ -115,6 +116,7 @@ def _headline(finding: Finding) -> str:
 def _details(finding: Finding) -> Iterator[str]:
     estimate = finding.estimate
     if estimate.value is None:
+        yield from _missing(estimate)
         return
     if finding.reason:
         yield finding.reason
@@ -128,11 +130,28 @@ def _details(finding: Finding) -> Iterator[str]:
             f"over {interval.clusters} clusters"
         )
     yield counts
+    yield from _missing(estimate)
+    if finding.warning:
+        yield finding.warning
+
+
+def _missing(estimate: Estimate) -> Iterator[str]:
     missing = estimate.missing
     if missing.unparsed or missing.failed:
         yield f"missing replies: {missing.unparsed} unparsed, {missing.failed} failed"
-    if finding.warning:
-        yield finding.warning
+
+
+def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """Why calls failed: the most frequent reasons, each with its count and one trial."""
+    by_reason: dict[str, list[str]] = {}
+    for judgment in judgments:
+        if isinstance(judgment.outcome, Failed):
+            by_reason.setdefault(judgment.outcome.reason, []).append(judgment.trial.id)
+    ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    for reason, trials in ranked[:_SHOWN_GROUPS]:
+        yield f"{len(trials)} failed, the first {trials[0]}: {_cut(reason, 160)}"
+    if len(ranked) > _SHOWN_GROUPS:
+        yield f"... and {len(ranked) - _SHOWN_GROUPS} more reasons of failed calls"
 
 
 def _spread(groups: list[Group]) -> list[Group]:

@@ -153,7 +153,7 @@ class Asker:
         self._base_url = base_url
         self._key = key
         self._client = client
-        self._function = function_of(spec) if spec.provider == "callable" else None
+        self._function: JudgeFunction | None = None
 
     async def ask(
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
@@ -166,12 +166,13 @@ class Asker:
             JudgeError: the judge cannot be asked at all.
         """
         with self._tape.trial(trial_id) as scope:
-            if self._function is not None:
+            if self._spec.provider == "callable":
                 answer = await self._call(scope, messages)
             else:
                 answer = await self._request(scope, messages, replicate)
             # While recording, what the tape knows already answers at no cost and in no time.
-            made = scope.made > 0
+            failed = isinstance(answer.reply, Failed) and self._tape.mode == "record"
+            made = scope.made > 0 or failed
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
     def replay(
@@ -264,7 +265,6 @@ class Asker:
         return 0.0 if attempt.reply.reason.startswith("HTTP ") else None
 
     async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
-        assert self._function is not None
         target = self._spec.model
         plain = [dict(message) for message in messages]
         recorded = self._tape.find_call(scope, target, plain)
@@ -291,7 +291,9 @@ class Asker:
         return Answer(made.reply, made.latency_s)
 
     async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
-        assert self._function is not None
+        if self._function is None:
+            # Not before it is needed: a replay needs neither the model nor the module around it.
+            self._function = function_of(self._spec)
         target = self._spec.model
         started = time.perf_counter()
         try:

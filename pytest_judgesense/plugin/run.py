@@ -151,7 +151,13 @@ class Run:
             measurement.cell,
             measurement.judge.name,
             measurement.prompt_of,
-            f"pytest '{nodeid}' --judge-datasheet judgments.jsonl",
+            " ".join(
+                [
+                    f"pytest '{nodeid}'",
+                    *(self._options_of(measurement.judge) if self._settings.judges else ()),
+                    "--judge-datasheet judgments.jsonl",
+                ]
+            ),
         )
 
     def take_pending(self) -> list[dict[str, Any]]:
@@ -212,12 +218,21 @@ class Run:
                 if self._settings.mode == "live" and self._settings.save_live and path.exists():
                     replace_content(self._settings.save_live / judge.slug / file, path.read_bytes())
 
-    def how_to_record(self, judge: JudgeSpec, suite: str) -> str:
+    def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that records what is missing."""
-        return (
-            f"record it: pytest --judge-suite {suite} --judge-name {judge.called or judge.name} "
-            f"--judge-mode record --judge-cassettes {self._settings.cassettes}"
-        )
+        own = suite.path.resolve() != builtin_suites().get(suite.base, Path()).resolve()
+        what = shlex.quote(str(suite.path)) if own else ""
+        # A file of the user's is named by its path; with a preset the option chooses that as well.
+        named = "" if own and "@" not in suite.name else f"--judge-suite {suite.name}"
+        parts = ["record it: pytest", what, named, *self._options_of(judge), "--judge-mode record"]
+        return " ".join(part for part in parts if part)
+
+    def _options_of(self, judge: JudgeSpec) -> list[str]:
+        """The options that a command needs to find this judge and its recordings again."""
+        options = [f"--judge-name {shlex.quote(judge.called or judge.name)}"]
+        if self._settings.cassettes != self._settings.rootdir / "cassettes":
+            options.append(f"--judge-cassettes {shlex.quote(str(self._settings.cassettes))}")
+        return options
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
@@ -238,7 +253,7 @@ class Run:
                     mode=self._mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
-                    how_to_record=self.how_to_record(judge, suite.name),
+                    how_to_record=self.how_to_record(judge, suite),
                     traffic=self.traffic(judge),
                     told=told,
                 )

@@ -24,6 +24,7 @@ from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.suites.builtin import builtin_cassettes
 from pytest_judgesense.suites.suite import Suite
 from tests.datasheet.replaying import SHIPPED, measured, recordings, replayed, suite_named
+from tests.judges.endpoint import endpoint
 
 CLEAN = judge_from_name("embedded:clean")
 
@@ -253,9 +254,9 @@ def test_a_function_is_recorded_at_the_call_and_replayed_without_it(
 
 def test_an_endpoint_that_refuses_leaves_failed_judgments_and_no_rate(tmp_path: Path) -> None:
     suite = few("vacuum", 2)
-    table = {"provider": "openai", "model": "x", "base_url": ""}
-    with serving() as server:  # profiles only: any other model is a 404
-        judge = judge_from_table("mine", {**table, "base_url": server.base_url}, tmp_path)
+    with endpoint(lambda _path, _body: (400, "text/plain", b"no")) as server:
+        table = {"provider": "openai", "model": "x", "base_url": server.url}
+        judge = judge_from_table("mine", table, tmp_path)
         found = measured(judge, suite, recordings(suite, tmp_path), "record")
     assert all(isinstance(judgment.outcome, Failed) for judgment in found.judgments)
     assert found.calls.failed == 4

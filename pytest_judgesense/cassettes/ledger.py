@@ -100,7 +100,9 @@ class Ledger:
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
-        self._recordings = Recordings(read_exchanges(path))
+        self._recordings = Recordings(
+            self._journal.exchanges if self._journal else read_exchanges(path)
+        )
         self._lock = Lock()
         self._renewed: dict[str, frozenset[str]] = {}
 
@@ -125,14 +127,17 @@ class Ledger:
             return [exchange for exchange, _ in self._recordings.of(trial)]
 
     def open(self, trial: str, owner: object) -> CallScope:
-        """A scope for a new attempt at ``trial``."""
+        """A scope for a new attempt at ``trial``.
+
+        Raises:
+            CassetteError: the trial is to be asked, and its answer could not be recorded.
+        """
         with self._lock:
-            return CallScope(
-                trial,
-                owner,
-                settled=self._recordings.complete(trial),
-                after=self._recordings.last_call(trial),
-            )
+            settled = self._recordings.complete(trial)
+            after = self._recordings.last_call(trial)
+        if self._journal is not None and not settled:
+            self._journal.prepare()
+        return CallScope(trial, owner, settled=settled, after=after)
 
     def close(self, scope: CallScope) -> None:
         """Note that the attempt went well: what the trial asked before and now did not is old."""
@@ -151,6 +156,7 @@ class Ledger:
 
         Raises:
             MissingRecording, StaleRecording: while replaying, if it is not recorded.
+            CassetteError: while recording, if its answer could not be recorded.
         """
         request = self.scrubbed(request)
         digest = request_digest(request.method, request.url, request.body)
@@ -166,6 +172,9 @@ class Ledger:
             error = self._miss(scope.trial, request, digest, call, occurrence)
             scope.remember(error)
             raise error
+        assert self._journal is not None, "what is not replayed is recorded"
+        # Before the request goes out and is paid for.
+        self._journal.prepare()
         # The number is given now: the order of requests is the program's, that of answers chance.
         return Lookup(request, None, scope.make())
 

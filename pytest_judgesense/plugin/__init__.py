@@ -107,11 +107,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the datasheets."""
-    lines = list(config.stash[STATE].summary_lines())
-    if lines:
-        terminalreporter.write_sep("=", "judge datasheet")
-        for line in lines:
-            terminalreporter.write_line(line)
+    state = config.stash[STATE]
+    sections = {
+        "judge datasheet": state.summary_lines(),
+        "judge recording interrupted": state.resume_lines(),
+    }
+    for title, section in sections.items():
+        if lines := list(section):
+            terminalreporter.write_sep("=", title)
+            for line in lines:
+                terminalreporter.write_line(line)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

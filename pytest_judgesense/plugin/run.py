@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import tempfile
-from collections.abc import Iterator, Sequence
+import os
+import shlex
+import sys
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
+from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Outcome, judge_check
@@ -26,18 +27,25 @@ from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.plugin.locking import Recorder, recording_alone
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["Run"]
 
 
 class Run:
-    """The measurements of one process of a session."""
+    """The measurements of one process of a session.
+
+    Attributes:
+        loop: where judges are asked.
+        interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
+    """
 
     def __init__(
         self,
@@ -55,6 +63,8 @@ class Run:
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
+        self._recorder = _recorder_of(config)
+        self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
 
@@ -186,22 +196,21 @@ class Run:
 
     @contextmanager
     def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
-        """The cassette, held against other processes unless it is only replayed."""
+        """The cassette, held against other processes unless it is only replayed.
+
+        Raises:
+            CassetteError: another session records it.
+        """
         path = self.cassette(judge, file)
         if self._settings.mode == "replay":
             yield path
             return
-        digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-        folder = Path(tempfile.gettempdir()) / "judgesense-locks"
-        folder.mkdir(exist_ok=True)
-        with FileLock(folder / f"{digest}.lock"):
+        with recording_alone(path, self._recorder):
             try:
                 yield path
             finally:  # what was asked before an error was paid for as well
                 if self._settings.mode == "live" and self._settings.save_live and path.exists():
-                    kept = self._settings.save_live / judge.slug / file
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, kept)
+                    replace_content(self._settings.save_live / judge.slug / file, path.read_bytes())
 
     def how_to_record(self, judge: JudgeSpec, suite: str) -> str:
         """The command that records what is missing."""
@@ -220,18 +229,23 @@ class Run:
                 for name in sorted(names)
             }
             told = stack.enter_context(self._progress.of(judge, suite))
-            return measure(
-                judge,
-                suite,
-                held,
-                self.loop,
-                mode=self._mode,
-                seed=self._settings.seed,
-                concurrency=self._settings.concurrency,
-                how_to_record=self.how_to_record(judge, suite.name),
-                traffic=self.traffic(judge),
-                told=told,
-            )
+            try:
+                return measure(
+                    judge,
+                    suite,
+                    held,
+                    self.loop,
+                    mode=self._mode,
+                    seed=self._settings.seed,
+                    concurrency=self._settings.concurrency,
+                    how_to_record=self.how_to_record(judge, suite.name),
+                    traffic=self.traffic(judge),
+                    told=told,
+                )
+            except KeyboardInterrupt:
+                if self._settings.mode == "record":
+                    self.interrupted.append(_progress(judge, own, held.values()))
+                raise
 
     @property
     def _mode(self) -> Any:
@@ -241,3 +255,24 @@ class Run:
         key = (measurement.judge.slug, measurement.suite.name)
         _, known = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*known, *lines))
+
+
+def _recorder_of(config: pytest.Config) -> Recorder:
+    """This process, for others that want to record what it records."""
+    # What xdist tells its workers; without it the process is a session of its own.
+    told = getattr(config, "workerinput", {})
+    command = told.get("mainargv", sys.argv)
+    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
+
+
+def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
+    """How much of a suite is recorded."""
+    answered = {
+        exchange.trial
+        for path in cassettes
+        for exchange in read_exchanges(path)
+        if exchange.answers
+    }
+    planned = [trial.id for trial in plan_trials(suite)]
+    recorded = sum(trial in answered for trial in planned)
+    return f"judge {judge.name}, suite {suite.name}: {recorded} of {len(planned)} trials recorded"

@@ -8,6 +8,7 @@ both, by the same way. Light on purpose: `Run`, which measures, is made at its f
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -45,6 +46,7 @@ class State:
         self.builtin: list[BuiltinArgument] = []
         self._received: list[dict[str, Any]] = []
         self._told: list[str] = []
+        self._was_interrupted = False
         self._made_live_folder: Path | None = None
         self._made_spent_folder: Path | None = None
 
@@ -169,6 +171,20 @@ class State:
         yield from datasheet_lines(self.datasheet)
         yield from self._told
 
+    def interrupt(self) -> None:
+        """Note that the session was interrupted."""
+        self._was_interrupted = True
+
+    def resume_lines(self) -> Iterator[str]:
+        """What an interrupted recording has kept, and how to go on; nothing otherwise."""
+        if self.is_worker or self.settings.mode != "record" or not self._was_interrupted:
+            return
+        if "run" in self.__dict__:
+            yield from self.run.interrupted
+        yield f"every answer that arrived is kept in {self.settings.cassettes}"
+        yield f"resume: {shlex.join(['pytest', *self.config.invocation_params.args])}"
+        yield "(asks only what is missing)"
+
     def header(self) -> str | None:
         """One line for pytest's header, where judges are asked for by an option."""
         settings = self.settings
@@ -194,6 +210,9 @@ class _Receiver:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._state.receive(report)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._state.interrupt()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.cassettes.exchange import NO_RESPONSE
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.tape import Mode, Tape
 from pytest_judgesense.errors import JudgeError, LimitReached
@@ -158,7 +159,7 @@ class Provider:
                     self.close_connection = True
                     return
                 if response.breaks == "hang":
-                    provider.release.wait(0.6)
+                    provider.release.wait(5)
                     self.close_connection = True
                     return
                 content = response.body.encode()
@@ -591,7 +592,9 @@ def test_2000_trials_under_all_faults_at_random(provider: Provider, tmp_path: Pa
 
     provider.script = script
     provider.take = lambda body: script(body["messages"][-1]["content"], 0)  # type: ignore[method-assign]
-    spec, suite, path = _spec(provider), _suite(tmp_path, TRIALS), tmp_path / "s.jsonl"
+    # Long enough that nothing but the fault itself takes so long on a busy machine.
+    spec = _spec(provider, timeout_s=2.0)
+    suite, path = _suite(tmp_path, TRIALS), tmp_path / "s.jsonl"
     traffic = Traffic(spec, 32)
     found = _measure(spec, suite, path, traffic, concurrency=32)
 
@@ -604,12 +607,17 @@ def test_2000_trials_under_all_faults_at_random(provider: Provider, tmp_path: Pa
     # Counts add up on both sides.
     calls = [name for names in played.values() for name in names]
     assert len(played) == TRIALS
-    assert len(calls) == TRIALS + found.calls.retried
     assert found.calls.made == TRIALS
     assert found.calls.failed == ends[Failed]
     assert set(calls) == {*faults, "answer"}  # each was played
     exchanges = read_exchanges(path)
-    assert len(exchanges) == len(calls)
+    assert len(exchanges) == TRIALS + found.calls.retried
+    # A call on a kept connection that the server was closing just then never arrives: it is
+    # recorded without a response, like those that the server broke off.
+    without = sum(exchange.response.status == NO_RESPONSE for exchange in exchanges)
+    broken = sum(name in ("reset", "cut off", "no answer in time") for name in calls)
+    assert len(exchanges) - len(calls) == without - broken
+    assert 0 <= without - broken <= TRIALS // 100
 
     # Nothing is asked more often than the policy says, and what it ends with is the last it got.
     unparsed = {"refusal", "null", "length", "filter"}

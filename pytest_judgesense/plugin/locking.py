@@ -1,0 +1,133 @@
+"""One recorder at a time: two sessions never write one cassette, workers of one take turns.
+
+Who holds a cassette is written beside its lock, both in a folder of the system's temporary files:
+nothing is left among the recordings. The lock itself is the operating system's and ends with its
+process, however that ends; what a killed holder wrote about itself is recognised by its process id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from pytest_judgesense.errors import CassetteError
+
+__all__ = ["Recorder", "recording_alone"]
+
+# A holder writes who it is within moments of the lock; until then an older name may stand there.
+_GRACE_S: Final = 0.5
+# How long to wait for a holder that does not say who it is.
+_PATIENCE_S: Final = 10.0
+_LONGEST_COMMAND: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """A process that records.
+
+    Attributes:
+        session: the same for all workers of one session, and for nobody else.
+        pid: id of the process.
+        command: how its session was started, for people.
+    """
+
+    session: str
+    pid: int
+    command: str
+
+    def describe(self) -> str:
+        """The process in one clause."""
+        shown = self.command[:_LONGEST_COMMAND]
+        return f"process {self.pid} ({shown})"
+
+
+@contextmanager
+def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
+    """Hold the cassette ``path`` for ``recorder`` while the block runs.
+
+    Waits for other workers of the same session.
+
+    Raises:
+        CassetteError: another session records it; names its process.
+    """
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    try:
+        # One folder a user: another's could not be written.
+        user = getattr(os, "getuid", lambda: "")()
+        folder = Path(tempfile.gettempdir()) / f"judgesense-locks-{user}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        lock = FileLock(folder / f"{digest}.lock", thread_local=False)
+        holder = folder / f"{digest}.json"
+        _acquire(lock, holder, path, recorder)
+    except OSError as error:
+        raise CassetteError(
+            f"{path} cannot be held against other processes",
+            found=str(error),
+            expected="a folder for temporary files that can be written",
+            remedy="name one by the environment variable TMPDIR",
+        ) from error
+    try:
+        with suppress(OSError):
+            holder.write_text(json.dumps(asdict(recorder)), encoding="utf-8")
+        yield
+    finally:
+        with suppress(OSError):
+            holder.unlink()
+        lock.release()
+
+
+def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> None:
+    nameless_until = time.monotonic() + _PATIENCE_S
+    while True:
+        before = _read(holder)
+        with suppress(Timeout):
+            lock.acquire(timeout=_GRACE_S, poll_interval=0.05)
+            return
+        other = _read(holder)
+        if other is None or other != before or not _is_alive(other.pid):
+            if time.monotonic() > nameless_until:
+                raise _held(path, "another process, which does not say who it is")
+        elif other.session == recorder.session:
+            nameless_until = time.monotonic() + _PATIENCE_S
+        else:
+            raise _held(path, other.describe())
+
+
+def _held(path: Path, who: str) -> CassetteError:
+    return CassetteError(
+        f"{path} is being recorded by another session",
+        found=who,
+        expected="one session that records a cassette",
+        remedy="wait until it has ended, or end it, and start again: only what is missing then is "
+        "asked; or record into another folder with --judge-cassettes",
+    )
+
+
+def _read(holder: Path) -> Recorder | None:
+    try:
+        told = json.loads(holder.read_text(encoding="utf-8"))
+        return Recorder(str(told["session"]), int(told["pid"]), str(told["command"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # signal 0 would not ask there, but interrupt
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -7,16 +7,14 @@ to tell, in lines.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
+import shlex
+import sys
+import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
-
-from filelock import FileLock, Timeout
 
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
@@ -38,6 +36,7 @@ from pytest_judgesense.cassettes.interchange import (
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.key import request_digest
 from pytest_judgesense.cassettes.ledger import received
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.tape import Tape, utc_now
 from pytest_judgesense.errors import (
     CassetteError,
@@ -58,7 +57,6 @@ __all__ = ["export_batch", "from_foreign_vcr", "from_vcr", "import_batch", "requ
 
 _FORMS: Final[Mapping[str, Form]] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _ERROR: Final = 400  # the first HTTP status that is one
-_LOCK_S: Final = 0.5
 # What OpenAI takes in one batch.
 _MOST_LINES: Final = 50_000
 _MOST_BYTES: Final = 200_000_000
@@ -327,7 +325,8 @@ def _record(
     counts: Counter[str] = Counter()
     secrets = _secrets(judge) if judge else {}
     instant = ""
-    with _held(path):
+    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    with recording_alone(path, recorder):
         tape = Tape.open(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
@@ -376,21 +375,3 @@ def _recorded(path: Path) -> list[Exchange]:
     if not path.is_file():
         raise UsageError(f"there is no cassette {path}", expected="the path of a cassette")
     return read_exchanges(path)
-
-
-@contextmanager
-def _held(path: Path) -> Iterator[None]:
-    """Hold a cassette against sessions that record it."""
-    user = getattr(os, "getuid", lambda: "")()
-    folder = Path(tempfile.gettempdir()) / f"judgesense-locks-{user}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    try:
-        with FileLock(folder / f"{digest}.lock", timeout=_LOCK_S):
-            yield
-    except Timeout as error:
-        raise CassetteError(
-            f"{path} is being recorded by another process",
-            expected="one process that records a cassette",
-            remedy="wait until it has ended, and start again",
-        ) from error

@@ -52,7 +52,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.traffic",),
     "aiolimiter": ("judges.traffic",),
-    "filelock": ("plugin.", "interchange"),
+    "filelock": ("plugin.", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),

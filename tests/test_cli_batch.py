@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from filelock import FileLock
 
 from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judgment import Failed
@@ -316,12 +314,7 @@ def test_a_broken_line_is_named(capsys, line, reason):
 
 def test_a_cassette_that_is_being_recorded_is_left_alone(capsys, server):
     results = written(executed(exported(capsys), server)[:1])
-    CASSETTE.parent.mkdir(parents=True)
-    digest = hashlib.sha256(str(CASSETTE.resolve()).encode()).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"judgesense-locks-{os.getuid()}"
-    folder.mkdir(exist_ok=True)
-    # thread_local: a lock of its own, as another process would have it.
-    with FileLock(folder / f"{digest}.lock", is_singleton=False):
+    with recording_alone(CASSETTE, Recorder("another", os.getpid(), "pytest --judge-mode record")):
         code, _, err = told(capsys, "batch", "import", results, *NAMED)
 
     assert code == 3

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Outcome, judge_check
@@ -27,7 +28,6 @@ from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.locking import Recorder, recording_alone
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name

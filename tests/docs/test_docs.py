@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -61,6 +62,7 @@ NOT_RUN = Counter(
         ("judges.md", "needs a key"): 1,
         ("embedded-judge.md", "runs until Ctrl-C"): 1,
         ("embedded-judge.md", "needs the server above"): 1,
+        ("recordings.md", "needs a GPU"): 1,
     }
 )
 
@@ -402,11 +404,11 @@ def test_suites() -> None:
 
 
 def test_cli_commands() -> None:
-    choices = _parser()._subparsers._group_actions[0].choices  # type: ignore[union-attr]
+    commands = dict(_commands(_parser()))
     in_code = re.findall(r"(?:`|^\$ )judgesense ([a-z]+)", TEXT, re.MULTILINE)
-    assert set(in_code) <= set(choices)
-    assert all(f"`judgesense {name}`" in TEXT for name in choices)
-    for name, command in choices.items():
+    assert set(in_code) <= {name.partition(" ")[0] for name in commands}
+    assert all(f"`judgesense {name}`" in TEXT for name in commands)
+    for name, command in commands.items():
         listed = {row[1] for row in table_rows("options.md", "## Command line") if row[0] == name}
         given = {
             action.option_strings[-1] if action.option_strings else action.metavar
@@ -414,6 +416,15 @@ def test_cli_commands() -> None:
             if action.dest != "help"
         }
         assert listed == given
+
+
+def _commands(parser: ArgumentParser, prefix: str = "") -> Iterator[tuple[str, ArgumentParser]]:
+    """The commands of ``parser``, those of a command with commands of its own by both words."""
+    if parser._subparsers is None:
+        yield prefix.strip(), parser
+        return
+    for name, inner in parser._subparsers._group_actions[0].choices.items():  # type: ignore[union-attr]
+        yield from _commands(inner, f"{prefix} {name}")
 
 
 def test_judges() -> None:
@@ -454,8 +465,12 @@ def test_fields_of_files(tmp_path: Path) -> None:
     assert fields == set(_paths(line)) | {"unparsed", "failed"}
 
 
+# Objects whose keys are the data's, or are explained elsewhere on the page.
+_BY_NAME = ("condition", "suites", "versions", "parts[].calls")
+
+
 def _paths(value: object, name: str = "") -> Iterator[str]:
-    if isinstance(value, dict) and value and not name.endswith(("condition", "suites", "versions")):
+    if isinstance(value, dict) and value and not name.endswith(_BY_NAME):
         for key, inner in value.items():
             yield from _paths(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list) and value and isinstance(value[0], dict):

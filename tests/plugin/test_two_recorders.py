@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.errors import CassetteError
-from pytest_judgesense.plugin.locking import Recorder, recording_alone
 
 from .project import QUIET, TRIALS, Project, no_traceback, parity_suite, times_asked
 
@@ -116,7 +116,7 @@ def test_workers_of_one_session_wait_for_each_other(project: Project, mode: str)
 HOLD = """
 import os, sys
 from pathlib import Path
-from pytest_judgesense.plugin.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 recorder = Recorder(sys.argv[2], os.getpid(), "pytest of the other")
 with recording_alone(Path(sys.argv[1]), recorder):
     print("held", flush=True)

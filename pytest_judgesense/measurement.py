@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -381,20 +381,13 @@ def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_rec
 def _calls(
     judgments: Sequence[Judgment], answers: Collection[Answer], prices: Prices | None
 ) -> Calls:
-    prompt = [j.usage.prompt_tokens for j in judgments if j.usage.prompt_tokens is not None]
-    completion = [
-        j.usage.completion_tokens for j in judgments if j.usage.completion_tokens is not None
-    ]
-    made = sum(answer.made for answer in answers)
-    cost = None
-    if prices is not None:
-        cost = (sum(prompt) * prices.prompt + sum(completion) * prices.completion) / 1e6
-    return Calls(
-        made=made,
-        replayed=len(judgments) - made,
+    calls = Calls.of(
+        judgments,
+        made=sum(answer.made for answer in answers),
         retried=sum(answer.retried for answer in answers),
-        failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
-        prompt_tokens=sum(prompt) if prompt else None,
-        completion_tokens=sum(completion) if completion else None,
-        cost_usd=cost,
     )
+    if prices is None:
+        return calls
+    prompt, completion = calls.prompt_tokens or 0, calls.completion_tokens or 0
+    cost = (prompt * prices.prompt + completion * prices.completion) / 1e6
+    return replace(calls, cost_usd=cost)

@@ -15,7 +15,7 @@ from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.judgment import TIE, Design, Failed, Judgment
+from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.suites.planning import trial_order
@@ -131,10 +131,6 @@ def datasheet_of_cells(cells: Sequence[Cell], seed: int = 0) -> Datasheet:
 
 
 def _part(cell: Cell) -> SuiteSheet:
-    prompt = [j.usage.prompt_tokens for j in cell.judgments if j.usage.prompt_tokens is not None]
-    completion = [
-        j.usage.completion_tokens for j in cell.judgments if j.usage.completion_tokens is not None
-    ]
     return SuiteSheet(
         judge=cell.judge,
         suite=cell.suite,
@@ -144,12 +140,7 @@ def _part(cell: Cell) -> SuiteSheet:
         served=(),
         recorded=None,
         estimates=estimate_all(cell),
-        calls=Calls(
-            replayed=len(cell.judgments),
-            failed=sum(isinstance(j.outcome, Failed) for j in cell.judgments),
-            prompt_tokens=sum(prompt) if prompt else None,
-            completion_tokens=sum(completion) if completion else None,
-        ),
+        calls=Calls.of(cell.judgments),
     )
 
 

@@ -6,10 +6,11 @@ sheet that they merge to depends on their content alone, not on the order in whi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_judgesense.judgment import Failed, Judgment
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["Calls", "CheckLine", "Datasheet", "JudgeSheet", "SuiteSheet", "merge_parts"]
@@ -33,6 +34,21 @@ class Calls:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
+
+    @classmethod
+    def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
+        """The calls behind ``judgments``, of which ``made`` were asked and the rest replayed."""
+        usages = [judgment.usage for judgment in judgments]
+        prompt = [u.prompt_tokens for u in usages if u.prompt_tokens is not None]
+        completion = [u.completion_tokens for u in usages if u.completion_tokens is not None]
+        return cls(
+            made=made,
+            replayed=len(judgments) - made,
+            retried=retried,
+            failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
+            prompt_tokens=sum(prompt) if prompt else None,
+            completion_tokens=sum(completion) if completion else None,
+        )
 
     def __add__(self, other: Calls) -> Calls:
         def both(a: Any, b: Any) -> Any:

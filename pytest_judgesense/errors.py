@@ -14,6 +14,8 @@
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says four things: what was wrong, what was found, what was expected and what to do.
+What was found may be a judge's own words, and these are untrusted: a message holds no control
+character but line breaks.
 """
 
 from __future__ import annotations
@@ -32,8 +34,25 @@ __all__ = [
     "StaleRecording",
     "SuiteError",
     "UsageError",
+    "printable",
+    "printable_lines",
     "unknown_name",
 ]
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, every control character as an escape; ordinary text is untouched."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def printable_lines(text: str) -> str:
+    """``text`` with its line breaks, every other control character as an escape."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 class JudgesenseError(Exception):
@@ -46,9 +65,7 @@ class JudgesenseError(Exception):
         remedy: what the reader should do.
     """
 
-    def __init__(
-        self, what: str, *, found: str = "", expected: str = "", remedy: str = ""
-    ) -> None:
+    def __init__(self, what: str, *, found: str = "", expected: str = "", remedy: str = "") -> None:
         self.what = what
         self.found = found
         self.expected = expected
@@ -63,7 +80,7 @@ class JudgesenseError(Exception):
             parts.append(f"  expected: {self.expected}")
         if self.remedy:
             parts.append(f"  remedy:   {self.remedy}")
-        return "\n".join(parts)
+        return printable_lines("\n".join(parts))
 
 
 class UsageError(JudgesenseError):

@@ -13,10 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.scrubbing import redact_url
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
 from pytest_judgesense.errors import MissingRecording
-from pytest_judgesense.judges.asking import Answer, Asker, key_of, open_asker
+from pytest_judgesense.judges.asking import Answer, Asker, credentials_of, open_asker
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
@@ -116,6 +118,7 @@ def measure(
     seed: int = 0,
     concurrency: int = 8,
     how_to_record: str = "",
+    credentials: Credentials | None = None,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -128,6 +131,7 @@ def measure(
         seed: for every random draw of the estimators.
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
+        credentials: what the session knows of secrets; it is added to.
 
     Raises:
         CassetteError: the recording does not serve.
@@ -136,12 +140,12 @@ def measure(
     """
     own = suite_for_judge(suite, judge)
     trials = plan_trials(own)
-    name, key = key_of(judge)
+    secrets = credentials_of(judge, credentials)
     tapes = [
         Tape.open(
             path,
             "replay" if mode == "replay" else "record",
-            secrets={name: key} if key else {},
+            secrets=secrets,
             how_to_record=how_to_record,
         )
         for path in cassettes.values()
@@ -170,7 +174,7 @@ def measure(
         served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
         recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
         seed=seed,
-        notices=tuple(tape.notice for tape in tapes if tape.notice),
+        notices=tuple(dict.fromkeys(notice for tape in tapes for notice in tape.notices)),
     )
 
 
@@ -185,7 +189,7 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
         "name": judge.name,
         "provider": judge.provider,
         "model": judge.model,
-        "base_url": judge.base_url,
+        "base_url": judge.base_url and redact_url(judge.base_url),
         **judge.settings,
         "own_prompts": prompts_digest(
             {

@@ -20,6 +20,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from pytest_judgesense.cassettes.credentials import (
+    Credentials,
+    environment_credentials,
+    request_credentials,
+)
 from pytest_judgesense.cassettes.exchange import as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope
@@ -30,7 +35,7 @@ from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
 from pytest_judgesense.judgment import Failed
 
-__all__ = ["Answer", "Asker", "function_of", "key_of", "open_asker"]
+__all__ = ["Answer", "Asker", "credentials_of", "function_of", "key_of", "open_asker"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
@@ -80,6 +85,22 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
         return "", None
     name = spec.api_key_env or wire_of(spec.provider).default_key_env
     return name, os.environ.get(name)
+
+
+def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
+    """Every credential that may turn up in what the judge is asked and answers.
+
+    Args:
+        spec: the judge; the variable of its own key names it where several hold the same.
+        known: what the session knows so far; it is added to.
+    """
+    found = known if known is not None else Credentials()
+    name, key = key_of(spec)
+    found.know([(name, key)] if key else [])
+    found.know(environment_credentials(os.environ))
+    if spec.base_url:
+        found.know(request_credentials(spec.base_url, ()))
+    return found
 
 
 def _base_url(spec: JudgeSpec) -> str:
@@ -149,10 +170,12 @@ class Asker:
             )
         except httpx.HTTPError as error:
             _raise_remembered(scope)
-            return Answer(Failed(_reason(error)))
+            return Answer(Failed(self._tape.cleaned(_reason(error))))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        reply = wire_of(self._spec.provider).read(response.status_code, _text_of(response.content))
+        # As it is recorded: a reply that quotes the key must not take it into a judgment.
+        content = self._tape.cleaned_body(response.content)
+        reply = wire_of(self._spec.provider).read(response.status_code, _text_of(content))
         return Answer(reply, latency)
 
     async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
@@ -169,7 +192,7 @@ class Asker:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
             _raise_remembered(scope)
-            return Answer(Failed(_reason(error)))
+            return Answer(Failed(self._tape.cleaned(_reason(error))))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
         if not isinstance(text, str):
@@ -181,7 +204,9 @@ class Asker:
             )
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
-        return Answer(Reply(text), latency if self._tape.mode == "record" else None)
+        return Answer(
+            Reply(self._tape.cleaned(text)), latency if self._tape.mode == "record" else None
+        )
 
 
 def _text_of(body: bytes) -> str:

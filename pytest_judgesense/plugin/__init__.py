@@ -96,7 +96,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was measured with the report of the test that measured it."""
     report = yield
-    item.config.stash[STATE].attach(report)
+    state = item.config.stash[STATE]
+    if state.measures(item):
+        from pytest_judgesense.plugin.frames import tell_safely
+
+        tell_safely(report, state.run.cleaned)
+    state.attach(report)
     return report
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.asking import key_of, open_asker
+from pytest_judgesense.judges.asking import credentials_of, open_asker
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
@@ -78,7 +78,6 @@ class AskableJudge:
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, its tape open for the time of the test."""
     run = item.config.stash[STATE].run
-    name, key = key_of(spec)
     test = item.nodeid.replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
@@ -88,7 +87,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
         tape = Tape.open(
             path,
             "replay" if mode == "replay" else "record",
-            secrets={name: key} if key else {},
+            secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
         )
         with tape.intercepting():

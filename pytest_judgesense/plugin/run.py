@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Outcome, judge_check
@@ -42,9 +45,11 @@ class Run:
         self._settings = settings
         self._live_folder = live_folder
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
+        self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
         self.loop = AskingLoop()
+        self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for something that stands at ``start``.
@@ -124,26 +129,50 @@ class Run:
 
     def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
         """Why a check did not pass."""
-        return explain(
+        text = explain(
             outcome,
             measurement.cell,
             measurement.judge.name,
             measurement.prompt_of,
             f"pytest '{nodeid}' --judge-datasheet judgments.jsonl",
         )
+        return self.cleaned(text)
+
+    def cleaned(self, text: str) -> str:
+        """``text`` without the credentials that this process has met."""
+        return scrub(text, self.credentials.values)[0]
 
     def take_pending(self) -> list[dict[str, Any]]:
         """What was measured since the last call, as plain values."""
         pending, self._pending = self._pending, {}
         return [
             {
-                "sheet": part_to_plain(measurement.sheet.with_checks(lines)),
+                "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": list(log_lines(measurement.judgments, measurement.suite.design))
                 if self._wants_log
                 else None,
             }
             for measurement, lines in pending.values()
         ]
+
+    def _without_secrets(self, part: dict[str, Any]) -> dict[str, Any]:
+        # Replies were cleaned when they arrived; a project's own prompts may hold a key as well.
+        for name in ("identity", "prompts"):
+            part[name] = json.loads(self.cleaned(json.dumps(part[name])))
+        return part
+
+    def take_secrets(self) -> dict[str, Any]:
+        """What is to be told of secrets: names that were removed, and those not searched for."""
+        if self._settings.mode == "replay":
+            return {}
+        told = {
+            "removed": sorted(self.credentials.removed),
+            "skipped": dict(sorted(self.credentials.skipped.items())),
+        }
+        if told == self._told_of_secrets:
+            return {}
+        self._told_of_secrets = told
+        return told
 
     def close(self) -> None:
         """End the loop of the calls."""
@@ -203,6 +232,7 @@ class Run:
                 seed=self._settings.seed,
                 concurrency=self._settings.concurrency,
                 how_to_record=self.how_to_record(judge, suite.name),
+                credentials=self.credentials,
             )
 
     @property

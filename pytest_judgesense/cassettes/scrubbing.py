@@ -49,24 +49,46 @@ _SECRET_PARAMETERS: Final = frozenset(
     subscription-key token x-amz-credential x-amz-security-token x-amz-signature
     """.split()
 )
+# Name, what such a string contains at any rate (cheap to look for), and its pattern.
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 _SHAPES: Final = tuple(
-    (name, re.compile(pattern, re.DOTALL))
-    for name, pattern in (
-        ("a private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----"),
-        ("an API key", _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}"),
-        ("an AWS key", _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("a Google key", _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
-        ("a GitHub token", _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})"),
-        ("a Hugging Face token", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
-        ("a Slack token", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
-        ("a JSON web token", _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
-        ("an organisation id", _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
-        ("a bearer token", r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)"),
-        ("a password in a URL", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]"),
+    (name, hints, re.compile(pattern, re.DOTALL))
+    for name, hints, pattern in (
+        (
+            "a private key",
+            ("PRIVATE KEY-----",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
+        ),
+        (
+            "an API key",
+            ("sk-", "sk_", "xai-", "pplx-", "rk_", "rk-"),
+            _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
+        ),
+        ("an AWS key", ("AKIA", "ASIA"), _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("a Google key", ("AIza",), _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        (
+            "a GitHub token",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        ),
+        ("a Hugging Face token", ("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a Slack token", ("xox",), _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a JSON web token", ("eyJ",), _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("an organisation id", ("org-",), _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+        (
+            "a bearer token",
+            ("earer", "EARER"),
+            r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
+        ),
+        (
+            "a password in a URL",
+            ("://",),
+            r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]",
+        ),
         (
             "a key in a URL",
+            ("key=", "sig=", "token=", "secret=", "signature=", "Key=", "Signature=", "Token="),
             r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
         ),
     )
@@ -185,7 +207,9 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
         for form in _forms(value):
             if any(form.text in view for view in views):
                 found += [(*match.span(), -len(value), name) for match in form.found_in(text)]
-    for name, shape in _SHAPES:
+    for name, hints, shape in _SHAPES:
+        if not any(hint in text for hint in hints):
+            continue
         group = 1 if shape.groups else 0
         found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
     taken = [match.span() for match in PLACEHOLDER.finditer(text)]
@@ -318,7 +342,9 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     together by their path, with the choice that they number; or by their fields alone.
     """
     names: set[str] = set()
-    pieces = pieces_of(text)
+    # One document holds a reply in one string, but for the probabilities of its tokens.
+    is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
+    pieces = pieces_of(text) if is_stream or '"logprobs"' in text else []
     changed: dict[int, Piece] = {}
     for key in ("path", "fields"):
         groups: dict[Any, list[Piece]] = {}

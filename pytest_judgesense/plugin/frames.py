@@ -21,7 +21,7 @@ __all__ = ["tell_safely", "told_plainly"]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# pytest colours the levels of captured logs.
+# pytest colours the levels of captured logs and the differences of texts.
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -43,13 +43,11 @@ def tell_safely(report: pytest.TestReport, cleaned: Callable[[str], str]) -> Non
     """
 
     def harmless(text: str) -> str:
-        return printable_lines(cleaned(text).replace("\r\n", "\n"))
+        text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
+        return printable_lines(text.expandtabs(4))
 
     report.longrepr = _mapped(report.longrepr, harmless)
-    report.sections = [
-        (name, harmless(_COLOUR.sub("", text).replace("\t", "    ")))
-        for name, text in report.sections
-    ]
+    report.sections = [(name, harmless(text)) for name, text in report.sections]
 
 
 def _mapped(value: Any, harmless: Callable[[str], str]) -> Any:

@@ -148,12 +148,15 @@ class Run:
         return [
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
-                "log": list(log_lines(measurement.judgments, measurement.suite.design))
-                if self._wants_log
-                else None,
+                "log": self._log(measurement) if self._wants_log else None,
             }
             for measurement, lines in pending.values()
         ]
+
+    def _log(self, measurement: Measurement) -> list[str]:
+        # A recording that is older than this search may hold what it would have removed.
+        lines = log_lines(measurement.judgments, measurement.suite.design)
+        return self.cleaned("\n".join(lines)).split("\n")
 
     def _without_secrets(self, part: dict[str, Any]) -> dict[str, Any]:
         # Replies were cleaned when they arrived; a project's own prompts may hold a key as well.

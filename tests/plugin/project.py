@@ -74,7 +74,8 @@ def parity_suite(
     ]
     (folder / f"{name}.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
     templates = "".join(
-        f'[[templates]]\nid = "t{i}"\ntext = """{wording}\nReply YES or NO and nothing else."""\n'
+        f'[[templates]]\nid = "t{i}"\n'
+        f'text = """{wording}\nReply YES or NO and nothing else."""\n'
         for i, wording in enumerate(wordings, start=1)
     )
     path = folder / f"{name}.suite.toml"

@@ -122,7 +122,9 @@ def test_a_pasted_id_that_names_nothing_is_told_like_any_other(nested: Project) 
 
 
 def test_a_check_may_stand_with_several_bars_and_conditions(project: Project) -> None:
-    parity_suite(project.path, checks='jss_floor = [0.8, 0.85, { bar = 0.7, polarity = "raw" }]')
+    parity_suite(
+        project.path, checks='jss_floor = [0.8, 0.85, { bar = 0.7, polarity = "raw" }]'
+    )
     found = ids(project.run("--collect-only", "-q"))
     assert [name.rpartition("::")[2] for name in found] == [
         "jss_floor[0.8]",
@@ -189,7 +191,9 @@ def test_items_run_beside_ordinary_tests_under_all_workers(
 def test_a_python_judge_needs_no_pyproject(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     pytester.makeconftest(PYTHON_JUDGE)
-    assert ids(run(pytester, "--collect-only", "-q")) == ["parity.suite.toml::mine::jss_floor[0.8]"]
+    assert ids(run(pytester, "--collect-only", "-q")) == [
+        "parity.suite.toml::mine::jss_floor[0.8]"
+    ]
 
 
 def test_warnings_as_errors_find_nothing(nested: Project) -> None:

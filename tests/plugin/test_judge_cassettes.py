@@ -13,7 +13,9 @@ from .project import TRIALS, Project, run
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
-def test_recordings_are_written_to_and_replayed_from_the_folder(project: Project, how: str) -> None:
+def test_recordings_are_written_to_and_replayed_from_the_folder(
+    project: Project, how: str
+) -> None:
     arguments = ["--judge-cassettes", "kept/tapes"]
     if how == "ini":
         project.pytester.makeini("[pytest]\njudge_cassettes = kept/tapes\n")

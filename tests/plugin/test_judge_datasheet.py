@@ -9,14 +9,7 @@ import pytest
 
 from .project import TRIALS, Project, flips_on_two, no_traceback, parity_suite, run
 
-BUILTIN = (
-    "--judge-suite",
-    "coherence",
-    "--judge-suite",
-    "vacuum",
-    "--judge-name",
-    "embedded:clean",
-)
+BUILTIN = ("--judge-suite", "coherence", "--judge-suite", "vacuum", "--judge-name", "embedded:clean")
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +37,7 @@ def test_the_json_is_version_1_of_the_schema(project: Project) -> None:
     result.assert_outcomes(passed=1)
     sheet = json.loads((project.path / "out" / "x.json").read_text(encoding="utf-8"))
     assert list(sheet) == ["schema", "seed", "mode", "versions", "judges"]
-    assert (sheet["schema"], sheet["seed"], sheet["mode"]) == (
-        "judgesense/datasheet/1",
-        0,
-        "replay",
-    )
+    assert (sheet["schema"], sheet["seed"], sheet["mode"]) == ("judgesense/datasheet/1", 0, "replay")
     (judge,) = sheet["judges"]
     assert judge["judge"]["name"] == "mine"
     assert judge["judge"]["model"] == "m-1"

@@ -21,7 +21,7 @@ def test_replay_is_the_default_and_reaches_the_endpoint_0_times(project: Project
 
 def test_a_replay_needs_no_endpoint_at_all(project: Project) -> None:
     project.record()
-    project.declare("timeout_s = 5.0")  # no part of the request
+    project.declare('timeout_s = 5.0')  # no part of the request
     base_url = project.server.base_url
     # Port 1 of this machine serves nothing.
     pyproject = project.path / "pyproject.toml"
@@ -30,7 +30,9 @@ def test_a_replay_needs_no_endpoint_at_all(project: Project) -> None:
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
-def test_record_asks_every_trial_once_and_a_second_record_none(project: Project, how: str) -> None:
+def test_record_asks_every_trial_once_and_a_second_record_none(
+    project: Project, how: str
+) -> None:
     arguments = ["--judge-mode", "record"]
     if how == "ini":
         project.pytester.makeini("[pytest]\njudge_mode = record\n")
@@ -235,7 +237,9 @@ def test_record_mends_a_truncated_cassette_and_asks_the_lost_trial_again(
 
 
 @pytest.mark.parametrize("broken", [b"\xff\xfe{}", b'{"trial": "parity/p1', b"[1, 2]"])
-def test_an_undecodable_line_names_file_line_and_remedy(project: Project, broken: bytes) -> None:
+def test_an_undecodable_line_names_file_line_and_remedy(
+    project: Project, broken: bytes
+) -> None:
     project.record()
     lines = project.cassette.read_bytes().split(b"\n")
     lines[6] = broken

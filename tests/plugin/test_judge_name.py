@@ -128,12 +128,7 @@ def test_names_keep_apart_in_ids_and_files_what_a_slug_would_confuse(
 def test_two_judges_of_one_name_are_a_usage_error(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     result = run(
-        pytester,
-        "parity.suite.toml",
-        "--judge-name",
-        "embedded:clean",
-        "--judge-name",
-        "CLEAN",
+        pytester, "parity.suite.toml", "--judge-name", "embedded:clean", "--judge-name", "CLEAN",
         *("-o", "minversion=1"),
     )
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -78,7 +78,9 @@ def test_a_perfect_judge_passes_every_shipped_bar_under_confident(
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
-def test_an_unknown_policy_is_a_usage_error_with_the_valid_ones(project: Project, how: str) -> None:
+def test_an_unknown_policy_is_a_usage_error_with_the_valid_ones(
+    project: Project, how: str
+) -> None:
     arguments = ["--judge-policy", "bold"] if how == "option" else []
     if how == "ini":
         project.pytester.makeini("[pytest]\njudge_policy = bold\n")

@@ -93,9 +93,7 @@ def test_a_suite_and_its_preset_may_run_side_by_side(pytester: pytest.Pytester) 
     arguments = ["--judge-suite", "coherence", "--judge-suite", "coherence@published"]
     result = run(pytester, *arguments, "--judge-name", "embedded:clean")
     result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(
-        ["*coherence", "*jss *200/200*", "*coherence@published", "*125/125*"]
-    )
+    result.stdout.fnmatch_lines(["*coherence", "*jss *200/200*", "*coherence@published", "*125/125*"])
 
 
 def test_with_a_path_it_selects_among_what_is_collected(pytester: pytest.Pytester) -> None:

@@ -66,10 +66,7 @@ def test_the_body_is_not_run_where_the_check_of_its_marker_fails(
 def test_a_marker_parametrizes_over_all_judges(recorded: pytest.Pytester) -> None:
     recorded.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
     result = run(
-        recorded,
-        "test_one.py",
-        "--collect-only",
-        "-q",
+        recorded, "test_one.py", "--collect-only", "-q",
         *("--judge-name", "mine", "--judge-name", "embedded:clean"),
     )
     assert ids(result) == ["test_one.py::test_it[mine]", "test_one.py::test_it[clean]"]

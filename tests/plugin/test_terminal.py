@@ -8,14 +8,7 @@ import pytest
 
 from .project import Project, flips_on_two, parity_suite, run
 
-BUILTIN = (
-    "--judge-suite",
-    "coherence",
-    "--judge-suite",
-    "vacuum",
-    "--judge-name",
-    "embedded:clean",
-)
+BUILTIN = ("--judge-suite", "coherence", "--judge-suite", "vacuum", "--judge-name", "embedded:clean")
 TITLE = "judge datasheet"
 
 

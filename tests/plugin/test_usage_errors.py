@@ -11,7 +11,9 @@ from .project import PYTHON_JUDGE, no_traceback, parity_suite, run
 
 def _marked(mark: str) -> Callable[[pytest.Pytester], list[str]]:
     def write(pytester: pytest.Pytester) -> list[str]:
-        pytester.makepyfile(test_one=f"import pytest\n\n@pytest.mark.{mark}\ndef test_it(): pass\n")
+        pytester.makepyfile(
+            test_one=f"import pytest\n\n@pytest.mark.{mark}\ndef test_it(): pass\n"
+        )
         return ["test_one.py", "--judge-name", "embedded:clean"]
 
     return write

@@ -104,11 +104,15 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
         files += 1
         exchanges += len(recorded)
         for exchange in recorded:
-            credentials.learn(request_credentials(exchange.url, exchange.sent_headers))
-            credentials.learn(response_credentials(exchange.answered_headers))
-        for exchange in recorded:
-            findings += _findings(exchange, credentials.values)
-        findings += _in_the_rest(path, credentials.values, found=bool(findings))
+            shown = [
+                *request_credentials(exchange.url, exchange.sent_headers),
+                *response_credentials(exchange.answered_headers),
+            ]
+            credentials.learn(pair for pair in shown if not _REMOVED.fullmatch(pair[1]))
+        found = [
+            finding for exchange in recorded for finding in _findings(exchange, credentials.values)
+        ]
+        findings += found or _in_the_rest(path, credentials.values)
     skipped = dict(sorted(Credentials(environment).skipped.items()))
     return Checked(tuple(findings), tuple(broken), skipped, files, exchanges)
 
@@ -219,8 +223,8 @@ def _findings(exchange: _Recorded, secrets: Mapping[str, str]) -> Iterator[Findi
             yield Finding(place, f"{part} body: {name}")
 
 
-def _in_the_rest(path: Path, secrets: Mapping[str, str], *, found: bool) -> Iterator[Finding]:
+def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
     """Known values elsewhere in the file: in comments, names, fields that nothing reads."""
     text = path.read_text(encoding="utf-8")
-    if not found and any(value in text for value in secrets.values()):
+    if any(value in text for value in secrets.values()):
         yield from (Finding(str(path), name) for name in sorted(scrub(text, secrets)[1]))

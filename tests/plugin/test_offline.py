@@ -22,7 +22,7 @@ UNREACHABLE = 101  # ENETUNREACH: not even the loopback interface is up; elsewhe
 
 
 def _alone() -> list[str] | None:
-    """The command that starts another one without interfaces; ``None`` where it is not permitted."""
+    """The command that starts another without interfaces; ``None`` where that is not permitted."""
     if shutil.which("unshare") is None:
         return None
     for command in (["unshare", "-n"], ["unshare", "-r", "-n"]):

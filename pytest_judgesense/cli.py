@@ -6,13 +6,20 @@ Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endp
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import (
+    JudgesenseError,
+    UsageError,
+    printable,
+    printable_lines,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -34,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(options)
     except JudgesenseError as error:
-        sys.stderr.write(f"judgesense: {error}\n")
+        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
         return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
     except BrokenPipeError:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
@@ -89,6 +96,15 @@ def _add_interchange(commands: _Commands) -> None:
     convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="the other of the two")
     _add_judge_and_suite(convert, required=False)
     convert.set_defaults(run=_convert)
+    check = actions.add_parser("check", help="search recordings for secrets (exit code 1: found)")
+    check.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="cassette of this project (.jsonl) or of vcrpy (.yaml, .yml, .json), or a folder",
+    )
+    check.set_defaults(run=_check_cassettes)
 
     batch = commands.add_parser("batch", help="ask by an OpenAI-batch file (or vllm run-batch)")
     steps = batch.add_subparsers(required=True, metavar="STEP")
@@ -148,10 +164,10 @@ def _report(options: argparse.Namespace) -> int:
         )
     sheet = datasheet_of_cells(cells, options.seed)
     for line in datasheet_lines(sheet):
-        print(line)
+        print(printable(line))
     for path in options.datasheet:
         write_datasheet(path, sheet, [list(log_of_cells(cells))])
-        print(f"datasheet written: {path}")
+        print(printable(f"datasheet written: {path}"))
     return 0
 
 
@@ -169,12 +185,29 @@ def _import(options: argparse.Namespace) -> int:
     judges = sorted({judgment.judge for judgment in judgments})
     suites = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)
-    print(
-        f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}; "
-        f"{unparsed} state no verdict"
-    )
-    print(f"written: {options.output}")
+    said = f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}"
+    print(printable(f"{said}; {unparsed} state no verdict"))
+    print(printable(f"written: {options.output}"))
     return 0
+
+
+def _check_cassettes(options: argparse.Namespace) -> int:
+    from pytest_judgesense.cassettes.checking import check_cassettes
+
+    checked = check_cassettes(options.paths, os.environ)
+    for finding in checked.findings:
+        print(printable(f"{finding.place}: {finding.what}"))
+    for error in checked.broken:
+        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
+    if checked.skipped:
+        named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
+        print(printable(f"not searched for, as words and not secrets: {named}"))
+    print(
+        f"{len(checked.findings)} secrets in {checked.files} files, {checked.exchanges} exchanges"
+    )
+    if checked.broken:
+        return BROKEN_FILE
+    return 1 if checked.findings else 0
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -15,10 +15,13 @@
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says four things: what was wrong, what was found, what was expected and what to do.
+What was found may be a judge's own words, and these are untrusted: a message holds no control
+character but line breaks.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -34,8 +37,27 @@ __all__ = [
     "StaleRecording",
     "SuiteError",
     "UsageError",
+    "printable",
+    "printable_lines",
     "unknown_name",
 ]
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, every control character as an escape; ordinary text is untouched."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable() or unicodedata.category(character) == "Zs"
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def printable_lines(text: str) -> str:
+    """``text`` with its line breaks, every other control character as an escape."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 class JudgesenseError(Exception):
@@ -63,7 +85,7 @@ class JudgesenseError(Exception):
             parts.append(f"  expected: {self.expected}")
         if self.remedy:
             parts.append(f"  remedy:   {self.remedy}")
-        return "\n".join(parts)
+        return printable_lines("\n".join(parts))
 
 
 class UsageError(JudgesenseError):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
     NO_RESPONSE,
@@ -43,12 +44,13 @@ from pytest_judgesense.errors import (
     LogError,
     UsageError,
 )
-from pytest_judgesense.judges.asking import fault_of, key_of, request_of
+from pytest_judgesense.judges.asking import fault_of, request_of
+from pytest_judgesense.judges.judging import renderer
 from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import HttpRequest
 from pytest_judgesense.judgment import Trial
-from pytest_judgesense.measurement import renderer
 from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -282,11 +284,6 @@ def _custom_id(trial: Trial, request: HttpRequest) -> str:
     return f"{trial.id}#{digest[:_DIGEST]}"
 
 
-def _secrets(judge: JudgeSpec) -> dict[str, str]:
-    name, key = key_of(judge)
-    return {name: key} if key else {}
-
-
 def _cassette(judge: JudgeSpec, cassettes: Path, trial: str) -> Path:
     return cassettes / judge.slug / f"{recording_of(trial)}.jsonl"
 
@@ -299,7 +296,7 @@ def _missing(
     for trial, request in requests:
         path = _cassette(judge, cassettes, trial.id)
         if path not in tapes:
-            tapes[path] = Tape.open(path, "replay", secrets=_secrets(judge))
+            tapes[path] = Tape.open(path, "replay", secrets=credentials_of(judge))
         with tapes[path].trial(trial.id) as scope:
             if tapes[path].answer_to(scope, request.method, request.url, request.body) is None:
                 yield trial, request
@@ -323,7 +320,7 @@ def _record(
 ) -> Counter[str]:
     """Record what the trials were answered; how many exchanges are new, known, and contradicted."""
     counts: Counter[str] = Counter()
-    secrets = _secrets(judge) if judge else {}
+    secrets = credentials_of(judge) if judge else Credentials(environment_credentials(os.environ))
     instant = ""
     recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
     with recording_alone(path, recorder):

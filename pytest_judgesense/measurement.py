@@ -11,27 +11,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
 from pytest_judgesense.errors import LimitReached, MissingRecording
-from pytest_judgesense.judges.asking import Answer, Asker, key_of, open_asker
+from pytest_judgesense.judges.asking import Answer, Asker, open_asker
+from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
-from pytest_judgesense.judges.spec import JudgeSpec, Prices, prompts_digest
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import (
-    Failed,
     Judgment,
-    Outcome,
     Trial,
-    Unparsed,
-    Verdict,
-    content_of_slot,
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
@@ -39,15 +36,7 @@ from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = [
-    "Measurement",
-    "Mode",
-    "cell_of",
-    "identity_of",
-    "judgment_of",
-    "measure",
-    "renderer",
-]
+__all__ = ["Measurement", "Mode", "cell_of", "measure"]
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
@@ -128,6 +117,7 @@ def measure(
     how_to_record: str = "",
     traffic: Traffic | None = None,
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
+    credentials: Credentials | None = None,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -142,6 +132,7 @@ def measure(
         how_to_record: the command for the message about a missing recording.
         traffic: the judge's calls so far: pace, places and limits go on from there.
         told: given the trials that are to be asked, returns what is given each of their answers.
+        credentials: what the session knows of secrets; it is added to.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -151,12 +142,12 @@ def measure(
     """
     own = suite_for_judge(suite, judge)
     trials = plan_trials(own)
-    name, key = key_of(judge)
+    secrets = credentials_of(judge, credentials)
     tapes = [
         Tape.open(
             path,
             "replay" if mode == "replay" else "record",
-            secrets={name: key} if key else {},
+            secrets=secrets,
             how_to_record=how_to_record,
         )
         for path in cassettes.values()
@@ -194,83 +185,16 @@ def measure(
         served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
         recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
         seed=seed,
-        notices=(*(tape.notice for tape in tapes if tape.notice), *failures(judgments)),
+        notices=(
+            *dict.fromkeys(notice for tape in tapes for notice in tape.notices),
+            *failures(judgments),
+        ),
     )
 
 
 def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:
     """The cell of a judge's judgments on a suite."""
     return Cell(judge, suite.name, suite.design, tuple(judgments), seed)
-
-
-def identity_of(judge: JudgeSpec) -> dict[str, Any]:
-    """What makes the judge the judge that it is, for datasheets."""
-    return {
-        "name": judge.name,
-        "provider": judge.provider,
-        "model": judge.model,
-        "base_url": judge.base_url,
-        **judge.settings,
-        "own_prompts": prompts_digest(
-            {
-                "system": judge.system,
-                "pairwise": judge.prompts.pairwise,
-                "strict": judge.prompts.strict,
-                "paraphrases": dict(judge.prompts.paraphrases),
-            }
-        )
-        if judge.system is not None or judge.prompts != type(judge.prompts)()
-        else None,
-    }
-
-
-def judgment_of(suite: Suite, judge: str, trial: Trial, answer: Answer) -> Judgment:
-    """The judgment that an answer amounts to."""
-    reply = answer.reply
-    if isinstance(reply, Failed):
-        return Judgment(trial, judge, reply, latency_s=answer.latency_s)
-    outcome: Outcome
-    if reply.text is None:
-        outcome = Unparsed("refusal") if reply.refused else Unparsed("empty reply")
-    else:
-        outcome = parse_reply(reply.text, suite.space, truncated=reply.truncated)
-    return Judgment(
-        trial=trial,
-        judge=judge,
-        outcome=outcome,
-        chosen=_chosen(suite, trial, outcome),
-        reply=reply.text if reply.text is not None else reply.refused,
-        usage=reply.usage,
-        latency_s=answer.latency_s,
-    )
-
-
-def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
-    if not isinstance(outcome, Verdict):
-        return None
-    if suite.space.pairwise:
-        return content_of_slot(outcome.value, trial.order)
-    labels = suite.space.labels
-    if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
-        return labels[len(labels) - 1 - labels.index(outcome.value)]
-    return None
-
-
-def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
-    """From a trial of ``suite`` under the judge's own prompts to the messages that ask it."""
-    items = {item.id: item for item in suite.items}
-    templates = {template.id: template for template in suite.templates}
-
-    def messages(trial: Trial) -> list[dict[str, str]]:
-        return render_messages(
-            suite,
-            items[trial.item],
-            templates[trial.template],
-            trial.order,
-            system_role=judge.system_role,
-        )
-
-    return messages
 
 
 async def _ask_all(

@@ -10,15 +10,18 @@ encoding nobody here can undo is kept as it came, with the header, so that nothi
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from pytest_judgesense.errors import JudgeError
 
-__all__ = ["decoded", "sent_bytes"]
+__all__ = ["Piece", "decoded", "pieces_of", "readable_request", "rewritten", "sent_bytes"]
 
 _MODULES: Final = {
     "br": ("brotli", "brotlicffi"),
@@ -54,6 +57,16 @@ def sent_bytes(body: Any) -> bytes:
         expected="bytes, text, a file, pieces of these, or the fields of a form",
         remedy="send the request as JSON or text",
     )
+
+
+def readable_request(data: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
+    """The body of a request, its content encoding undone where that is possible.
+
+    A compressed body could not be searched for secrets, and differs from run to run.
+    """
+    encodings = ",".join(value for name, value in headers if name.lower() == "content-encoding")
+    content = decoded(data, encodings)
+    return data if content is None else content
 
 
 def decoded(data: bytes, encodings: str) -> bytes | None:
@@ -99,3 +112,102 @@ def _inflate(data: bytes) -> bytes:
     except zlib.error:
         # Some servers send "deflate" without the zlib wrapper that the standard asks for.
         return zlib.decompress(data, -zlib.MAX_WBITS)
+
+
+# --- the strings of a JSON body or of a stream ---------------------------------------------------
+
+
+@dataclass(slots=True)
+class Piece:
+    """A string of a JSON document, or a line of plain text in a stream, with its place.
+
+    Attributes:
+        path: fields and positions that lead to it, the numbering of a stream's choices included.
+        fields: the fields alone.
+        start, end: where it stands in the whole text, quotes included.
+    """
+
+    path: tuple[Any, ...]
+    fields: tuple[Any, ...]
+    start: int
+    end: int
+    text: str
+    plain: bool = False
+
+    def written(self) -> str:
+        return self.text if self.plain else json.dumps(self.text, ensure_ascii=False)
+
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_STREAM_LINE: Final = re.compile(r"^(?:data:[ ]?)?(.+?)\r?$", re.MULTILINE)
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The strings of a JSON text, or of all events of a stream (SSE, JSON Lines); else none."""
+    head = text.lstrip()[:1]
+    if head in ("{", "["):
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            return list(_strings(text, 0))
+    if not (head == "{" or re.search(r"^data:", text, re.MULTILINE)):
+        return []
+    pieces: list[Piece] = []
+    for line in _STREAM_LINE.finditer(text):
+        payload, start = line[1], line.start(1)
+        try:
+            json.loads(payload)
+        except (ValueError, RecursionError):
+            if line[0].startswith("data:"):
+                pieces.append(Piece((), (), start, line.end(1), payload, plain=True))
+        else:
+            pieces += _strings(payload, start)
+    return pieces
+
+
+@dataclass(slots=True)
+class _Level:
+    """An object or a list that is being read; ``number`` is what an ``index`` field says."""
+
+    is_object: bool
+    key: str = ""
+    place: int = 0
+    number: str = ""
+    wants_value: bool = False
+
+
+def _strings(document: str, offset: int) -> Iterator[Piece]:
+    """The strings of a valid JSON ``document`` that are no field names, in order."""
+    levels: list[_Level] = []
+    found: list[tuple[list[tuple[_Level, Any]], int, int, str]] = []
+    for token in _TOKEN.finditer(document):
+        sign, top = token[0], levels[-1] if levels else None
+        if sign in ("{", "["):
+            levels.append(_Level(sign == "{"))
+        elif sign in ("}", "]"):
+            levels.pop()
+        elif sign == ":" and top:
+            top.wants_value = True
+        elif sign == "," and top:
+            top.wants_value = False
+            top.place += 1
+        elif sign[0] == '"' and top and top.is_object and not top.wants_value:
+            top.key = json.loads(sign)
+        elif sign[0] == '"':
+            trail = [(level, level.key if level.is_object else level.place) for level in levels]
+            found.append((trail, token.start(), token.end(), json.loads(sign)))
+        elif top and top.is_object and (top.key == "index" or top.key.endswith("_index")):
+            top.number += f"{top.key}{sign}"
+    for trail, start, end, text in found:
+        path = tuple((level.number, step) for level, step in trail)
+        fields = tuple(step for level, step in trail if level.is_object)
+        yield Piece(path, fields, offset + start, offset + end, text)
+
+
+def rewritten(text: str, pieces: Iterable[Piece]) -> str:
+    """``text`` with these pieces as they are now; all else as it was, byte for byte."""
+    for piece in sorted(pieces, key=lambda one: one.start, reverse=True):
+        text = f"{text[: piece.start]}{piece.written()}{text[piece.end :]}"
+    return text

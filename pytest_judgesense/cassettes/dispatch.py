@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import Any, Final
+from unittest import mock
 
 from pytest_judgesense.cassettes.bodies import sent_bytes
 
@@ -77,7 +78,11 @@ def _as_json(defaults: Mapping[str, str], given: Any) -> list[tuple[str, str]]:
 
 @contextmanager
 def silenced(names: Iterable[str]) -> Iterator[None]:
-    """Keep these loggers and all below them from logging anything while the block runs."""
+    """Keep these loggers and all below them from logging anything while the block runs.
+
+    By their levels, which costs them nothing; and, since a package may set a level of its own when
+    a judge imports it within the block, by dropping what they still log.
+    """
     families = tuple(names)
     loggers = [logging.getLogger(name) for name in families]
     loggers += [
@@ -89,8 +94,16 @@ def silenced(names: Iterable[str]) -> Iterator[None]:
     levels = {logger: logger.level for logger in loggers}
     for logger in levels:
         logger.setLevel(logging.CRITICAL + 1)
+    handle = logging.Logger.handle
+
+    @wraps(handle)
+    def handle_others(logger: logging.Logger, record: logging.LogRecord) -> None:
+        if record.name.split(".")[0] not in families:
+            handle(logger, record)
+
     try:
-        yield
+        with mock.patch.object(logging.Logger, "handle", handle_others):
+            yield
     finally:
         for logger, level in levels.items():
             logger.setLevel(level)

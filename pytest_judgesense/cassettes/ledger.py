@@ -6,7 +6,7 @@ what a recording with one has written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -15,8 +15,10 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import decoded
+from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
+    Body,
     Exchange,
     RecordedRequest,
     RecordedResponse,
@@ -26,7 +28,13 @@ from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
 from pytest_judgesense.cassettes.key import normal_url, request_digest
 from pytest_judgesense.cassettes.recordings import Recordings, digest_of
 from pytest_judgesense.cassettes.scope import CallScope
-from pytest_judgesense.cassettes.scrubbing import allowed_headers, redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.scrubbing import (
+    allowed_headers,
+    same_but_for_secrets,
+    scrub,
+    scrub_body,
+    scrub_url,
+)
 from pytest_judgesense.cassettes.staleness import missing, stale
 from pytest_judgesense.errors import CassetteError
 
@@ -89,14 +97,16 @@ class Ledger:
         path: Path,
         mode: Mode,
         *,
-        secrets: Mapping[str, str],
+        credentials: Credentials,
         now: Callable[[], str],
         how_to_record: str,
     ) -> None:
         self.path = path
         self.mode = mode
         self.how_to_record = how_to_record
-        self._secrets = dict(secrets)
+        self.credentials = credentials
+        self._removed: set[str] = set()
+        self._unread: set[str] = set()
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
@@ -105,6 +115,20 @@ class Ledger:
         )
         self._lock = Lock()
         self._renewed: dict[str, frozenset[str]] = {}
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What should be told of this recording: a mended end, removed secrets, unread bodies."""
+        notices = [self.notice] if self.notice else []
+        with self._lock:
+            if self._removed:
+                notices.append(f"removed from the recording: {', '.join(sorted(self._removed))}")
+            if self._unread:
+                notices.append(
+                    f"bodies encoded as {', '.join(sorted(self._unread))} are kept as they came, "
+                    "unsearched for secrets: install brotli or zstandard and record again"
+                )
+        return tuple(notices)
 
     @property
     def span(self) -> tuple[str, str] | None:
@@ -158,8 +182,7 @@ class Ledger:
             MissingRecording, StaleRecording: while replaying, if it is not recorded.
             CassetteError: while recording, if its answer could not be recorded.
         """
-        request = self.scrubbed(request)
-        digest = request_digest(request.method, request.url, request.body)
+        request, digest = self._as_stored(scope.trial, request)
         call, occurrence = scope.asked(digest)
         replaying = self.mode == "replay"
         with self._lock:
@@ -187,11 +210,13 @@ class Ledger:
             CassetteError: the file cannot be written.
         """
         assert self._journal is not None, "only a recording has answers to keep"
-        headers = {name: scrub(text, self._secrets)[0] for name, text in response.headers.items()}
-        body = scrub_body(response.body, self._secrets)
+        headers = {name: self.cleaned(text) for name, text in response.headers.items()}
+        body = self.cleaned_body(response.body)
         if fault := scope.fault_of(response.status, response.body):
-            headers[FAULT] = fault
+            headers[FAULT] = self.cleaned(fault)
         clean = RecordedResponse(response.status, MappingProxyType(headers), body)
+        if encoding := response.headers.get("content-encoding"):
+            self._unread.add(encoding)
         exchange = Exchange(scope.trial, number, request, clean, self._now())
         try:
             self._journal.append(exchange)
@@ -203,8 +228,49 @@ class Ledger:
 
     def scrubbed(self, request: RecordedRequest) -> RecordedRequest:
         """``request`` in its normal form, without secrets."""
-        url, _ = scrub(redact_url(normal_url(request.url)), self._secrets)
-        return RecordedRequest(request.method.upper(), url, scrub_body(request.body, self._secrets))
+        url, found = scrub_url(normal_url(request.url), self.credentials.values)
+        self._note(found)
+        return RecordedRequest(request.method.upper(), url, self.cleaned_body(request.body))
+
+    def cleaned(self, text: str) -> str:
+        """``text`` without secrets; what was found is reported at the end."""
+        clean, found = scrub(text, self.credentials.values)
+        self._note(found)
+        return clean
+
+    def cleaned_body(self, body: Body) -> Body:
+        """``body`` without secret fields and values; what was found is reported at the end."""
+        clean, found = scrub_body(body, self.credentials.values)
+        self._note(found)
+        return clean
+
+    def _note(self, found: set[str]) -> None:
+        if found and self.mode == "record":
+            self.credentials.note_removed(found)
+            with self._lock:
+                self._removed |= found
+
+    def _as_stored(self, trial: str, request: RecordedRequest) -> tuple[RecordedRequest, str]:
+        """``request`` as the file holds it, and its digest.
+
+        It is looked up as it is before it is searched for secrets: that costs less, and a variable
+        that happens to hold a word of the prompt, on this machine and not on the one that
+        recorded, does not make it another prompt. What was removed while recording matches
+        anything: whoever replays has no key, or another one.
+        """
+        plain = RecordedRequest(request.method.upper(), normal_url(request.url), request.body)
+        digest = request_digest(plain.method, plain.url, plain.body)
+        with self._lock:
+            if self._recordings.knows(trial, digest):
+                return plain, digest
+        clean = self.scrubbed(plain)
+        digest = request_digest(clean.method, clean.url, clean.body)
+        with self._lock:
+            if not self._recordings.knows(trial, digest):
+                for exchange, _ in self._recordings.of(trial):
+                    if _fits(exchange.request, clean):
+                        return exchange.request, digest_of(exchange)
+        return clean, digest
 
     def finish(self, order: Sequence[str]) -> None:
         """Rewrite a recorded file: see `Tape.finish`."""
@@ -247,3 +313,11 @@ class Ledger:
         else:
             found = f"{others} other trials" if self.path.exists() else "no such file"
         return missing(trial, request, path=self.path, found=found, remedy=self.how_to_record)
+
+
+def _fits(recorded: RecordedRequest, asked: RecordedRequest) -> bool:
+    """Whether they are the same but for what stood in the places of secrets."""
+    return recorded.method == asked.method and all(
+        isinstance(there, str) and isinstance(here, str) and same_but_for_secrets(there, here)
+        for there, here in ((recorded.url, asked.url), (recorded.body, asked.body))
+    )

@@ -37,14 +37,12 @@ class Asked(Protocol):
         """Record what the endpoint answered."""
 
 
-def taped_urlopen(
-    urlopen: Callable[..., Any], ask: Callable[[str, str, bytes], Asked]
-) -> Callable[..., Any]:
+def taped_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Asked]) -> Callable[..., Any]:
     """A stand-in for ``HTTPConnectionPool.urlopen`` that goes by a tape.
 
     Args:
         urlopen: the method that reaches the endpoint.
-        ask: takes method, URL and body of a request to the tape.
+        ask: takes method, URL, body and headers of a request to the tape.
     """
 
     @wraps(urlopen)
@@ -58,7 +56,8 @@ def taped_urlopen(
         **kw: Any,
     ) -> Any:
         data = sent_bytes(body)
-        asked = ask(method, _absolute(pool, url), data)
+        shown = (pool.headers if headers is None else headers) or {}
+        asked = ask(method, _absolute(pool, url), data, shown.items())
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
         if asked.recorded is not None:
             return _response(

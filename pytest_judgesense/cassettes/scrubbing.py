@@ -1,26 +1,45 @@
 """What a cassette never holds: credentials.
 
-Three rules. Request headers are not recorded at all, and of a response's headers only those of an
-allow-list. In URLs, the values of query parameters that carry secrets by their name are replaced.
-And wherever a known credential's value occurs, in plain, JSON-escaped or percent-encoded form,
-``[secret: NAME]`` stands in its place. Values shorter than eight characters are no secrets but
-words, and replacing them would rewrite prompts.
+Request headers are not recorded at all, and of a response's headers only those of an allow-list.
+In URLs and in JSON and form fields, the values that carry secrets by their name become
+``REDACTED``. Then all text is searched for the values of the credentials that are known, and for
+strings that have the unmistakable shape of a key; ``[secret: NAME]`` stands in place of each.
+
+A value is found as it is and in the forms that it takes on the way: JSON-escaped (twice, where JSON
+stands within JSON), percent-encoded, HTML-escaped, in base64 at each of its three alignments and
+with line breaks, in hexadecimal; and split over the pieces of a stream (see `bodies.pieces_of`).
 """
 
 from __future__ import annotations
 
+import base64
+import html
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from pytest_judgesense.cassettes.bodies import Piece, pieces_of, rewritten
+from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, secret_name
 from pytest_judgesense.cassettes.exchange import Body
 
-__all__ = ["REDACTED", "allowed_headers", "redact_url", "scrub", "scrub_body"]
+__all__ = [
+    "PLACEHOLDER",
+    "REDACTED",
+    "allowed_headers",
+    "redact_url",
+    "same_but_for_secrets",
+    "scrub",
+    "scrub_body",
+    "scrub_url",
+]
 
 REDACTED: Final = "REDACTED"
-SHORTEST_SECRET: Final = 8
+PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
 
 # `location` because a redirect cannot be followed without it.
 _RESPONSE_HEADERS: Final = frozenset({"content-type", "location", "retry-after"})
@@ -29,6 +48,50 @@ _SECRET_PARAMETERS: Final = frozenset(
     access_token api-key api_key apikey auth client_secret code key password secret sig signature
     subscription-key token x-amz-credential x-amz-security-token x-amz-signature
     """.split()
+)
+# Name, what such a string contains at any rate (cheap to look for), and its pattern.
+# `\nsk-...` in JSON: the letter before the key belongs to the escape.
+_EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+_SHAPES: Final = tuple(
+    (name, hints, re.compile(pattern, re.DOTALL))
+    for name, hints, pattern in (
+        (
+            "a private key",
+            ("PRIVATE KEY-----",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
+        ),
+        (
+            "an API key",
+            ("sk-", "sk_", "xai-", "pplx-", "rk_", "rk-"),
+            _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
+        ),
+        ("an AWS key", ("AKIA", "ASIA"), _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("a Google key", ("AIza",), _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        (
+            "a GitHub token",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        ),
+        ("a Hugging Face token", ("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a Slack token", ("xox",), _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a JSON web token", ("eyJ",), _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("an organisation id", ("org-",), _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+        (
+            "a bearer token",
+            ("earer", "EARER"),
+            r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
+        ),
+        (
+            "a password in a URL",
+            ("://",),
+            r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]",
+        ),
+        (
+            "a key in a URL",
+            ("key=", "sig=", "token=", "secret=", "signature=", "Key=", "Signature=", "Token="),
+            r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
+        ),
+    )
 )
 
 
@@ -45,19 +108,42 @@ def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def redact_url(url: str) -> str:
-    """``url`` with the values of its secret query parameters replaced; the rest as it was."""
+    """``url`` without user and password, the values of its secret parameters replaced."""
+    if not ("?" in url or "@" in url or "#" in url):
+        return url
     parts = urlsplit(url)
-    query = "&".join(_redacted(pair) for pair in parts.query.split("&"))
-    return url if query == parts.query else urlunsplit(parts._replace(query=query))
+    query, fragment = _redacted_pairs(parts.query), _redacted_pairs(parts.fragment)
+    host = parts.netloc.rpartition("@")[2]
+    if (host, query, fragment) == (parts.netloc, parts.query, parts.fragment):
+        return url
+    return urlunsplit(parts._replace(netloc=host, query=query, fragment=fragment))
+
+
+def _redacted_pairs(text: str) -> str:
+    return "&".join(_redacted(pair) for pair in text.split("&"))
 
 
 def _redacted(pair: str) -> str:
     name, equals, _ = pair.partition("=")
-    return f"{name}={REDACTED}" if equals and unquote(name).lower() in _SECRET_PARAMETERS else pair
+    plain = unquote(name)
+    secret = plain.lower() in _SECRET_PARAMETERS or secret_name(plain)
+    return f"{name}={REDACTED}" if equals and secret else pair
+
+
+def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``url`` redacted, and without the values of ``secrets``; the names that were found."""
+    parts = urlsplit(redact_url(url))
+    tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
+    host, in_host = scrub(parts.netloc, secrets)
+    # Brackets in a host are an address of IPv6, and nothing else.
+    host = PLACEHOLDER.sub("secret", host)
+    scheme = f"{parts.scheme}:" if parts.scheme else ""
+    slashes = "//" if parts.netloc else ""
+    return f"{scheme}{slashes}{host}{tail}", found | in_host
 
 
 def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
-    """``text`` without the values of ``secrets``.
+    """``text`` without the values of ``secrets`` and without strings shaped like keys.
 
     Args:
         text: what is to be recorded.
@@ -66,22 +152,219 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     Returns:
         The text with ``[secret: NAME]`` in place of each value, and the names that were found.
     """
-    found: set[str] = set()
-    # Longest first: a secret that holds another one must not be cut in two.
-    for name, value in sorted(secrets.items(), key=lambda item: (-len(item[1]), item[0])):
+    spans = list(_spans(text, secrets))
+    for start, end, name in reversed(spans):
+        text = f"{text[:start]}{_placeholder(name)}{text[end:]}"
+    return text, {name for _, _, name in spans}
+
+
+def scrub_body(body: Body, secrets: Mapping[str, str]) -> tuple[Body, set[str]]:
+    """``body``, text or bytes, without secret fields and values; the names that were found."""
+    if isinstance(body, bytes):
+        # Latin-1 maps every byte to one character and back.
+        as_latin = {name: _latin(value) for name, value in secrets.items()}
+        text, found = _scrub_text(body.decode("latin-1"), as_latin)
+        return text.encode("latin-1", "replace"), found
+    return _scrub_text(body, secrets)
+
+
+def _latin(value: str) -> str:
+    return value.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    text, fields = _without_secret_fields(text)
+    text, found = scrub(text, secrets)
+    text, split = _without_split_secrets(text, secrets)
+    return text, fields | found | split
+
+
+def same_but_for_secrets(recorded: str, asked: str) -> bool:
+    """Whether ``recorded`` is ``asked`` with placeholders where that has any text."""
+    if recorded == asked:
+        return True
+    parts = PLACEHOLDER.split(recorded)
+    pattern = "(.{1,4000}?)".join(map(re.escape, parts))
+    return len(parts) > 1 and re.fullmatch(pattern, asked, re.DOTALL) is not None
+
+
+def _placeholder(name: str) -> str:
+    return f"[secret: {re.sub(r'[^A-Za-z0-9_ ,.-]', '-', name)}]"
+
+
+# --- where a value stands in a text --------------------------------------------------------------
+
+_Span: TypeAlias = tuple[int, int, str]
+
+
+def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
+    """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
+    views = _views(text)
+    found: list[tuple[int, int, int, str]] = []
+    for name, value in secrets.items():
         if len(value) < SHORTEST_SECRET:
             continue
-        for form in (value, json.dumps(value)[1:-1], quote(value, safe="")):
-            if form in text:
-                text = text.replace(form, f"[secret: {name}]")
-                found.add(name)
-    return text, found
+        for form in _forms(value):
+            if any(form.text in view for view in views):
+                found += [(*match.span(), -len(value), name) for match in form.found_in(text)]
+    for name, hints, shape in _SHAPES:
+        if not any(hint in text for hint in hints):
+            continue
+        group = 1 if shape.groups else 0
+        found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
+    taken = [match.span() for match in PLACEHOLDER.finditer(text)]
+    # Longest value first where two overlap: a secret that holds another must not be cut in two.
+    merged: list[tuple[int, int, int, str]] = []
+    for start, end, rank, name in sorted(found):
+        if any(start >= first and end <= last for first, last in taken):
+            continue
+        if merged and start < merged[-1][1]:
+            before = merged.pop()
+            best = min(before[2:], (rank, name))
+            merged.append((before[0], max(end, before[1]), *best))
+        else:
+            merged.append((start, end, rank, name))
+    yield from ((start, end, name) for start, end, _, name in merged)
 
 
-def scrub_body(body: Body, secrets: Mapping[str, str]) -> Body:
-    """``body`` without the values of ``secrets``, for bytes as for text."""
-    if isinstance(body, str):
-        return scrub(body, secrets)[0]
-    # Latin-1 maps every byte to one character and back.
-    as_latin = {name: value.encode().decode("latin-1") for name, value in secrets.items()}
-    return scrub(body.decode("latin-1"), as_latin)[0].encode("latin-1")
+def _views(text: str) -> set[str]:
+    """``text``, and what it says with escapes undone: cheap to search, where regexes are not."""
+    views = {text, text.lower()}
+    if "\\" in text:
+        views |= {_ESCAPE.sub(_unescaped, text), re.sub(r"(?:\\+[nr])+", "", text)}
+    if "\n" in text or "\r" in text:
+        views.add(re.sub(r"[\r\n \t]+", "", text))
+    if "%" in text or "+" in text:
+        views |= {unquote(unquote(view)).replace("+", " ") for view in views}
+        views |= {unquote(unquote(view)) for view in views}
+    if "&" in text:
+        views |= {html.unescape(view) for view in views}
+    return views
+
+
+_ESCAPE: Final = re.compile(r"\\+(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[1]
+    return chr(int(escape[1:], 16)) if len(escape) == 5 else _LETTERS.get(escape, escape)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A value in one encoding. A partial character stands at an end whose bits are shared."""
+
+    text: str
+    gap: str = ""
+    before: str = ""
+    behind: str = ""
+    any_case: bool = False
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        inner = self.gap.join(_written(character) for character in self.text)
+        flags = re.IGNORECASE if self.any_case else 0
+        return re.compile(self.before + inner + self.behind, flags)
+
+    def found_in(self, text: str) -> Iterator[re.Match[str]]:
+        return self._pattern.finditer(text)
+
+
+def _written(character: str) -> str:
+    """A pattern for the ways in which a character is written: plain, escaped, encoded."""
+    code = ord(character)
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    unicode = "".join(f"\\\\+u(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
+    octets = character.encode("utf-8", "surrogatepass")
+    percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
+    ways = [re.escape(character), unicode, percent, f"&#(?:0*{code}|[xX]0*(?i:{code:x}));"]
+    for letter, meant in _LETTERS.items():
+        if character == meant:
+            ways.append(rf"\\+{letter}")
+    if not character.isalnum():
+        ways.insert(0, rf"\\*{re.escape(character)}")
+        named = html.escape(character)
+        ways += [r"\+"] if character == " " else []
+        ways += [re.escape(named)] if named != character else []
+    if character == "\\":
+        ways.insert(0, r"\\+")
+    return f"(?:{'|'.join(ways)})"
+
+
+@lru_cache(maxsize=1024)
+def _forms(value: str) -> tuple[_Form, ...]:
+    octets = value.encode("utf-8", "surrogatepass")
+    forms = [_Form(value), _Form(octets.hex(), any_case=True)]
+    forms += [_Form(text) for text in {json.dumps(value)[1:-1], quote(value)} - {value}]
+    alphabet = "[A-Za-z0-9+/_-]"
+    gap = r"(?:\\+[nr]|[\r\n])*"
+    for shift in range(3):
+        encoded = base64.b64encode(bytes(shift) + octets).decode()
+        # Characters of six bits that lie wholly within the value's own.
+        first, last = -(-shift * 8 // 6), (shift + len(octets)) * 8 // 6
+        inner = encoded[first:last]
+        before = f"{alphabet}{gap}" if shift else ""
+        shared = (shift + len(octets)) * 8 % 6
+        behind = f"(?:{gap}{alphabet})?={{0,2}}" if shared else ""
+        for text in {inner, inner.translate(str.maketrans("+/", "-_"))}:
+            forms.append(_Form(text, gap, before, behind))
+    return tuple(forms)
+
+
+# --- fields, and values that are split over the strings of a body --------------------------------
+
+
+_FIELD: Final = re.compile(r'"[\w-]*"\s*:')
+_FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
+
+
+def _without_secret_fields(text: str) -> tuple[str, set[str]]:
+    if _FORM.fullmatch(text):
+        redacted = _redacted_pairs(text)
+        return redacted, {"a form field"} if redacted != text else set()
+    if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
+        return text, set()
+    changed, names = [], set()
+    for piece in pieces_of(text):
+        name = next((field for field in piece.fields if secret_name(field)), None)
+        if name is not None and piece.text not in ("", REDACTED):
+            piece.text = REDACTED
+            changed.append(piece)
+            names.add(f"field {name}")
+    return rewritten(text, changed), names
+
+
+def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``text`` without values that stand in several strings of one field, one after the other.
+
+    Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
+    together by their path, with the choice that they number; or by their fields alone.
+    """
+    names: set[str] = set()
+    # One document holds a reply in one string, but for the probabilities of its tokens.
+    is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
+    pieces = pieces_of(text) if is_stream or '"logprobs"' in text else []
+    changed: dict[int, Piece] = {}
+    for key in ("path", "fields"):
+        groups: dict[Any, list[Piece]] = {}
+        for piece in pieces:
+            groups.setdefault(getattr(piece, key), []).append(piece)
+        for group in groups.values():
+            spans = _spans("".join(p.text for p in group), secrets) if len(group) > 1 else ()
+            for start, end, name in reversed([*spans]):
+                names.add(name)
+                changed |= {p.start: p for p in _cut(group, start, end, _placeholder(name))}
+    return rewritten(text, changed.values()), names
+
+
+def _cut(group: list[Piece], start: int, end: int, placeholder: str) -> Iterator[Piece]:
+    """Take a span of the joined text out of its pieces; the placeholder stands in the first."""
+    position = 0
+    for piece in group:
+        low, high = max(start - position, 0), min(end - position, len(piece.text))
+        position += len(piece.text)
+        if low < high:
+            piece.text = f"{piece.text[:low]}{placeholder}{piece.text[high:]}"
+            placeholder = ""
+            yield piece

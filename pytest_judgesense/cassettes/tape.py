@@ -33,7 +33,7 @@ from vcr.cassette import Cassette
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from vcr.request import Request
 
-from pytest_judgesense.cassettes.bodies import sent_bytes
+from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.dispatch import dispatching, silenced, with_plain_json
 from pytest_judgesense.cassettes.exchange import (
     NO_RESPONSE,
@@ -44,7 +44,8 @@ from pytest_judgesense.cassettes.exchange import (
     as_body,
     as_bytes,
 )
-from pytest_judgesense.cassettes.ledger import Ledger, Lookup, Mode, received
+from pytest_judgesense.cassettes.intercepted import Intercepted, intercepted
+from pytest_judgesense.cassettes.ledger import Ledger, Mode
 from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.pools import taped_urlopen
 from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
@@ -58,7 +59,12 @@ HOW_TO_RECORD: Final = "record it with --judge-mode record"
 # vcrpy's stubs for these are not safe with threads (see `pools`).
 _UNSAFE_PATCHERS: Final = ("httplib", "requests", "boto3", "urllib3", "httplib2")
 # They write requests, URLs and bodies to the log.
-_TALKATIVE: Final = ("vcr", "httpx", "httpcore", "urllib3", "openai", "anthropic")
+_TALKATIVE: Final = tuple(
+    """
+    vcr httpx httpcore h11 h2 hpack urllib3 requests aiohttp tornado botocore boto3 openai anthropic
+    litellm LiteLLM mistralai groq cohere google
+    """.split()
+)
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -80,7 +86,7 @@ class Tape:
         path: Path,
         mode: Mode,
         *,
-        secrets: Mapping[str, str] = _NOTHING,
+        secrets: Mapping[str, str] | Credentials = _NOTHING,
         now: Callable[[], str] = utc_now,
         how_to_record: str = HOW_TO_RECORD,
     ) -> Tape:
@@ -89,7 +95,8 @@ class Tape:
         Args:
             path: the cassette.
             mode: ``replay``, or ``record`` to add what is missing.
-            secrets: values of credentials by name, none of which is ever written.
+            secrets: values of credentials by name, none of which is ever written; or what is
+                known of them, to which a recording adds what requests show.
             now: the clock that dates what is recorded.
             how_to_record: remedy of a miss: the command that records it.
 
@@ -97,7 +104,8 @@ class Tape:
             BrokenCassette: a line cannot be read. A torn last line is an error to a replay; a
                 recording cuts it off and says so in `notice`.
         """
-        return cls(Ledger(path, mode, secrets=secrets, now=now, how_to_record=how_to_record))
+        known = secrets if isinstance(secrets, Credentials) else Credentials(secrets.items())
+        return cls(Ledger(path, mode, credentials=known, now=now, how_to_record=how_to_record))
 
     @property
     def path(self) -> Path:
@@ -113,6 +121,19 @@ class Tape:
     def notice(self) -> str | None:
         """What opening the file for recording had to mend; ``None`` if it was whole."""
         return self._ledger.notice
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What should be told of this recording at the end of the run."""
+        return self._ledger.notices
+
+    def cleaned(self, text: str) -> str:
+        """``text`` without secrets, as everything that leaves a recording."""
+        return self._ledger.cleaned(text)
+
+    def cleaned_body(self, data: bytes) -> bytes:
+        """A body as it is recorded, so that recording and replay read the same."""
+        return as_bytes(self._ledger.cleaned_body(as_body(data)))
 
     @property
     def recorded(self) -> tuple[str, str] | None:
@@ -277,31 +298,12 @@ class Tape:
         wanted = self._ledger.scrubbed(RecordedRequest("GET", url, "")).url
         return next((item.request for item in recorded if item.request.url == wanted), None)
 
-    def _intercept(self, method: str, url: str, body: Any) -> _Intercepted:
+    def _intercept(
+        self, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]] = ()
+    ) -> Intercepted:
         scope = current_scope()
         assert scope is not None, "only the requests of trials are intercepted"
-        scope.intercept()
-        try:
-            request = RecordedRequest(method, url, as_body(sent_bytes(body)))
-            return _Intercepted(self._ledger, scope, self._ledger.look_up(scope, request))
-        except JudgesenseError as error:
-            scope.remember(error)
-            raise
-
-
-class _Intercepted:
-    """A client's request on its way: its answer is recorded, or will be (see `pools.Asked`)."""
-
-    def __init__(self, ledger: Ledger, scope: CallScope, lookup: Lookup) -> None:
-        self._ledger = ledger
-        self._scope = scope
-        self._lookup = lookup
-        self.recorded = lookup.answer
-
-    def answered(self, status: int, headers: Iterable[tuple[str, str]], data: bytes) -> None:
-        """Record what the endpoint answered."""
-        response = received(status, headers, data)
-        self._ledger.keep(self._scope, self._lookup.request, response, self._lookup.number)
+        return intercepted(self._ledger, scope, method, url, body, headers)
 
 
 class _TapeCassette(Cassette):  # type: ignore[misc]
@@ -327,7 +329,9 @@ class _TapeCassette(Cassette):  # type: ignore[misc]
 
     def can_play_response_for(self, request: Any) -> bool:
         """Whether the tape holds an answer; it stays with the request until it is played."""
-        request.asked = self._tape._intercept(request.method, request.uri, request.body)
+        request.asked = self._tape._intercept(
+            request.method, request.uri, request.body, request.headers.items()
+        )
         return request.asked.recorded is not None
 
     def play_response(self, request: Any) -> dict[str, Any]:
@@ -352,7 +356,9 @@ class _TapeCassette(Cassette):  # type: ignore[misc]
         """Record an answer. The requests of a redirect come here without having asked before."""
         asked = getattr(request, "asked", None)
         if asked is None:
-            asked = self._tape._intercept(request.method, request.uri, request.body)
+            asked = self._tape._intercept(
+                request.method, request.uri, request.body, request.headers.items()
+            )
         if asked.recorded is None:
             headers = response["headers"]
             pairs = headers.items() if isinstance(headers, dict) else headers

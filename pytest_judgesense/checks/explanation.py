@@ -11,24 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome
+from pytest_judgesense.errors import printable
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate
 
-__all__ = ["explain", "failures", "printable", "summary"]
+__all__ = ["explain", "failures", "summary"]
 
 # Of 100 columns; pytest may put a margin of four before them.
 _WIDTH = 96
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
-
-
-def printable(text: str) -> str:
-    """``text`` on one line, every control character as an escape; ordinary text is untouched."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 def _cut(text: str, width: int) -> str:

@@ -9,11 +9,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_judgesense.checks.explanation import printable
 from pytest_judgesense.datasheet import numbers
 from pytest_judgesense.datasheet.codec import prompts_digest
 from pytest_judgesense.datasheet.profile import profile_sketch
 from pytest_judgesense.datasheet.sheet import CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.errors import printable
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["WIDTH", "datasheet_lines"]
@@ -101,7 +101,7 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
         by_measure.setdefault(estimate.measure, []).append(estimate)
     for measure, estimates in by_measure.items():
         if estimates[0].condition and len(estimates) > 1:
-            yield f"    {measure}"
+            yield from _indented(measure, width=4)
         for estimate in estimates:
             alone = not estimate.condition or len(estimates) == 1
             key = (measure, _key(estimate.condition))
@@ -127,7 +127,7 @@ def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool)
             for key, value in estimate.condition.items()
         )
     )
-    name = f"    {estimate.measure}" if alone else f"      {condition}"
+    name = f"    {printable(estimate.measure)}" if alone else f"      {condition}"
     if alone and condition:
         name += f" ({condition})"
     if estimate.value is None:

@@ -8,14 +8,12 @@ makes none is recorded at the call itself.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
-import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,8 +22,9 @@ from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
-from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.embedded.server import serving
+from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.traffic import Attempt, Traffic
 from pytest_judgesense.judges.wire import (
@@ -39,7 +38,7 @@ from pytest_judgesense.judges.wire import (
 )
 from pytest_judgesense.judgment import Failed, Usage
 
-__all__ = ["Answer", "Asker", "fault_of", "function_of", "key_of", "open_asker", "request_of"]
+__all__ = ["Answer", "Asker", "fault_of", "open_asker", "request_of"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
@@ -61,44 +60,6 @@ class Answer:
     latency_s: float | None = None
     made: bool = False
     retried: int = 0
-
-
-def function_of(spec: JudgeSpec) -> JudgeFunction:
-    """The function of a callable judge.
-
-    Raises:
-        UsageError: it cannot be imported, or it is no function.
-    """
-    if spec.function is not None:
-        return spec.function
-    module, _, name = spec.model.partition(":")
-    try:
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"the function of judge {spec.name!r} cannot be imported",
-            found=f"{spec.model}: {error}",
-            expected="package.module:function, importable from where pytest runs",
-            remedy="mend the name, or put its folder on pythonpath",
-        ) from error
-    if not callable(target):
-        raise UsageError(
-            f"judge {spec.name!r} is no function",
-            found=f"{spec.model} is a {type(target).__name__}",
-            expected="a function that takes messages and returns text",
-        )
-    function: JudgeFunction = target
-    return function
-
-
-def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
-    """Name and value of the environment variable that holds the judge's key."""
-    if spec.provider in ("callable", "embedded"):
-        return "", None
-    name = spec.api_key_env or wire_of(spec.provider).default_key_env
-    return name, os.environ.get(name)
 
 
 def _base_url(spec: JudgeSpec) -> str:
@@ -230,12 +191,13 @@ class Asker:
                 # Its text may quote the header that cannot be sent, and with it the key.
                 name = type(error).__name__
                 return Attempt(Failed(f"{name}: the request cannot be sent"), "end")
-            reason = _reason(error)
+            reason = self._tape.cleaned(_reason(error))
             self._tape.record_fault(scope, request.method, request.url, request.body, reason)
             return Attempt(Failed(reason), "retry")
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        text = _text_of(response.content)
+        # As it is recorded: a reply that quotes the key must not take it into a judgment.
+        text = _text_of(self._tape.cleaned_body(response.content))
         reply = wire_of(self._spec.provider).read(response.status_code, text)
         kind = kind_of_status(response.status_code, text)
         if isinstance(reply, Failed) and kind == "answer":
@@ -306,7 +268,8 @@ class Asker:
             # Clients retry by themselves; what they raise in the end is not tried once more.
             status = _status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
-            return Attempt(Failed(_reason(error)), kind, overloaded=overloaded(status))
+            reason = self._tape.cleaned(_reason(error))
+            return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
         if not isinstance(text, str):
@@ -318,7 +281,7 @@ class Asker:
             )
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
-        return Attempt(Reply(text), latency_s=latency)
+        return Attempt(Reply(self._tape.cleaned(text)), latency_s=latency)
 
 
 def _text_of(body: bytes) -> str:

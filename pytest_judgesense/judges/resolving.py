@@ -1,22 +1,41 @@
-"""From names to judges: declared tables, Python objects, ``provider:model``."""
+"""From names to judges, and from a judge to what it needs.
+
+Judges are declared tables, Python objects, or ``provider:model``. What one needs to be asked is its
+function, or its key; and all credentials that may turn up in its traffic are known before it.
+"""
 
 from __future__ import annotations
 
+import importlib
+import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_judgesense.cassettes.credentials import (
+    Credentials,
+    environment_credentials,
+    request_credentials,
+)
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
+    JudgeFunction,
     JudgeSpec,
     judge_from_name,
     judge_from_table,
 )
+from pytest_judgesense.judges.wire import wire_of
 
-__all__ = ["declared_judges", "resolve_judges"]
+__all__ = [
+    "credentials_of",
+    "declared_judges",
+    "function_of",
+    "key_of",
+    "resolve_judges",
+]
 
 
 def declared_judges(start: Path) -> dict[str, JudgeSpec]:
@@ -112,3 +131,57 @@ def _judge(name: str, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
         *(f"{provider}:MODEL" for provider in PROVIDERS if provider != "embedded"),
     ]
     raise unknown_name("judge", name, valid)
+
+
+def function_of(spec: JudgeSpec) -> JudgeFunction:
+    """The function of a callable judge.
+
+    Raises:
+        UsageError: it cannot be imported, or it is no function.
+    """
+    if spec.function is not None:
+        return spec.function
+    module, _, name = spec.model.partition(":")
+    try:
+        target: Any = importlib.import_module(module)
+        for part in name.split("."):
+            target = getattr(target, part)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"the function of judge {spec.name!r} cannot be imported",
+            found=f"{spec.model}: {error}",
+            expected="package.module:function, importable from where pytest runs",
+            remedy="mend the name, or put its folder on pythonpath",
+        ) from error
+    if not callable(target):
+        raise UsageError(
+            f"judge {spec.name!r} is no function",
+            found=f"{spec.model} is a {type(target).__name__}",
+            expected="a function that takes messages and returns text",
+        )
+    function: JudgeFunction = target
+    return function
+
+
+def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
+    """Name and value of the environment variable that holds the judge's key."""
+    if spec.provider in ("callable", "embedded"):
+        return "", None
+    name = spec.api_key_env or wire_of(spec.provider).default_key_env
+    return name, os.environ.get(name)
+
+
+def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
+    """Every credential that may turn up in what the judge is asked and answers.
+
+    Args:
+        spec: the judge; the variable of its own key names it where several hold the same.
+        known: what the session knows so far; it is added to.
+    """
+    found = known if known is not None else Credentials()
+    name, key = key_of(spec)
+    found.know([(name, key)] if key else [])
+    found.know(environment_credentials(os.environ))
+    if spec.base_url:
+        found.know(request_credentials(spec.base_url, ()))
+    return found

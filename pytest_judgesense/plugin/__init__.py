@@ -96,7 +96,14 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was measured with the report of the test that measured it."""
     report = yield
-    item.config.stash[STATE].attach(report)
+    state = item.config.stash[STATE]
+    if state.measures:
+        from pytest_judgesense.plugin.frames import tell_safely
+        from pytest_judgesense.plugin.markers import asks_judges
+
+        if asks_judges(item):
+            tell_safely(report, state.run.cleaned)
+    state.attach(report)
     return report
 
 

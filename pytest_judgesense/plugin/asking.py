@@ -12,7 +12,8 @@ import pytest
 
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.asking import key_of, open_asker
+from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
@@ -79,17 +80,16 @@ class AskableJudge:
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, its tape open for the time of the test."""
     run = item.config.stash[STATE].run
-    name, key = key_of(spec)
     test = item.nodeid.replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
-    with run.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
+    with run.places.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
         mode = item.config.stash[STATE].settings.mode
         tape = Tape.open(
             path,
             "replay" if mode == "replay" else "record",
-            secrets={name: key} if key else {},
+            secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
         )
         with tape.intercepting():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
+    "asks_judges",
     "checks_of",
     "has_check",
     "marker_lines",
@@ -43,6 +44,11 @@ def marker_lines() -> Iterator[str]:
 def has_check(item: pytest.Item) -> bool:
     """Whether an item carries the marker of a check."""
     return any(mark.name in CHECKS for mark in item.iter_markers())
+
+
+def asks_judges(item: pytest.Item) -> bool:
+    """Whether an item is a check, or a test that has a judge."""
+    return has_check(item) or FIXTURE in getattr(item, "fixturenames", ())
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
-from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.locking import Recorder
+from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Outcome, judge_check
@@ -31,7 +34,8 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.plugin.places import Places
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -44,6 +48,7 @@ class Run:
 
     Attributes:
         loop: where judges are asked.
+        places: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
     """
 
@@ -56,17 +61,18 @@ class Run:
     ) -> None:
         self._config = config
         self._settings = settings
-        self._live_folder = live_folder
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
+        self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self._recorder = _recorder_of(config)
+        self.places = Places(settings, live_folder, _recorder_of(config))
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
+        self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for something that stands at ``start``.
@@ -146,7 +152,7 @@ class Run:
 
     def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
         """Why a check did not pass."""
-        return explain(
+        text = explain(
             outcome,
             measurement.cell,
             measurement.judge.name,
@@ -154,21 +160,24 @@ class Run:
             " ".join(
                 [
                     f"pytest '{nodeid}'",
-                    *(self._options_of(measurement.judge) if self._settings.judges else ()),
+                    *(self.places.options_of(measurement.judge) if self._settings.judges else ()),
                     "--judge-datasheet judgments.jsonl",
                 ]
             ),
         )
+        return self.cleaned(text)
+
+    def cleaned(self, text: str) -> str:
+        """``text`` without the credentials that this process has met."""
+        return scrub(text, self.credentials.values)[0]
 
     def take_pending(self) -> list[dict[str, Any]]:
         """What was measured since the last call, as plain values."""
         pending, self._pending = self._pending, {}
         return [
             {
-                "sheet": part_to_plain(measurement.sheet.with_checks(lines)),
-                "log": list(log_lines(measurement.judgments, measurement.suite.design))
-                if self._wants_log
-                else None,
+                "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
+                "log": self._log(measurement) if self._wants_log else None,
             }
             for measurement, lines in pending.values()
         ]
@@ -184,55 +193,33 @@ class Run:
             )
         return self._traffic[judge.slug]
 
+    def _log(self, measurement: Measurement) -> list[str]:
+        # A recording that is older than this search may hold what it would have removed.
+        lines = log_lines(measurement.judgments, measurement.suite.design)
+        return self.cleaned("\n".join(lines)).split("\n")
+
+    def _without_secrets(self, part: dict[str, Any]) -> dict[str, Any]:
+        # Replies were cleaned when they arrived; a project's own prompts may hold a key as well.
+        for name in ("identity", "prompts"):
+            part[name] = json.loads(self.cleaned(json.dumps(part[name])))
+        return part
+
+    def take_secrets(self) -> dict[str, Any]:
+        """What is to be told of secrets: names that were removed, and those not searched for."""
+        if self._settings.mode == "replay":
+            return {}
+        told = {
+            "removed": sorted(self.credentials.removed),
+            "skipped": dict(sorted(self.credentials.skipped.items())),
+        }
+        if told == self._told_of_secrets:
+            return {}
+        self._told_of_secrets = told
+        return told
+
     def close(self) -> None:
         """End the loop of the calls."""
         self.loop.close()
-
-    def cassette(self, judge: JudgeSpec, file: str) -> Path:
-        """The file that a judge's calls are replayed from, or recorded into."""
-        relative = Path(judge.slug) / file
-        if self._settings.mode == "live":
-            assert self._live_folder is not None, "a live session has a folder for its calls"
-            return self._live_folder / relative
-        own = self._settings.cassettes / relative
-        shipped = builtin_cassettes() / relative
-        if self._settings.mode == "replay" and not own.exists() and shipped.exists():
-            return shipped
-        return own
-
-    @contextmanager
-    def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
-        """The cassette, held against other processes unless it is only replayed.
-
-        Raises:
-            CassetteError: another session records it.
-        """
-        path = self.cassette(judge, file)
-        if self._settings.mode == "replay":
-            yield path
-            return
-        with recording_alone(path, self._recorder):
-            try:
-                yield path
-            finally:  # what was asked before an error was paid for as well
-                if self._settings.mode == "live" and self._settings.save_live and path.exists():
-                    replace_content(self._settings.save_live / judge.slug / file, path.read_bytes())
-
-    def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
-        """The command that records what is missing."""
-        own = suite.path.resolve() != builtin_suites().get(suite.base, Path()).resolve()
-        what = shlex.quote(str(suite.path)) if own else ""
-        # A file of the user's is named by its path; with a preset the option chooses that as well.
-        named = "" if own and "@" not in suite.name else f"--judge-suite {suite.name}"
-        parts = ["record it: pytest", what, named, *self._options_of(judge), "--judge-mode record"]
-        return " ".join(part for part in parts if part)
-
-    def _options_of(self, judge: JudgeSpec) -> list[str]:
-        """The options that a command needs to find this judge and its recordings again."""
-        options = [f"--judge-name {shlex.quote(judge.called or judge.name)}"]
-        if self._settings.cassettes != self._settings.rootdir / "cassettes":
-            options.append(f"--judge-cassettes {shlex.quote(str(self._settings.cassettes))}")
-        return options
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
@@ -240,7 +227,7 @@ class Run:
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
             held = {
-                name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
+                name: stack.enter_context(self.places.recording(judge, f"{name}.jsonl"))
                 for name in sorted(names)
             }
             told = stack.enter_context(self._progress.of(judge, suite))
@@ -253,8 +240,9 @@ class Run:
                     mode=self._mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
-                    how_to_record=self.how_to_record(judge, suite),
+                    how_to_record=self.places.how_to_record(judge, suite),
                     traffic=self.traffic(judge),
+                    credentials=self.credentials,
                     told=told,
                 )
             except KeyboardInterrupt:

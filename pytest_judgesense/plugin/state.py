@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.errors import JudgesenseError, printable
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 
@@ -47,6 +47,8 @@ class State:
         self._received: list[dict[str, Any]] = []
         self._told: list[str] = []
         self._was_interrupted = False
+        self._removed: set[str] = set()
+        self._skipped: dict[str, str] = {}
         self._made_live_folder: Path | None = None
         self._made_spent_folder: Path | None = None
 
@@ -117,16 +119,29 @@ class State:
         if problems:
             raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
 
+    @property
+    def measures(self) -> bool:
+        """Whether this process has anything to do with judges yet."""
+        return "run" in self.__dict__
+
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this process has measured since the last report on ``report``."""
-        if "run" in self.__dict__ and (parts := self.run.take_pending()):
-            # A string: what workers send is limited to plain values.
+        if "run" not in self.__dict__:
+            return
+        # Strings: what workers send is limited to plain values.
+        if parts := self.run.take_pending():
             report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
+        if secrets := self.run.take_secrets():
+            report.judgesense_secrets = json.dumps(secrets)  # type: ignore[attr-defined]
 
     def receive(self, report: Any) -> None:
         """Keep the parts that a report brings."""
         if sent := getattr(report, "judgesense", None):
             self._received += json.loads(sent)
+        if sent := getattr(report, "judgesense_secrets", None):
+            secrets = json.loads(sent)
+            self._removed.update(secrets["removed"])
+            self._skipped |= secrets["skipped"]
 
     @cached_property
     def datasheet(self) -> Datasheet | None:
@@ -164,12 +179,21 @@ class State:
 
     def summary_lines(self) -> Iterator[str]:
         """The terminal summary."""
-        if self.is_worker or self.datasheet is None:
+        if self.is_worker:
             return
-        from pytest_judgesense.datasheet.terminal import datasheet_lines
+        if self.datasheet is not None:
+            from pytest_judgesense.datasheet.terminal import datasheet_lines
 
-        yield from datasheet_lines(self.datasheet)
-        yield from self._told
+            yield from datasheet_lines(self.datasheet)
+        yield from map(printable, self._told)
+        yield from map(printable, self._lines_on_secrets())
+
+    def _lines_on_secrets(self) -> Iterator[str]:
+        if self._removed:
+            yield f"secrets removed from what was recorded: {', '.join(sorted(self._removed))}"
+        if self._skipped:
+            named = ", ".join(f"{name} ({why})" for name, why in sorted(self._skipped.items()))
+            yield f"not searched for, as words and not secrets: {named}"
 
     def interrupt(self) -> None:
         """Note that the session was interrupted."""

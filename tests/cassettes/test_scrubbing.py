@@ -46,4 +46,4 @@ def test_short_values_are_words() -> None:
 def test_bytes_are_scrubbed_too() -> None:
     secrets = {"KEY": "geheim-ü-1234"}
     body = b"\xff" + "geheim-ü-1234".encode() + b"\xfe"
-    assert scrub_body(body, secrets) == b"\xff[secret: KEY]\xfe"
+    assert scrub_body(body, secrets) == (b"\xff[secret: KEY]\xfe", {"KEY"})

@@ -23,8 +23,9 @@ from pytest_judgesense.errors import (
     StaleRecording,
     UsageError,
 )
-from pytest_judgesense.judges.asking import Answer, Asker, function_of, key_of, open_asker
+from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.declare import Judge
+from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed, Usage

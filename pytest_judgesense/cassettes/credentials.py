@@ -1,0 +1,243 @@
+"""Which values are secret: a judge's key, the environment, and what a client's own requests carry.
+
+Three sources. The judge's declared key. Every environment variable that is named like a credential
+(``HF_TOKEN``, ``AWS_SECRET_ACCESS_KEY``). And, for judges that bring their key from elsewhere, the
+credentials that their requests show while a recording is made: headers, cookies, user and password
+of a URL. Values that are short, boolean or numeric are words: replacing them would rewrite prompts.
+They are skipped and named.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+__all__ = [
+    "SHORTEST_SECRET",
+    "Credentials",
+    "environment_credentials",
+    "request_credentials",
+    "response_credentials",
+    "secret_name",
+    "why_skipped",
+]
+
+SHORTEST_SECRET: Final = 8
+# A client that signs every request anew must not make the list, and with it the search, grow.
+MOST_LEARNED: Final = 256
+
+_ANYWHERE: Final = re.compile(
+    r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|API_?KEY|BEARER|COOKIE|PRIVATE_?KEY"
+)
+_PARTS: Final = frozenset(
+    "KEY KEYS AUTH AUTHORIZATION PASS PWD PAT CREDS JWT DSN WEBHOOK SIGNATURE SESSION".split()
+)
+# The working directory; and an organisation is no credential, but nobody else's business.
+_NOT: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})
+_ORGANISATION: Final = re.compile(r"OPENAI_(?:ORG|PROJECT)|ORGANI[SZ]ATION_ID$")
+_BOOLEAN: Final = frozenset("true false yes no on off none null enabled disabled".split())
+_NUMBER: Final = re.compile(r"[-+]?[\d_.,: ]+(?:e[-+]?\d+)?", re.IGNORECASE)
+
+_SECRET_HEADER: Final = re.compile(
+    r"auth|cookie|token|secret|password|credential|api-?key|-key$|signature|session|"
+    r"organi[sz]ation|^openai-project$",
+    re.IGNORECASE,
+)
+# They name a request, not who makes it.
+_PLAIN_HEADER: Final = re.compile(
+    r"idempotency-key|sec-websocket|max-tokens|-tokens", re.IGNORECASE
+)
+_SECRET_FIELD: Final = re.compile(
+    r"(?:^|[_-])(?:api[_-]?key|access[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token"
+    r"|auth[_-]?token|bearer[_-]?token|session[_-]?token|security[_-]?token|client[_-]?secret"
+    r"|secret[_-]?key|secret[_-]?access[_-]?key|private[_-]?key|password|passwd|authorization"
+    r"|org(?:ani[sz]ation)?[_-]?id)$",
+    re.IGNORECASE,
+)
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
+
+
+def secret_name(name: str) -> bool:
+    """Whether a JSON field of this name holds a credential: ``api_key``, ``clientSecret``."""
+    return _SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+
+
+def why_skipped(value: str) -> str:
+    """Why ``value`` is not searched for; empty if it is."""
+    text = value.strip()
+    if text.lower() in _BOOLEAN:
+        return "boolean"
+    if text and _NUMBER.fullmatch(text):
+        return "a number"
+    return f"{len(text)} characters" if len(text) < SHORTEST_SECRET else ""
+
+
+def _named_like_one(name: str) -> bool:
+    upper = name.upper()
+    if upper in _NOT:
+        return False
+    parts = set(re.split(r"[^A-Z0-9]+", _CAMEL.sub("_", name).upper()))
+    return bool(
+        _ANYWHERE.search(upper)
+        or parts & _PARTS
+        or upper.endswith("KEY")
+        or _ORGANISATION.search(upper)
+    )
+
+
+def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and value of the variables that are named like a credential, and of URL passwords."""
+    for name, value in sorted(environ.items()):
+        if not value:
+            continue
+        if _named_like_one(name):
+            yield name, value
+        elif found := _URL_PASSWORD.search(value):
+            yield name, unquote(found[1])
+
+
+def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What a request shows of who makes it: a description and the value of each credential."""
+    for name, value in headers:
+        low = name.lower()
+        if _PLAIN_HEADER.search(low) or not _SECRET_HEADER.search(low):
+            continue
+        if low == "cookie":
+            yield from _cookies(value)
+        elif low.endswith("authorization"):
+            yield from _authorization(f"{low} header", value)
+        else:
+            yield f"{low} header", value
+    parts = urlsplit(url)
+    for kind in ("username", "password"):
+        if given := getattr(parts, kind):
+            yield f"{kind} of the URL", unquote(given)
+    for name, value in parse_qsl(parts.query):
+        if secret_name(name) or name.lower() in ("key", "token", "sig", "signature", "secret"):
+            yield f"{name} in the URL", value
+
+
+def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What a response's headers hand out: cookies, and the names of an organisation."""
+    for name, value in headers:
+        low = name.lower()
+        if low == "set-cookie":
+            yield from _cookies(value.partition(";")[0])
+        elif _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
+            yield f"{low} header", value
+
+
+def _cookies(value: str) -> Iterator[tuple[str, str]]:
+    for pair in value.split(";"):
+        _, _, content = pair.partition("=")
+        content = content.strip().strip('"')
+        # A cookie may as well say `theme=darkmode`.
+        if any(character.isdigit() for character in content) or len(content) >= 16:
+            yield "cookie", content
+
+
+def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
+    scheme, _, rest = value.strip().partition(" ")
+    if not rest:
+        yield name, scheme
+        return
+    if "=" in rest.rstrip("=") and "," in rest:  # Digest, AWS4-HMAC-SHA256
+        for found in re.finditer(r'(?:Credential|Signature|response|username)="?([^\s",/]+)', rest):
+            yield name, found[1]
+        return
+    yield name, rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            user, _, password = base64.b64decode(rest, validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            return
+        yield f"{name}, password", password
+        yield f"{name}, user", user
+
+
+class Credentials:
+    """The secret values that are known, by name. Safe with threads; grows while recording.
+
+    Attributes:
+        skipped: names of those that are not searched for, with the reason.
+    """
+
+    def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
+        """Take over ``known`` names and values; of two names for one value the first counts."""
+        self.skipped: dict[str, str] = {}
+        self._removed: set[str] = set()
+        self._lock = Lock()
+        self._names: dict[str, str] = {}
+        self._learned: dict[str, str] = {}
+        self._by_name: Mapping[str, str] = MappingProxyType({})
+        self.know(known)
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """All values by name; a name with several values is numbered."""
+        return self._by_name
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """Names of those that were found in what was to be written, and removed."""
+        with self._lock:
+            return frozenset(self._removed)
+
+    def know(self, named: Iterable[tuple[str, str]]) -> None:
+        """Add credentials by name; those that are skipped are remembered as such."""
+        with self._lock:
+            for name, value in named:
+                if reason := why_skipped(value):
+                    if value:
+                        self.skipped[name] = reason
+                    continue
+                for part in _parts(value):
+                    self._names.setdefault(part, name)
+            self._index()
+
+    def learn(self, shown: Iterable[tuple[str, str]]) -> None:
+        """Add what a request or a response shows; the oldest of very many is forgotten."""
+        with self._lock:
+            fresh = {
+                part: name
+                for name, value in shown
+                if not why_skipped(value)
+                for part in _parts(value)
+                if part not in self._names and self._learned.get(part) is None
+            }
+            if not fresh:
+                return
+            self._learned |= fresh
+            for value in list(self._learned)[: max(0, len(self._learned) - MOST_LEARNED)]:
+                del self._learned[value]
+            self._index()
+
+    def note_removed(self, names: Iterable[str]) -> None:
+        """Remember that these were found and removed."""
+        with self._lock:
+            self._removed.update(names)
+
+    def _index(self) -> None:
+        by_name: dict[str, str] = {}
+        for value, name in [*self._names.items(), *self._learned.items()]:
+            label, number = name, 1
+            while label in by_name:
+                number += 1
+                label = f"{name} {number}"
+            by_name[label] = value
+        self._by_name = MappingProxyType(by_name)
+
+
+def _parts(value: str) -> Iterator[str]:
+    """``value``, and of one in several lines (a PEM key) the long ones, which may stand alone."""
+    text = value.strip()
+    yield text
+    if "\n" in text:
+        yield from (line for line in map(str.strip, text.splitlines()) if len(line) >= 24)

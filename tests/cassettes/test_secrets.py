@@ -1,0 +1,326 @@
+"""Secrets of every kind, planted in real traffic on 127.0.0.1, and the files searched for them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+import requests
+
+from pytest_judgesense.cassettes.credentials import (
+    Credentials,
+    environment_credentials,
+    why_skipped,
+)
+from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.scrubbing import scrub_body
+from pytest_judgesense.cassettes.tape import Tape
+
+KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
+HIDDEN = "hQ5rVb81nXcW0yTd"  # known from the request alone
+SHAPED = {
+    "openai": "sk-proj-4fT9aKx03LmQz8Rv71YbNcWd",
+    "anthropic": "sk-ant-api03-Kx7Rv2YbNc9WdLm4Qz8f",
+    "aws": "AKIAQ3EGRT7HXN5PLK2M",
+    "google": "AIzaSyB4f8Kx03LmQz8Rv71YbNcWdTgHjU5iO2p",
+    "github": "ghp_4fT9aKx03LmQz8Rv71YbNcWd56UiOpAsDfGh",
+    "hugging_face": "hf_KxRvYbNcWdLmQzTgHjUiOpAsDfGhJkZx1",
+    "slack": "xoxb-123456789012-KxRvYbNcWdLmQzTg",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "organisation": "org-Kx7Rv2YbNc9WdLm4Qz8fTgHj",
+    "pem": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END PRIVATE KEY-----",
+}
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One request and its answer, with a secret in one of them.
+
+    Attributes:
+        hidden: what must stand in no file.
+        name: what the file or the notice says instead; ``None`` where nothing has to.
+    """
+
+    hidden: str
+    answer: bytes = b'{"reply": "YES"}'
+    status: int = 200
+    body: object = field(default_factory=lambda: {"prompt": "p"})
+    headers: dict[str, str] = field(default_factory=dict)
+    answer_headers: dict[str, str] = field(default_factory=dict)
+    query: str = ""
+    user: str = ""
+    name: str | None = None
+
+
+def _echo(text: str) -> bytes:
+    return json.dumps({"error": {"message": f"wrong key {text}!"}}).encode()
+
+
+def _sse(text: str, size: int) -> bytes:
+    events = [
+        {"id": "x", "choices": [{"index": i % 2, "delta": {"content": part}}]}
+        for at in range(0, len(text), size)
+        # A second choice is interleaved: pieces belong together by their number.
+        for i, part in ((0, text[at : at + size]), (1, "no "))
+    ]
+    return (
+        b"".join(b"data: " + json.dumps(e).encode() + b"\n\n" for e in events) + b"data: [DONE]\n"
+    )
+
+
+def _b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+IN_ENV = {"name": "JUDGE_KEY"}
+BEARER = {"Authorization": f"Bearer {HIDDEN}"}
+PLANTS: dict[str, Plant] = {
+    "bearer header": Plant(HIDDEN, headers=BEARER),
+    "bearer echoed in an error": Plant(HIDDEN, _echo(HIDDEN), 401, headers=BEARER),
+    "x-api-key echoed": Plant(HIDDEN, _echo(HIDDEN), headers={"X-Api-Key": HIDDEN}),
+    "header of any name": Plant(HIDDEN, _echo(HIDDEN), headers={"X-Acme-Token": HIDDEN}),
+    "cookie echoed": Plant(HIDDEN, _echo(HIDDEN), headers={"Cookie": f"a=b; sid={HIDDEN}"}),
+    "set-cookie echoed": Plant(
+        HIDDEN, _echo(HIDDEN), answer_headers={"Set-Cookie": f"sid={HIDDEN}; Path=/"}
+    ),
+    "query key": Plant(HIDDEN, _echo(HIDDEN), query=f"?key={HIDDEN}"),
+    "query token, percent-encoded": Plant(
+        "a/b c:d12", _echo("a/b c:d12"), query="?token=a%2Fb+c%3Ad12"
+    ),
+    "basic auth in the URL": Plant(HIDDEN, _echo(HIDDEN), user=f"me:{HIDDEN}@"),
+    "basic auth echoed as it was sent": Plant(
+        _b64(f"me:{HIDDEN}"), _echo(f"Basic {_b64(f'me:{HIDDEN}')}"), user=f"me:{HIDDEN}@"
+    ),
+    "organisation of a response header": Plant(
+        "acme-research-17",
+        _echo("acme-research-17"),
+        answer_headers={"OpenAI-Organization": "acme-research-17"},
+    ),
+    "location": Plant(HIDDEN, answer_headers={"Location": f"/next?access_token={HIDDEN}"}),
+    "JSON field": Plant(HIDDEN, body={"prompt": "p", "auth": {"api_key": HIDDEN}}),
+    "JSON field of the answer": Plant(HIDDEN, json.dumps({"clientSecret": HIDDEN}).encode()),
+    "form field": Plant(HIDDEN, body=f"prompt=p&client_secret={HIDDEN}"),
+    "plain in the prompt": Plant(KEY, body={"prompt": f"my key is {KEY}."}, **IN_ENV),
+    "JSON within JSON": Plant(KEY, body={"prompt": json.dumps({"x": KEY})}, **IN_ENV),
+    "unicode escapes": Plant(
+        KEY, ('{"a": "' + "".join(f"\\u{ord(c):04X}" for c in KEY) + '"}').encode(), **IN_ENV
+    ),
+    "percent-encoded": Plant(KEY, f"see {quote(KEY, safe='')}".encode(), **IN_ENV),
+    "percent-encoded twice": Plant(KEY, quote(quote(KEY, safe="")).encode(), **IN_ENV),
+    "in a URL's path": Plant(KEY, query=f"/{quote(KEY, safe='')}/x", **IN_ENV),
+    "base64, first alignment": Plant(KEY, _echo(_b64(KEY + "1")), **IN_ENV),
+    "base64, second alignment": Plant(KEY, _echo(_b64(f"u{KEY}12")), **IN_ENV),
+    "base64, third alignment": Plant(KEY, _echo(_b64(f"u:{KEY}")), **IN_ENV),
+    "base64 for URLs": Plant(KEY, base64.urlsafe_b64encode(f"ÿÿ{KEY}".encode()), **IN_ENV),
+    "base64 in lines": Plant(KEY, base64.encodebytes(f"{'x' * 50}{KEY}".encode()), **IN_ENV),
+    "hexadecimal": Plant(KEY, KEY.encode().hex().upper().encode(), **IN_ENV),
+    "gzip": Plant(
+        KEY, gzip.compress(_echo(KEY)), answer_headers={"Content-Encoding": "gzip"}, **IN_ENV
+    ),
+    "split over a stream": Plant(KEY, _sse(f"It is {KEY}, yes", 4), **IN_ENV),
+    "split, a character each": Plant(KEY, _sse(KEY, 1), **IN_ENV),
+    "base64 split over a stream": Plant(KEY, _sse(_b64(f"k {KEY}"), 5), **IN_ENV),
+    "split over plain events": Plant(
+        HIDDEN, f"data: {HIDDEN[:6]}\n\ndata: {HIDDEN[6:]}\n\n".encode(), headers=BEARER
+    ),
+    "bytes that are no text": Plant(KEY, b"\xff\xfe" + KEY.encode() + b"\xff", **IN_ENV),
+    **{f"shape: {name}": Plant(text, _echo(text)) for name, text in SHAPED.items()},
+}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Plant], str]]:
+    planted: list[Plant] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            plant = planted[-1]
+            self.send_response(plant.status)
+            for name, value in plant.answer_headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(plant.answer)))
+            self.end_headers()
+            self.wfile.write(plant.answer)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = _Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+
+    def started(plant: Plant) -> str:
+        planted.append(plant)
+        tail = plant.query if plant.query.startswith("/") else f"/v1{plant.query}"
+        return f"http://{plant.user}127.0.0.1:{server.server_address[1]}{tail}"
+
+    yield started
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def _post(client: str, url: str, plant: Plant) -> None:
+    data = plant.body if isinstance(plant.body, str) else json.dumps(plant.body)
+    if client == "httpx":
+        httpx.post(url, content=data, headers=plant.headers, follow_redirects=False)
+    else:
+        requests.post(url, data=data, headers=plant.headers, allow_redirects=False, timeout=10)
+
+
+def _visible(text: str) -> str:
+    """All that a reader could put together from a cassette: streams joined, encodings undone."""
+    found = [text]
+    for line in text.splitlines():
+        entry = json.loads(line)
+        for body in (entry["request"]["body"], entry["response"]["body"]):
+            raw = (
+                base64.b64decode(body["base64"]).decode("latin-1")
+                if isinstance(body, dict)
+                else body
+            )
+            found.append(raw)
+            for choice in (0, 1):
+                joined = ""
+                for event in raw.splitlines():
+                    payload = event.removeprefix("data: ")
+                    try:
+                        part = json.loads(payload)["choices"][0]
+                        joined += part["delta"]["content"] if part["index"] == choice else ""
+                    except (ValueError, KeyError, TypeError):
+                        joined += payload if event.startswith("data: ") else ""
+                found.append(joined)
+    return "\n".join(found)
+
+
+def _forms(secret: str) -> set[str]:
+    """The secret in the forms that a search of files would try."""
+    octets = secret.encode()
+    inner = {
+        base64.b64encode(b"x" * shift + octets).decode()[
+            shift and shift + 1 : (shift + len(octets)) * 8 // 6
+        ]
+        for shift in range(3)
+    }
+    urlsafe = {text.replace("+", "-").replace("/", "_") for text in inner}
+    return {
+        secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret)[1:-1])[1:-1],
+        quote(secret, safe=""), octets.hex(), octets.hex().upper(), *inner, *urlsafe,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("client", ["httpx", "requests"])
+@pytest.mark.parametrize("kind", list(PLANTS))
+def test_a_planted_secret_stands_in_no_file(
+    kind: str, client: str, serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    plant = PLANTS[kind]
+    path = tmp_path / "judge" / "suite.jsonl"
+    secrets = Credentials(environment_credentials({"JUDGE_KEY": KEY, "HOME": "/root"}))
+    url = serve(plant)
+    tape = Tape.open(path, "record", secrets=secrets)
+    with tape.intercepting(), tape.trial("one"):
+        _post(client, url, plant)
+    journal = path.read_text(encoding="utf-8")
+    tape.finish(["one"])
+    for text in (journal, path.read_text(encoding="utf-8")):
+        seen = _visible(text)
+        compact = seen.replace("\n", "").replace("\\n", "")
+        assert [f for f in _forms(plant.hidden) if f in seen or f in compact] == []
+    if plant.name:
+        assert plant.name in secrets.removed
+        assert any(plant.name in notice for notice in tape.notices)
+    # Whoever replays has no credential of the environment, and finds the recording all the same.
+    replayed = Tape.open(path, "replay")
+    with replayed.intercepting(), replayed.trial("one") as scope:
+        _post(client, url, plant)
+    assert scope.error is None
+    assert scope.intercepted == 1
+
+
+def test_the_kinds_are_many() -> None:
+    assert len(PLANTS) >= 20
+
+
+def test_nothing_but_the_secret_is_changed_in_a_stream() -> None:
+    stream = _sse(f"before {KEY} behind", 5).decode()
+    clean, found = scrub_body(stream, {"JUDGE_KEY": KEY})
+    assert found == {"JUDGE_KEY"}
+    told = "".join(
+        json.loads(line[6:])["choices"][0]["delta"]["content"]
+        for line in str(clean).splitlines()
+        if line.startswith("data: {") and json.loads(line[6:])["choices"][0]["index"] == 0
+    )
+    assert told == "before [secret: JUDGE_KEY] behind"
+    untouched = [line for line in stream.splitlines() if '"index": 1' in line]
+    assert [line for line in str(clean).splitlines() if '"index": 1' in line] == untouched
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("false", "boolean"),
+        ("1234567890", "a number"),
+        ("3.5e-7", "a number"),
+        ("abc", "3 characters"),
+    ],
+)
+def test_words_are_no_secrets_and_named(value: str, why: str) -> None:
+    known = Credentials(environment_credentials({"TOKENIZERS_PARALLELISM": value, "A_KEY": KEY}))
+    assert known.skipped == {"TOKENIZERS_PARALLELISM": why}
+    assert scrub_body(f"it is {value}", known.values) == (f"it is {value}", set())
+
+
+@pytest.mark.parametrize(
+    "name",
+    "HF_TOKEN AWS_SECRET_ACCESS_KEY openaiKey DB_PASSWORD GOOGLE_CREDENTIALS OPENAIKEY GH_PAT "
+    "OPENAI_ORG_ID MY_AUTH dbPwd".split(),
+)
+def test_variables_that_are_named_like_a_credential(name: str) -> None:
+    assert list(environment_credentials({name: "abc"})) == [(name, "abc")]
+
+
+@pytest.mark.parametrize(
+    "name", ["HOME", "PWD", "MONKEYS", "AUTHOR", "KEYBOARD", "PATH", "COMPASS"]
+)
+def test_variables_that_are_not(name: str) -> None:
+    assert list(environment_credentials({name: "abcdefghijkl"})) == []
+
+
+def test_the_password_of_any_url_in_the_environment_is_one() -> None:
+    found = environment_credentials({"DATABASE": "postgres://me:p%40ssword9@db/x"})
+    assert list(found) == [("DATABASE", "p@ssword9")]
+
+
+def test_a_word_that_this_machine_holds_as_a_key_does_not_make_a_prompt_stale(
+    serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    plant = Plant("", body={"prompt": "in production"})
+    url, path = serve(plant), tmp_path / "c.jsonl"
+    tape = Tape.open(path, "record")
+    with tape.intercepting(), tape.trial("one"):
+        _post("httpx", url, plant)
+    for mode in ("replay", "record"):
+        known = Credentials([("DEPLOY_KEY", "production")])
+        again = Tape.open(path, mode, secrets=known)  # type: ignore[arg-type]
+        with again.intercepting(), again.trial("one") as scope:
+            _post("httpx", url, plant)
+        assert scope.error is None
+    assert len(read_exchanges(path)) == 1
+    assert why_skipped("production") == ""

@@ -1,0 +1,140 @@
+"""A key that the endpoint echoes, and where a session could write it: everywhere is searched."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from .project import Project, even
+
+KEY = "Zq7-x_Rv3LmPw9kT2"
+LOUD = ("--log-cli-level=DEBUG", "--log-file=all.log", "--log-file-level=DEBUG", "-rA", "-vv")
+FILES = ("--junitxml=junit.xml", "--judge-datasheet=sheet.json", "--judge-datasheet=log.jsonl")
+
+
+def _told(project: Project, *outputs: str) -> dict[str, str]:
+    """Everything that a session left: its output, and all files but the test's own."""
+    files = {
+        str(path.relative_to(project.path)): path.read_text(encoding="utf-8", errors="replace")
+        for path in project.path.rglob("*")
+        if path.is_file() and path.suffix not in (".toml", ".pyc", ".py")
+    }
+    return files | {f"output {number}": text for number, text in enumerate(outputs)}
+
+
+@pytest.fixture
+def echoing(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The key is in the environment; every other reply quotes it, plain or in base64."""
+    monkeypatch.setenv("MY_JUDGE_KEY", KEY)
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+    project.declare('api_key_env = "MY_JUDGE_KEY"\nsystem = "false friends"')
+
+    def reply(prompt: str) -> str:
+        if prompt.startswith("Tell"):
+            return f"wrong key {KEY} or {base64.b64encode(KEY.encode()).decode()}"
+        return even(prompt)
+
+    project.server.reply = reply
+    return project
+
+
+@pytest.mark.parametrize("mode", ["record", "live"])
+def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str, ...]) -> None:
+    result = echoing.run("parity.suite.toml", "--judge-mode", mode, *LOUD, *FILES, *workers,
+                         "--judge-save-live", "kept")  # fmt: skip
+    assert result.ret in (0, 1), result.stdout.str()
+    told = _told(echoing, result.stdout.str(), result.stderr.str())
+    expected = {"junit.xml", "sheet.json", "log.jsonl", "all.log"}
+    expected |= {"kept/mine/parity.jsonl" if mode == "live" else "cassettes/mine/parity.jsonl"}
+    assert expected <= set(told)
+    encoded = base64.b64encode(KEY.encode()).decode()[:20]
+    assert [name for name, text in told.items() if KEY in text or encoded in text] == []
+    assert "[secret: MY_JUDGE_KEY]" in told["log.jsonl"]
+    assert "removed from the recording: MY_JUDGE_KEY" in told["sheet.json"]
+    output = result.stdout.str()
+    assert output.count("secrets removed from what was recorded: MY_JUDGE_KEY") == 1
+    assert output.count("TOKENIZERS_PARALLELISM (boolean)") == 1
+    # A word of the environment eats no text.
+    (cassette,) = (name for name in told if name.endswith("mine/parity.jsonl"))
+    assert "false friends" in told[cassette]
+
+
+def test_recording_and_replay_read_the_same(
+    echoing: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    echoing.run("parity.suite.toml", "--judge-mode", "record", "--judge-datasheet=first.jsonl")
+    monkeypatch.delenv("MY_JUDGE_KEY")
+    echoing.run("parity.suite.toml", "--judge-datasheet=second.jsonl")
+
+    def replies(name: str) -> list[str]:
+        return [
+            part.partition('"usage"')[0] for part in (echoing.path / name).read_text().splitlines()
+        ]
+
+    assert replies("first.jsonl") == replies("second.jsonl")
+
+
+def test_no_request_reaches_a_log(project: Project) -> None:
+    marked = "zebra-crossing"
+    project.declare(f'system = "{marked}"')
+    (project.path / "conftest.py").write_text(
+        # As a package that sets its own level while a judge imports it.
+        "import logging\n"
+        "for name in ('httpx', 'httpcore.http11', 'vcr.stubs'):\n"
+        "    logging.getLogger(name).setLevel(logging.DEBUG)\n"
+        "def pytest_runtest_call(item):\n"
+        "    logging.getLogger('judge').warning('logs are on')\n"
+    )
+    # A judge that says YES to everything fails, and a failing item shows all its sections.
+    project.server.reply = lambda prompt: "YES"
+    result = project.run(
+        "parity.suite.toml",
+        "--judge-mode",
+        "record",
+        *LOUD,
+        "--junitxml=junit.xml",
+        "-o",
+        "junit_logging=all",
+    )
+    result.assert_outcomes(failed=1)
+    told = _told(project, result.stdout.str())
+    assert "logs are on" in told["all.log"]
+    assert "logs are on" in told["junit.xml"]
+    address = project.server.base_url.removeprefix("http://").removesuffix("/v1")
+    for name in ("all.log", "junit.xml"):
+        assert "chat/completions" not in told[name]
+        assert address not in told[name]
+    assert not any(
+        marked in line or "chat/completions" in line
+        for line in result.outlines
+        if "DEBUG" in line or "INFO" in line
+    )
+
+
+def test_the_judge_fixture_and_a_judge_of_python_leak_neither(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_SECRET", KEY)
+    (project.path / "pyproject.toml").unlink()
+    project.suite.unlink()
+    (project.path / "conftest.py").write_text(
+        "import os\nfrom pytest_judgesense import Judge\n"
+        "def ask(messages):\n"
+        "    if 'raise' in messages[-1]['content']:\n"
+        "        raise RuntimeError('refused ' + os.environ['OTHER_SECRET'])\n"
+        "    return 'said ' + os.environ['OTHER_SECRET']\n"
+        "def pytest_judgesense_judges(config):\n    return [Judge('mine', ask)]\n"
+    )
+    project.pytester.makepyfile(
+        "def test_says(judge):\n    assert judge.ask('hello').text == 'YES'\n"
+        "def test_raises(judge):\n    judge.ask('raise')\n"
+    )
+    result = project.run("--judge-mode", "record", *LOUD, "--junitxml=junit.xml", "-l")
+    result.assert_outcomes(failed=2)
+    told = _told(project, result.stdout.str(), result.stderr.str())
+    assert [name for name, text in told.items() if KEY in text] == []
+    assert "said [secret: OTHER_SECRET]" in result.stdout.str()
+    assert "secrets removed from what was recorded: OTHER_SECRET" in result.stdout.str()
+    assert Path(project.path / "cassettes" / "mine" / "tests").is_dir()

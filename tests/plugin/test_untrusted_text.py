@@ -1,0 +1,100 @@
+"""Judges' words on a terminal: no control character, no escape sequence, whatever way they take."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from .project import Project
+
+# Clears the screen, sets the title, hides text, goes back over the line, turns its direction.
+EVIL = "NO\x1b[2J\x1b]0;owned\x07\x1b[8mhidden\r\x08\x9b31m\u202egnp\x00"
+RAW = ("\x1b", "\x07", "\x08", "\x9b", "\u202e", "\x00", "\r")
+
+
+def _raw(text: str) -> list[str]:
+    return [sign for sign in RAW if sign in text.replace("\r\n", "\n")]
+
+
+@pytest.mark.parametrize("tb", ["long", "short", "native", "line"])
+def test_a_failing_check_and_its_summary(project: Project, tb: str) -> None:
+    project.server.reply = lambda prompt: EVIL if prompt.startswith("Tell") else "YES"
+    result = project.run(
+        "parity.suite.toml", "--judge-mode", "record", "-rA", f"--tb={tb}", "--color=no"
+    )
+    result.assert_outcomes(failed=1)
+    assert _raw(result.stdout.str()) == []
+
+
+@pytest.mark.parametrize("color", ["no", "yes"])
+def test_a_test_that_compares_prints_logs_and_raises_a_reply(project: Project, color: str) -> None:
+    project.server.reply = lambda prompt: f"{EVIL}\nsecond line\n"
+    project.pytester.makepyfile(
+        """
+        import logging, pytest
+
+        def test_compares(judge):
+            assert judge.ask("1").text == "YES\\nsecond line"
+
+        def test_prints_and_raises(judge):
+            text = judge.ask("2").text
+            print(text)
+            logging.getLogger("mine").warning(text)
+            raise ValueError(text)
+
+        def test_fails(judge):
+            pytest.fail(judge.ask("3").text, pytrace=False)
+
+        def test_skips(judge):
+            pytest.skip(judge.ask("4").text)
+        """
+    )
+    result = project.run("--judge-mode", "record", "-rA", "-vv", "-l", f"--color={color}")
+    text = result.stdout.str()
+    # pytest's own colours are sequences too: none of the judge's may be among them.
+    assert "\x1b[2J" not in text
+    assert "\x1b]0;" not in text
+    assert "\x1b[8m" not in text
+    signs = _raw(text) if color == "no" else [s for s in _raw(text) if s != "\x1b"]
+    assert signs == []
+    assert r"\x1b[2J" in text
+    assert "second line" in text
+
+
+def test_an_error_that_quotes_a_recording(project: Project) -> None:
+    project.record()
+    lines = project.lines()
+    entry = json.loads(lines[0])
+    entry["request"]["body"] = entry["request"]["body"].replace("even", f"odd{EVIL[2:6]}")
+    project.cassette.write_text(
+        "\n".join([json.dumps(entry, ensure_ascii=False), *lines[1:]]) + "\n"
+    )
+    result = project.run("parity.suite.toml", "-rA", "--color=no")
+    result.assert_outcomes(failed=1)
+    assert _raw(result.stdout.str()) == []
+    project.cassette.write_text('{"trial\x1b]0;owned\x07"}\n')
+    broken = project.run("parity.suite.toml", "-rA", "--color=no")
+    broken.assert_outcomes(failed=1)
+    assert _raw(broken.stdout.str()) == []
+
+
+def test_judgesense_report_of_a_log_full_of_escapes(project: Project) -> None:
+    log = project.path / "evil.jsonl"
+    lines = [
+        {"trial": f"t{EVIL}/{i}/{t}", "judge": f"j{EVIL}", "suite": f"s{EVIL}", "item": str(i),
+         "template": f"{t}{EVIL}", "condition": {"distance": EVIL}, "verdict": f"v{EVIL}"}
+        for i in range(3) for t in ("a", "b")
+    ]  # fmt: skip
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    command = [sys.executable, "-m", "pytest_judgesense.cli", "report", str(log)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    output = (done.stdout + done.stderr).decode()
+    assert done.returncode == 0, output
+    assert _raw(output) == []
+    log.write_text(json.dumps(lines[0] | {"order": EVIL}) + "\n")
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 3
+    assert _raw(done.stderr.decode()) == []

@@ -52,6 +52,8 @@ DOORS = {
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
     "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
+    # Its parser of JSON, where time is spent on it.
+    "pydantic_core": ("cassettes.exchange", "judges.wire"),
 }
 
 LONGEST = 400

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
+from pydantic_core import from_json
+
 from pytest_judgesense.errors import BrokenCassette
 
 __all__ = ["Body", "Exchange", "RecordedRequest", "RecordedResponse", "as_body", "as_bytes"]
@@ -124,7 +126,7 @@ class Exchange:
             BrokenCassette: the line is not such an object.
         """
         try:
-            return _from_json(json.loads(text))
+            return _from_json(_parsed(text))
         except (ValueError, RecursionError) as error:
             raise BrokenCassette(
                 f"{path}:{number}: the line cannot be read ({error})",
@@ -146,6 +148,15 @@ def as_body(data: bytes) -> Body:
 def as_bytes(body: Body) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        # Three times as fast as `json`, which bounds the price of opening a cassette.
+        return from_json(text, cache_strings="keys")
+    except ValueError:
+        # It refuses the escapes of lone surrogates, and says less about what is wrong.
+        return json.loads(text)
 
 
 def _from_json(data: Any) -> Exchange:

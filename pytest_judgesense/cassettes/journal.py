@@ -10,14 +10,14 @@ replaced in one step.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
 
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
-__all__ = ["Journal", "read_exchanges", "rewrite"]
+__all__ = ["Journal", "read_exchanges", "read_lines", "rewrite"]
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
@@ -26,12 +26,24 @@ def read_exchanges(path: Path) -> list[Exchange]:
     Raises:
         BrokenCassette: a line cannot be read; names file and line.
     """
-    data = _read(path)
-    *lines, rest = data.split(b"\n")
-    exchanges = [_exchange(line, path, number) for number, line in enumerate(lines, start=1)]
-    if rest:
-        exchanges.append(_last_exchange(rest, path, len(lines) + 1))
-    return exchanges
+    return [exchange for _, exchange in read_lines(path)]
+
+
+def read_lines(path: Path) -> Iterator[tuple[bytes, Exchange]]:
+    """The lines of a cassette one by one, each with the exchange that it holds.
+
+    Raises:
+        BrokenCassette: a line cannot be read; names file and line.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        for number, line in enumerate(file, start=1):
+            whole = line.endswith(b"\n")
+            text = line[:-1] if whole else line
+            yield text, (_exchange if whole else _last_exchange)(text, path, number)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:

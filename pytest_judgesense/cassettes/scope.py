@@ -45,6 +45,7 @@ class CallScope:
         self.closed = False
         self._lock = threading.Lock()
         self._digests: Counter[str] = Counter()
+        self._first: Callable[[], str] | None = None
         self._calls = 0
         self._intercepted = 0
         self._made = 0
@@ -62,11 +63,35 @@ class CallScope:
     @property
     def digests(self) -> frozenset[str]:
         """Digests of all requests."""
-        return frozenset(self._digests)
+        with self._lock:
+            self._count_first()
+            return frozenset(self._digests)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing was asked yet."""
+        return self._calls == 0
+
+    def asked_first(self, digest: Callable[[], str]) -> bool:
+        """Count a request as the first one; ``False``, uncounted, if another was quicker.
+
+        ``digest`` is computed when a second request has to be compared, which is hardly ever.
+        """
+        with self._lock:
+            if self._calls:
+                return False
+            self._calls, self._first = 1, digest
+            return True
+
+    def _count_first(self) -> None:
+        if self._first is not None:
+            self._digests[self._first()] += 1
+            self._first = None
 
     def asked(self, digest: str) -> tuple[int, int]:
         """Count a request: its number within the trial, from 1, and its occurrence, from 0."""
         with self._lock:
+            self._count_first()
             occurrence = self._digests[digest]
             self._digests[digest] += 1
             self._calls += 1

@@ -15,12 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 from pytest_judgesense.cassettes.journal import read_lines
 from pytest_judgesense.cassettes.key import request_digest
 
 __all__ = ["Recordings", "digest_of"]
+
+# Named by no error: the line was read once already.
+_VERIFIED: Final = Path()
 
 
 def digest_of(exchange: Exchange) -> str:
@@ -53,7 +57,7 @@ class _Entry:
     def exchange(self) -> Exchange:
         if isinstance(self.source, Exchange):
             return self.source
-        return Exchange.from_line(self.source.decode(), Path(), self.line or 0)
+        return Exchange.from_line(self.source.decode(), _VERIFIED, self.line or 0)
 
 
 @dataclass(slots=True)

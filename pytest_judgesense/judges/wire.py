@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from pydantic_core import from_json
+
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["AnthropicWire", "HttpRequest", "OpenAIWire", "Reply", "Wire", "wire_of"]
 
 _SHOWN: Final = 200
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +71,33 @@ class Wire(Protocol):
 
 
 def _encode(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(body).encode()
 
 
 def _parsed(status: int, body: str) -> Mapping[str, Any] | Failed:
     """The body as an object, or why it is none."""
-    shown = " ".join(body.split())[:_SHOWN]
     if status >= 400:
-        return Failed(f"HTTP {status}: {_error_message(body) or shown}")
+        return Failed(f"HTTP {status}: {_error_message(body) or _shown(body)}")
     try:
-        value = json.loads(body)
+        value = _json(body)
     except (ValueError, RecursionError):
-        return Failed(f"the response is not JSON: {shown!r}")
+        return Failed(f"the response is not JSON: {_shown(body)!r}")
     if not isinstance(value, dict):
-        return Failed(f"the response is not a JSON object: {shown!r}")
+        return Failed(f"the response is not a JSON object: {_shown(body)!r}")
     if value.get("error"):
-        return Failed(f"the endpoint reports an error: {_error_message(body) or shown}")
+        return Failed(f"the endpoint reports an error: {_error_message(body) or _shown(body)}")
     return value
+
+
+def _json(body: str) -> Any:
+    try:
+        return from_json(body, cache_strings="keys")  # faster than `json`
+    except ValueError:
+        return json.loads(body)  # which permits the escapes of lone surrogates
+
+
+def _shown(body: str) -> str:
+    return " ".join(body.split())[:_SHOWN]
 
 
 def _error_message(body: str) -> str:

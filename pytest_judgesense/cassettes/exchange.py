@@ -27,7 +27,17 @@ from pydantic_core import from_json
 
 from pytest_judgesense.errors import BrokenCassette
 
-__all__ = ["Body", "Exchange", "RecordedRequest", "RecordedResponse", "as_body", "as_bytes"]
+__all__ = [
+    "Body",
+    "Exchange",
+    "RecordedRequest",
+    "RecordedResponse",
+    "as_body",
+    "as_bytes",
+    "entry_of",
+    "is_answer",
+    "verified_entry",
+]
 
 Body: TypeAlias = str | bytes
 _T = TypeVar("_T")
@@ -89,7 +99,7 @@ class Exchange:
     @property
     def answers(self) -> bool:
         """Whether the endpoint answered; an error status is evidence, and no answer."""
-        return self.response.status < 400
+        return is_answer(self.response.status)
 
     def to_line(self) -> str:
         """The cassette line of this exchange, without a line break."""
@@ -125,16 +135,52 @@ class Exchange:
         Raises:
             BrokenCassette: the line is not such an object.
         """
-        try:
-            return _from_json(_parsed(text))
-        except (ValueError, RecursionError) as error:
-            raise BrokenCassette(
-                f"{path}:{number}: the line cannot be read ({error})",
-                found=_excerpt(text),
-                expected="one exchange: a JSON object with trial, call, request, response, "
-                "recorded_at",
-                remedy=_REMEDY,
-            ) from error
+        return cls.from_entry(verified_entry(text, path, number))
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> Exchange:
+        """The exchange of a line that was verified: its object as JSON gives it."""
+        request, response = entry["request"], entry["response"]
+        return cls(
+            entry["trial"],
+            entry["call"],
+            RecordedRequest(request["method"], request["url"], _body_from_json(request["body"])),
+            RecordedResponse(
+                response["status"],
+                MappingProxyType(response["headers"]),
+                _body_from_json(response["body"]),
+            ),
+            entry["recorded_at"],
+        )
+
+
+def is_answer(status: int) -> bool:
+    """Whether a response of that HTTP status is an answer."""
+    return status < 400
+
+
+def entry_of(line: str) -> Any:
+    """The object of a line, as JSON gives it; ``ValueError`` if it is no JSON."""
+    try:
+        # Three times as fast as `json`, which bounds the price of opening a cassette.
+        return from_json(line, cache_strings="keys")
+    except ValueError:
+        # It refuses the escapes of lone surrogates, and says less about what is wrong.
+        return json.loads(line)
+
+
+def verified_entry(text: str, path: Path, number: int) -> dict[str, Any]:
+    """The object of a cassette line, every part of it of its type; see `Exchange.from_line`."""
+    try:
+        return _verified(entry_of(text))
+    except (ValueError, RecursionError) as error:
+        raise BrokenCassette(
+            f"{path}:{number}: the line cannot be read ({error})",
+            found=_excerpt(text),
+            expected="one exchange: a JSON object with trial, call, request, response, "
+            "recorded_at",
+            remedy=_REMEDY,
+        ) from error
 
 
 def as_body(data: bytes) -> Body:
@@ -150,16 +196,7 @@ def as_bytes(body: Body) -> bytes:
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
 
 
-def _parsed(text: str) -> Any:
-    try:
-        # Three times as fast as `json`, which bounds the price of opening a cassette.
-        return from_json(text, cache_strings="keys")
-    except ValueError:
-        # It refuses the escapes of lone surrogates, and says less about what is wrong.
-        return json.loads(text)
-
-
-def _from_json(data: Any) -> Exchange:
+def _verified(data: Any) -> dict[str, Any]:
     entry = _object(data, "the line")
     request = _object(entry.get("request"), "request")
     response = _object(entry.get("response"), "response")
@@ -170,21 +207,14 @@ def _from_json(data: Any) -> Exchange:
     recorded_at = _typed(entry.get("recorded_at"), str, "recorded_at")
     if not _INSTANT.fullmatch(recorded_at):
         raise ValueError(f"recorded_at is {recorded_at!r}, not YYYY-MM-DDTHH:MM:SSZ")
-    return Exchange(
-        trial=_typed(entry.get("trial"), str, "trial"),
-        call=_typed(entry.get("call"), int, "call"),
-        request=RecordedRequest(
-            method=_typed(request.get("method"), str, "request.method"),
-            url=_typed(request.get("url"), str, "request.url"),
-            body=_body_from_json(request.get("body"), "request.body"),
-        ),
-        response=RecordedResponse(
-            status=_typed(response.get("status"), int, "response.status"),
-            headers=MappingProxyType(headers),
-            body=_body_from_json(response.get("body"), "response.body"),
-        ),
-        recorded_at=recorded_at,
-    )
+    _typed(entry.get("trial"), str, "trial")
+    _typed(entry.get("call"), int, "call")
+    _typed(request.get("method"), str, "request.method")
+    _typed(request.get("url"), str, "request.url")
+    _typed(response.get("status"), int, "response.status")
+    _verify_body(request.get("body"), "request.body")
+    _verify_body(response.get("body"), "response.body")
+    return entry
 
 
 def _typed(value: Any, kind: type[_T], name: str) -> _T:
@@ -204,15 +234,20 @@ def _body_to_json(body: Body) -> Any:
     return {"base64": base64.b64encode(body).decode("ascii")}
 
 
-def _body_from_json(value: Any, name: str) -> Body:
+def _body_from_json(value: Any) -> Body:
+    return value if isinstance(value, str) else base64.b64decode(value["base64"])
+
+
+def _verify_body(value: Any, name: str) -> None:
     if type(value) is str:
-        return value
+        return
     if isinstance(value, dict) and set(value) == {"base64"}:
         try:
-            return base64.b64decode(_typed(value["base64"], str, name), validate=True)
+            base64.b64decode(_typed(value["base64"], str, name), validate=True)
         except binascii.Error as error:
             raise ValueError(f"{name} is not base64: {error}") from error
-    return _typed(value, str, name)
+        return
+    _typed(value, str, name)
 
 
 def _excerpt(text: str) -> str:

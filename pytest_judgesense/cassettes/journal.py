@@ -13,8 +13,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import Exchange, verified_entry
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 __all__ = ["Journal", "read_exchanges", "read_lines", "rewrite"]
@@ -26,11 +27,11 @@ def read_exchanges(path: Path) -> list[Exchange]:
     Raises:
         BrokenCassette: a line cannot be read; names file and line.
     """
-    return [exchange for _, exchange in read_lines(path)]
+    return [Exchange.from_entry(entry) for _, entry in read_lines(path)]
 
 
-def read_lines(path: Path) -> Iterator[tuple[bytes, Exchange]]:
-    """The lines of a cassette one by one, each with the exchange that it holds.
+def read_lines(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """The lines of a cassette one by one, each with its object (see `Exchange.from_entry`).
 
     Raises:
         BrokenCassette: a line cannot be read; names file and line.
@@ -43,7 +44,7 @@ def read_lines(path: Path) -> Iterator[tuple[bytes, Exchange]]:
         for number, line in enumerate(file, start=1):
             whole = line.endswith(b"\n")
             text = line[:-1] if whole else line
-            yield text, (_exchange if whole else _last_exchange)(text, path, number)
+            yield text, (_entry if whole else _last_entry)(text, path, number)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
@@ -104,7 +105,7 @@ def _mend_end(path: Path) -> str | None:
     if not rest:
         return None
     try:
-        _last_exchange(rest, path, 0)
+        _last_entry(rest, path, 0)
     except BrokenCassette:
         with path.open("r+b") as file:
             file.truncate(path.stat().st_size - len(rest))
@@ -121,7 +122,7 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _exchange(line: bytes, path: Path, number: int) -> Exchange:
+def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,12 +133,12 @@ def _exchange(line: bytes, path: Path, number: int) -> Exchange:
             remedy="restore the file from version control, or delete the line and record what is "
             "missing with --judge-mode record",
         ) from error
-    return Exchange.from_line(text, path, number)
+    return verified_entry(text, path, number)
 
 
-def _last_exchange(line: bytes, path: Path, number: int) -> Exchange:
+def _last_entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
-        return _exchange(line, path, number)
+        return _entry(line, path, number)
     except BrokenCassette as error:
         raise BrokenCassette(
             f"{path}:{number}: the last line is cut off; its recording was interrupted",

@@ -15,17 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import NamedTuple
 
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
+from pytest_judgesense.cassettes.exchange import Body, Exchange, entry_of, is_answer
 from pytest_judgesense.cassettes.journal import read_lines
 from pytest_judgesense.cassettes.key import request_digest
 
 __all__ = ["Recordings", "digest_of"]
-
-# Named by no error: the line was read once already.
-_VERIFIED: Final = Path()
-
 
 def digest_of(exchange: Exchange) -> str:
     """The request digest of ``exchange``."""
@@ -44,8 +40,7 @@ class _Replies:
         (self.answers if exchange.answers else self.errors).append(exchange)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """An exchange: its verified line, with what is asked of it often, or the exchange itself."""
 
     call: int
@@ -57,7 +52,7 @@ class _Entry:
     def exchange(self) -> Exchange:
         if isinstance(self.source, Exchange):
             return self.source
-        return Exchange.from_line(self.source.decode(), _VERIFIED, self.line or 0)
+        return Exchange.from_entry(entry_of(self.source.decode()))
 
 
 @dataclass(slots=True)
@@ -68,6 +63,9 @@ class _OfTrial:
     by_digest: dict[str, _Replies] | None = None
 
     def add(self, entry: _Entry) -> None:
+        if self.by_digest is not None:
+            exchange = entry.exchange
+            self.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
         self.entries.append(entry)
         if len(self.entries) > 1 and entry.call < self.entries[-2].call:
             self.entries.sort(key=lambda item: item.call)
@@ -89,7 +87,7 @@ class Recordings:
         self._trials: dict[str, _OfTrial] = {}
         self._span: tuple[str, str] | None = None
         for line, exchange in enumerate(exchanges, start=1):
-            self._add(exchange, line, exchange)
+            self._add_exchange(exchange, line)
 
     @classmethod
     def read(cls, path: Path) -> Recordings:
@@ -99,8 +97,9 @@ class Recordings:
             BrokenCassette: a line cannot be read; names file and line.
         """
         recordings = cls()
-        for number, (line, exchange) in enumerate(read_lines(path), start=1):
-            recordings._add(exchange, number, line)
+        for number, (line, entry) in enumerate(read_lines(path), start=1):
+            kept = _Entry(entry["call"], is_answer(entry["response"]["status"]), number, line)
+            recordings._add(entry["trial"], kept, entry["recorded_at"])
         return recordings
 
     @property
@@ -115,21 +114,22 @@ class Recordings:
 
     def add(self, exchange: Exchange) -> None:
         """Add an exchange that was recorded just now."""
-        self._add(exchange, None, exchange)
+        self._add_exchange(exchange, None)
 
-    def _add(self, exchange: Exchange, line: int | None, source: bytes | Exchange) -> None:
-        of_trial = self._trials.get(exchange.trial)
+    def _add_exchange(self, exchange: Exchange, line: int | None) -> None:
+        entry = _Entry(exchange.call, exchange.answers, line, exchange)
+        self._add(exchange.trial, entry, exchange.recorded_at)
+
+    def _add(self, trial: str, entry: _Entry, at: str) -> None:
+        of_trial = self._trials.get(trial)
         if of_trial is None:
-            of_trial = self._trials[exchange.trial] = _OfTrial()
-        of_trial.add(_Entry(exchange.call, exchange.answers, line, source))
-        if of_trial.by_digest is not None:
-            of_trial.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
-        at = exchange.recorded_at
+            of_trial = self._trials[trial] = _OfTrial()
+        of_trial.add(entry)
         first, last = self._span or (at, at)
         self._span = (min(first, at), max(last, at))
 
-    def sole_answer(self, trial: str, request: RecordedRequest) -> Exchange | None:
-        """The answer to ``request`` if it is the only one recorded of ``trial``, text for text.
+    def sole_answer(self, trial: str, method: str, url: str, body: Body) -> Exchange | None:
+        """The answer to a request if it is the only one recorded of ``trial``, text for text.
 
         Of nearly every trial there is one exchange, and its request is asked as it was recorded:
         comparing the texts is all it takes.
@@ -138,7 +138,9 @@ class Recordings:
         if of_trial is None or len(of_trial.entries) != 1 or not of_trial.entries[0].answers:
             return None
         exchange = of_trial.entries[0].exchange
-        return exchange if exchange.request == request else None
+        recorded = exchange.request
+        same = recorded.body == body and recorded.url == url and recorded.method == method
+        return exchange if same else None
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool

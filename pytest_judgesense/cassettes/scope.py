@@ -120,14 +120,19 @@ def current_scope() -> CallScope | None:
     return _CURRENT.get()
 
 
-@contextmanager
-def entered(scope: CallScope | None) -> Iterator[None]:
+class entered:  # noqa: N801 - a context manager, and a class only since that is quicker
     """Let the code of this block, and all that it starts, belong to ``scope``."""
-    token = _CURRENT.set(scope)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: CallScope | None) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self._scope)
+
+    def __exit__(self, *raised: object) -> None:
+        _CURRENT.reset(self._token)
 
 
 @contextmanager

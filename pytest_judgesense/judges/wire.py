@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Usage
@@ -18,7 +18,6 @@ from pytest_judgesense.judgment import Failed, Usage
 __all__ = ["AnthropicWire", "HttpRequest", "OpenAIWire", "Reply", "Wire", "wire_of"]
 
 _SHOWN: Final = 200
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,11 @@ class Wire(Protocol):
 
 
 def _encode(body: Mapping[str, Any]) -> bytes:
-    return _ENCODER.encode(body).encode()
+    try:
+        return to_json(body)  # four times as fast as `json`
+    except ValueError:
+        # It refuses lone surrogates; `json` escapes them.
+        return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _parsed(status: int, body: str) -> Mapping[str, Any] | Failed:

@@ -19,7 +19,6 @@ Every message says four things: what was wrong, what was found, what was expecte
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = [
     "BrokenCassette",
@@ -104,6 +103,8 @@ class BrokenCassette(CassetteError):
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     """The error for a ``name`` that is none of the ``valid`` ones; it lists them all."""
+    from difflib import get_close_matches
+
     names = sorted(valid)
     close = get_close_matches(name, names, n=1)
     return UsageError(

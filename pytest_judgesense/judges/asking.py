@@ -26,6 +26,7 @@ from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.judges.embedded.server import serving
+from pytest_judgesense.judges.pools import SmallPools
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
 from pytest_judgesense.judgment import Failed
@@ -239,9 +240,7 @@ async def open_asker(spec: JudgeSpec, tape: Tape, *, concurrency: int) -> AsyncI
         client = await stack.enter_async_context(
             httpx.AsyncClient(
                 timeout=spec.timeout_s,
-                limits=httpx.Limits(
-                    max_connections=concurrency, max_keepalive_connections=concurrency
-                ),
+                transport=SmallPools(concurrency),
             )
         )
         yield Asker(spec, tape, base_url=base_url, key=key, client=client)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import logging
 import os
@@ -72,16 +73,19 @@ async def serve() -> None:
     server.close()
 
 
-async def calls_per_second(port: int, concurrency: int, seconds: float, path: Path) -> float:
-    """Ask so many at once for about so many seconds."""
+async def calls_per_second(
+    port: int, concurrency: int, seconds: float, path: Path
+) -> tuple[float, float]:
+    """Ask so many at once for so many seconds: calls a second, and CPU seconds a call."""
     judge = JudgeSpec("bench", "openai", "model-1", base_url=f"http://127.0.0.1:{port}/v1")
     tape = Tape.open(path, "record")
-    waiting = iter(range(int(seconds * concurrency / DELAY_S)))
+    waiting = itertools.count()
     done = 0
 
     async def ask_on() -> None:
         nonlocal done
-        for number in waiting:
+        while time.perf_counter() - started < seconds:
+            number = next(waiting)
             message = {"role": "user", "content": f"{number}: {'which is better? ' * 80}"}
             answer = await asker.ask(f"bench/i{number}/t1/ab/r1", [message])
             assert isinstance(answer.reply, Reply), answer.reply
@@ -89,9 +93,10 @@ async def calls_per_second(port: int, concurrency: int, seconds: float, path: Pa
 
     async with open_asker(judge, tape, concurrency=concurrency) as asker:
         with tape.intercepting():
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.process_time()
             await asyncio.gather(*(ask_on() for _ in range(concurrency)))
-            return done / (time.perf_counter() - started)
+            worked = time.process_time() - worked
+            return done / (time.perf_counter() - started), worked / done
 
 
 def on_core(index: int) -> None:
@@ -128,14 +133,22 @@ def main() -> int:
         server.communicate()
     print(f"calls per second, best of {rounds} runs; the server answers after 50 ms\n")
     print_table(
-        ("concurrency", "calls/s", "ideal", "share"),
+        ("concurrency", "calls/s", "ideal", "share", "CPU us a call"),
         [
-            (str(size), f"{rate:,.0f}", f"{size / DELAY_S:,.0f}", f"{rate * DELAY_S / size:.1%}")
-            for size, rate in rates.items()
+            (
+                str(size),
+                f"{rate:,.0f}",
+                f"{size / DELAY_S:,.0f}",
+                f"{rate * DELAY_S / size:.1%}",
+                f"{work * 1e6:,.0f}",
+            )
+            for size, (rate, work) in rates.items()
         ],
     )
     return conclude(
-        "live", {f"share at {size}": rate * DELAY_S / size for size, rate in rates.items()}, BARS
+        "live",
+        {f"share at {size}": rate * DELAY_S / size for size, (rate, _) in rates.items()},
+        BARS,
     )
 
 

@@ -37,15 +37,15 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import wire_of
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import judgment_of
-from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Item, Suite, Template
 
 CASSETTER = "cassetter==0.16.1"
 BASE_URL = "https://api.example.com/v1"
 URL = f"{BASE_URL}/chat/completions"
 JUDGE = JudgeSpec("bench", "openai", "model-1", base_url=BASE_URL)
-WORDS = "the reply names every part, keeps its order and says \"done\" at the end\n" * 9
+WORDS = 'the reply names every part, keeps its order and says "done" at the end\n' * 9
 REASONS = "Both replies keep the order. The first one leaves out a part that was asked for. " * 4
 
 BARS = {
@@ -140,7 +140,9 @@ def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[],
     return call
 
 
-def own_client(tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[], None]:
+def own_client(
+    tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]
+) -> Callable[[], None]:
     """The same within the trials of a tape."""
     asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
 
@@ -153,7 +155,7 @@ def own_client(tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]) 
     return call
 
 
-def _interactions(exchanges: Sequence[Exchange], response: Callable[[str], dict]) -> Iterator[dict]:
+def _interactions(exchanges: Sequence[Exchange]) -> Iterator[dict]:
     for exchange in exchanges:
         headers = {"content-type": ["application/json"]}
         yield {
@@ -169,7 +171,7 @@ def _interactions(exchanges: Sequence[Exchange], response: Callable[[str], dict]
 def write_stock(folder: Path, exchanges: Sequence[Exchange]) -> tuple[Path, Path]:
     """The exchanges as stock vcrpy keeps them, in JSON and in YAML (of which JSON is a part)."""
     as_json, as_yaml = folder / "stock.json", folder / "stock.yaml"
-    entries = list(_interactions(exchanges, dict))
+    entries = list(_interactions(exchanges))
     as_json.write_text(json.dumps({"version": 1, "interactions": entries}))
     lines = "".join(f"- {json.dumps(entry)}\n" for entry in entries)
     as_yaml.write_text(f"interactions:\n{lines}version: 1\n")
@@ -181,9 +183,7 @@ def stock_vcrpy(path: Path, exchanges: Sequence[Exchange], calls: int) -> float:
     import vcr
 
     sample = spread(exchanges, calls)
-    recorder = vcr.VCR(
-        serializer="json", record_mode="none", match_on=("method", "uri", "body")
-    )
+    recorder = vcr.VCR(serializer="json", record_mode="none", match_on=("method", "uri", "body"))
     with recorder.use_cassette(str(path)), httpx.Client() as client:
         return seconds_each({"": calling(client, sample)}, 1)[""] / len(sample)
 
@@ -287,7 +287,7 @@ def main() -> int:
 def _compare(folder: Path, *, quick: bool) -> int:
     rounds, calls = (5, 100) if quick else (9, 400)
     cassetter = borrowed(CASSETTER, folder / "borrowed")
-    answer = httpx.MockTransport(lambda request: httpx.Response(200, json={"choices": []}))
+    answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"choices": []}))
     per_call: dict[tuple[str, int], float | None] = {}
     pipelines: dict[int, tuple[float, float]] = {}
     tapes, jobs, counts = {}, {}, {}

@@ -49,10 +49,8 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
             print("|-" + "-|-".join("-" * width for width in widths) + "-|")
 
 
-def conclude(
-    benchmark: str, ratios: Mapping[str, float | None], bars: Mapping[str, Bar]
-) -> int:
-    """Print ratios with their bars, then the JSON line; the exit code: 0 if every bar is cleared."""
+def conclude(benchmark: str, ratios: Mapping[str, float | None], bars: Mapping[str, Bar]) -> int:
+    """Print ratios with their bars, then the JSON line; the exit code: 0 if all are cleared."""
     print()
     print_table(
         ("ratio", "measured", "bar", ""),

@@ -100,8 +100,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
     rounds = 20 if parser.parse_args().quick else 80
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         packages, plugin, none = (folder / part for part in ("packages", "plugin", "none"))
         for path in (packages, plugin, none):
             path.mkdir()

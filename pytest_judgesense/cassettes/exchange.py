@@ -177,8 +177,7 @@ def verified_entry(text: str, path: Path, number: int) -> dict[str, Any]:
         raise BrokenCassette(
             f"{path}:{number}: the line cannot be read ({error})",
             found=_excerpt(text),
-            expected="one exchange: a JSON object with trial, call, request, response, "
-            "recorded_at",
+            expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
             remedy=_REMEDY,
         ) from error
 
@@ -220,7 +219,7 @@ def _verified(data: Any) -> dict[str, Any]:
 def _typed(value: Any, kind: type[_T], name: str) -> _T:
     if type(value) is not kind:  # exactly: True is no number
         message = f"{name} is {type(value).__name__}, not {kind.__name__}"
-        raise ValueError(message)  # noqa: TRY004 - the file is wrong, not the program
+        raise ValueError(message)
     return value
 
 

@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.key import request_digest
 
 __all__ = ["Recordings", "digest_of"]
 
+
 def digest_of(exchange: Exchange) -> str:
     """The request digest of ``exchange``."""
     request = exchange.request

@@ -12,7 +12,7 @@ from typing import Any, Final
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
 
-__all__ = ["Check", "declare_check"]
+__all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
 
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
 _RANGES: Final = {"kappa": (-1.0, 1.0), "side_bias": (0.0, 0.5)}

@@ -23,9 +23,7 @@ class SmallPools(httpx.AsyncBaseTransport):
     def __init__(self, concurrency: int) -> None:
         """Pools for ``concurrency`` calls at once; connections are opened as they are needed."""
         count = -(-concurrency // CONNECTIONS)
-        limits = httpx.Limits(
-            max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS
-        )
+        limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS)
         # Made once: reading the certificates takes longer than many calls.
         verify: ssl.SSLContext = httpx.create_ssl_context()
         self._pools = [httpx.AsyncHTTPTransport(verify, limits=limits) for _ in range(count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 from functools import lru_cache
@@ -37,7 +38,8 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
 def _parts(template: str) -> tuple[str, ...]:
     """The texts between the placeholders of ``template`` and, at odd places, their names."""
     parts, position = [], 0
-    for found in _Doubled.pattern.finditer(template):
+    compiled: re.Pattern[str] = _Doubled.pattern  # type: ignore[assignment]
+    for found in compiled.finditer(template):
         parts += [template[position : found.start()], found["named"]]
         position = found.end()
     return (*parts, template[position:])

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = [
     "BrokenCassette",
@@ -130,6 +129,8 @@ class BrokenCassette(CassetteError):
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     """The error for a ``name`` that is none of the ``valid`` ones; it lists them all."""
+    from difflib import get_close_matches
+
     names = sorted(valid)
     close = get_close_matches(name, names, n=1)
     return UsageError(

@@ -45,7 +45,7 @@ LEVELS = {
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
 # or a package with a dot behind it.
 DOORS = {
-    "httpx": ("judges.asking", "cassettes."),
+    "httpx": ("judges.asking", "judges.pools", "cassettes."),
     "vcr": ("cassettes.tape",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
     "urllib3": ("cassettes.tape", "cassettes.pools"),
@@ -57,6 +57,8 @@ DOORS = {
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
     "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
+    # Its parser of JSON, where time is spent on it.
+    "pydantic_core": ("cassettes.exchange", "judges.wire"),
 }
 
 LONGEST = 400

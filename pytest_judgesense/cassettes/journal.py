@@ -13,17 +13,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import Exchange, verified_entry
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
-__all__ = ["Journal", "read_exchanges", "replace_content", "rewrite"]
+__all__ = ["Journal", "Line", "read_exchanges", "read_lines", "replace_content", "rewrite"]
 
+# A line of a cassette, and its object (see `Exchange.from_entry`).
+Line: TypeAlias = tuple[bytes, dict[str, Any]]
+
+_END: Final = b"\n"
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -35,8 +39,16 @@ def read_exchanges(path: Path) -> list[Exchange]:
             line.
         CassetteError: the file cannot be opened.
     """
-    exchanges, _ = _read_tolerantly(path, torn_is_an_error=True)
-    return exchanges
+    return [Exchange.from_entry(entry) for _, entry in read_lines(path)]
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The lines of a cassette one by one, verified; none if there is no such file.
+
+    Raises:
+        BrokenCassette, CassetteError: see `read_exchanges`.
+    """
+    return _read_tolerantly(path, _refuse_torn)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
@@ -88,7 +100,6 @@ class Journal:
 
     Attributes:
         path: the cassette.
-        exchanges: what the file holds, in the order of its lines.
         notice: what opening it had to mend, in one sentence; ``None`` if it was whole.
     """
 
@@ -102,8 +113,14 @@ class Journal:
         self.path = path
         self._lock = Lock()
         self._is_ready = False
-        self.exchanges, rest = _read_tolerantly(path, torn_is_an_error=False)
-        self.notice = _mend_end(path, rest, len(self.exchanges)) if rest else None
+        torn: list[bytes] = []
+        self._lines = list(_read_tolerantly(path, lambda _path, _number, rest: torn.append(rest)))
+        self.notice = _mend_end(path, b"".join(torn), len(self._lines))
+
+    def take_lines(self) -> list[Line]:
+        """What the file held when it was opened, in the order of its lines; once."""
+        lines, self._lines = self._lines, []
+        return lines
 
     def prepare(self) -> None:
         """Make sure that an exchange can be recorded, before one is paid for. Creates nothing.
@@ -166,22 +183,33 @@ def _write_whole(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _read_tolerantly(path: Path, *, torn_is_an_error: bool) -> tuple[list[Exchange], bytes]:
-    """The exchanges of all whole lines, and what stands behind the last line break."""
-    *lines, rest = _read(path).split(b"\n")
-    exchanges = [_exchange(line, path, number) for number, line in enumerate(lines, start=1)]
-    if rest and not _is_torn(rest):
-        exchanges.append(_exchange(rest, path, len(lines) + 1))
-    elif rest and torn_is_an_error:
-        raise BrokenCassette(
-            f"{path}:{len(lines) + 1}: the last line is cut off; its recording was interrupted",
-            found=f"{len(rest)} bytes of an exchange",
-            expected="a whole exchange and a line break",
-            remedy="record on with --judge-mode record: it removes the torn line and makes its "
-            "call again",
-        )
-    _refuse_duplicates(path, exchanges)
-    return exchanges, rest
+def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
+    """All whole lines; ``torn`` is told of what stands behind the last line break, if not whole."""
+    known: dict[tuple[str, int], int] = {}
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(_END) and _is_torn(line):
+                    torn(path, number, line)
+                    return
+                text = line.removesuffix(_END)
+                entry = _entry(text, path, number)
+                _refuse_duplicate(path, number, entry, known)
+                yield text, entry
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _refuse_torn(path: Path, number: int, rest: bytes) -> None:
+    raise BrokenCassette(
+        f"{path}:{number}: the last line is cut off; its recording was interrupted",
+        found=f"{len(rest)} bytes of an exchange",
+        expected="a whole exchange and a line break",
+        remedy="record on with --judge-mode record: it removes the torn line and makes its "
+        "call again",
+    )
 
 
 def _is_torn(rest: bytes) -> bool:
@@ -196,27 +224,28 @@ def _is_torn(rest: bytes) -> bool:
     )
 
 
-def _refuse_duplicates(path: Path, exchanges: Iterable[Exchange]) -> None:
-    lines: dict[tuple[str, int], int] = {}
-    for number, exchange in enumerate(exchanges, start=1):
-        first = lines.setdefault((exchange.trial, exchange.call), number)
-        if first != number:
-            raise BrokenCassette(
-                f"{path}:{number}: call {exchange.call} of trial {exchange.trial} stands twice",
-                found=f"the same call in line {first}",
-                expected="one line for each call of a trial",
-                remedy="restore the file from version control, or delete one of the two lines",
-            )
+def _refuse_duplicate(
+    path: Path, number: int, entry: dict[str, Any], known: dict[tuple[str, int], int]
+) -> None:
+    first = known.setdefault((entry["trial"], entry["call"]), number)
+    if first != number:
+        raise BrokenCassette(
+            f"{path}:{number}: call {entry['call']} of trial {entry['trial']} stands twice",
+            found=f"the same call in line {first}",
+            expected="one line for each call of a trial",
+            remedy="restore the file from version control, or delete one of the two lines",
+        )
 
 
-def _mend_end(path: Path, rest: bytes, exchanges: int) -> str | None:
+def _mend_end(path: Path, torn: bytes, whole: int) -> str | None:
+    """Cut off what is torn, behind so many whole lines; give the last whole one its line break."""
     try:
-        if not _is_torn(rest):
+        if torn:
+            with path.open("r+b") as file:
+                file.truncate(path.stat().st_size - len(torn))
+        elif whole and not _ends_whole(path):
             with path.open("ab") as file:
-                file.write(b"\n")
-            return None
-        with path.open("r+b") as file:
-            file.truncate(path.stat().st_size - len(rest))
+                file.write(_END)
     except OSError as error:
         raise CassetteError(
             f"{path}: the last line was cut off in mid-write, and cannot be mended",
@@ -224,10 +253,18 @@ def _mend_end(path: Path, rest: bytes, exchanges: int) -> str | None:
             expected="a file that can be written",
             remedy="mend the permissions, and record on with --judge-mode record",
         ) from error
+    if not torn:
+        return None
     return (
-        f"{path}:{exchanges + 1}: the last line was cut off in mid-write ({len(rest)} bytes); "
+        f"{path}:{whole + 1}: the last line was cut off in mid-write ({len(torn)} bytes); "
         "removed it, its call is made again"
     )
+
+
+def _ends_whole(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == _END
 
 
 def _read(path: Path) -> bytes:
@@ -236,15 +273,19 @@ def _read(path: Path) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        raise CassetteError(
-            f"{path} cannot be read",
-            found=str(error),
-            expected="a cassette: a file of lines",
-            remedy="mend the permissions, or name another folder with --judge-cassettes",
-        ) from error
+        raise _unreadable(path, error) from error
 
 
-def _exchange(line: bytes, path: Path, number: int) -> Exchange:
+def _unreadable(path: Path, error: OSError) -> CassetteError:
+    return CassetteError(
+        f"{path} cannot be read",
+        found=str(error),
+        expected="a cassette: a file of lines",
+        remedy="mend the permissions, or name another folder with --judge-cassettes",
+    )
+
+
+def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -255,4 +296,4 @@ def _exchange(line: bytes, path: Path, number: int) -> Exchange:
             remedy="restore the file from version control, or delete the line and record what is "
             "missing with --judge-mode record",
         ) from error
-    return Exchange.from_line(text, path, number)
+    return verified_entry(text, path, number)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import json
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -32,6 +33,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+@lru_cache(maxsize=256)  # a judge asks one URL thousands of times
 def normal_url(url: str) -> str:
     """``url`` without user info, fragment, and a port that says nothing; ``/`` for no path."""
     parts = urlsplit(url)

@@ -24,7 +24,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
 )
-from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.journal import Journal, read_exchanges, read_lines, rewrite
 from pytest_judgesense.cassettes.key import normal_url, request_digest
 from pytest_judgesense.cassettes.recordings import Recordings, digest_of
 from pytest_judgesense.cassettes.scope import CallScope
@@ -110,8 +110,8 @@ class Ledger:
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
-        self._recordings = Recordings(
-            self._journal.exchanges if self._journal else read_exchanges(path)
+        self._recordings = Recordings.of_lines(
+            self._journal.take_lines() if self._journal else read_lines(path)
         )
         self._lock = Lock()
         self._renewed: dict[str, frozenset[str]] = {}
@@ -182,9 +182,15 @@ class Ledger:
             MissingRecording, StaleRecording: while replaying, if it is not recorded.
             CassetteError: while recording, if its answer could not be recorded.
         """
+        replaying = self.mode == "replay"
+        if replaying and scope.fresh:
+            method, url = request.method.upper(), normal_url(request.url)
+            with self._lock:
+                sole = self._recordings.sole_answer(scope.trial, method, url, request.body)
+            if sole is not None and scope.asked_first(lambda: digest_of(sole)):
+                return Lookup(sole.request, sole, 0)
         request, digest = self._as_stored(scope.trial, request)
         call, occurrence = scope.asked(digest)
-        replaying = self.mode == "replay"
         with self._lock:
             found = self._recordings.find(
                 scope.trial, digest, occurrence, replay_errors=replaying or scope.settled

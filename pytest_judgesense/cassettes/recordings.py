@@ -5,15 +5,19 @@ ended in an error status and was made again is evidence, and replay goes straigh
 Where a request of a trial never got an answer, its errors are replayed in turn and the last one
 again for every further attempt: the trial fails as it failed when it was recorded.
 
-Digests are computed when a trial is first looked up; a file is opened at the price of its parsing.
+Every line is verified when a file is opened, and kept as its bytes: a large cassette takes little
+more memory than its size on the disk, whatever its characters. An exchange is made of its line when
+its trial is looked up, and digests are computed only where the texts of two requests differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from pytest_judgesense.cassettes.exchange import Body, Exchange
+from pytest_judgesense.cassettes.exchange import Body, Exchange, entry_of, is_answer
+from pytest_judgesense.cassettes.journal import Line
 from pytest_judgesense.cassettes.key import request_digest
 from pytest_judgesense.errors import CassetteError
 
@@ -37,17 +41,41 @@ class _Replies:
         (self.answers if exchange.answers else self.errors).append(exchange)
 
 
+class _Entry(NamedTuple):
+    """An exchange: its verified line, with what is asked of it often, or the exchange itself."""
+
+    call: int
+    answers: bool
+    line: int | None
+    source: bytes | Exchange
+
+    @property
+    def exchange(self) -> Exchange:
+        if isinstance(self.source, Exchange):
+            return self.source
+        return Exchange.from_entry(entry_of(self.source.decode()))
+
+
 @dataclass(slots=True)
 class _OfTrial:
-    """The exchanges of one trial with their lines; ``by_digest`` is ``None`` until needed."""
+    """The exchanges of one trial by call; ``by_digest`` is ``None`` until needed."""
 
-    numbered: list[tuple[Exchange, int | None]] = field(default_factory=list)
+    entries: list[_Entry] = field(default_factory=list)
     by_digest: dict[str, _Replies] | None = None
+
+    def add(self, entry: _Entry) -> None:
+        if self.by_digest is not None:
+            exchange = entry.exchange
+            self.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
+        self.entries.append(entry)
+        if len(self.entries) > 1 and entry.call < self.entries[-2].call:
+            self.entries.sort(key=lambda item: item.call)
 
     def index(self) -> dict[str, _Replies]:
         if self.by_digest is None:
             self.by_digest = {}
-            for exchange, _ in sorted(self.numbered, key=lambda pair: pair[0].call):
+            for entry in self.entries:
+                exchange = entry.exchange
                 self.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
         return self.by_digest
 
@@ -55,12 +83,24 @@ class _OfTrial:
 class Recordings:
     """The exchanges of one cassette. Not safe with threads: the tape holds a lock around it."""
 
-    def __init__(self, exchanges: Iterable[Exchange]) -> None:
+    def __init__(self, exchanges: Iterable[Exchange] = ()) -> None:
         """Index ``exchanges``, which are in the order of their lines."""
         self._trials: dict[str, _OfTrial] = {}
-        self._instants: list[str] = []
+        self._span: tuple[str, str] | None = None
         for line, exchange in enumerate(exchanges, start=1):
-            self._add(exchange, line)
+            self._add_exchange(exchange, line)
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[Line]) -> Recordings:
+        """The exchanges of verified lines, as a file is read."""
+        recordings = cls()
+        for number, (line, entry) in enumerate(lines, start=1):
+            response = entry["response"]
+            answers = is_answer(response["status"], response["headers"])
+            recordings._add(
+                entry["trial"], _Entry(entry["call"], answers, number, line), entry["recorded_at"]
+            )
+        return recordings
 
     @property
     def trials(self) -> set[str]:
@@ -70,18 +110,37 @@ class Recordings:
     @property
     def span(self) -> tuple[str, str] | None:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
-        return (min(self._instants), max(self._instants)) if self._instants else None
+        return self._span
 
     def add(self, exchange: Exchange) -> None:
         """Add an exchange that was recorded just now."""
-        self._add(exchange, None)
+        self._add_exchange(exchange, None)
 
-    def _add(self, exchange: Exchange, line: int | None) -> None:
-        of_trial = self._trials.setdefault(exchange.trial, _OfTrial())
-        of_trial.numbered.append((exchange, line))
-        if of_trial.by_digest is not None:
-            of_trial.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
-        self._instants.append(exchange.recorded_at)
+    def _add_exchange(self, exchange: Exchange, line: int | None) -> None:
+        entry = _Entry(exchange.call, exchange.answers, line, exchange)
+        self._add(exchange.trial, entry, exchange.recorded_at)
+
+    def _add(self, trial: str, entry: _Entry, at: str) -> None:
+        of_trial = self._trials.get(trial)
+        if of_trial is None:
+            of_trial = self._trials[trial] = _OfTrial()
+        of_trial.add(entry)
+        first, last = self._span or (at, at)
+        self._span = (min(first, at), max(last, at))
+
+    def sole_answer(self, trial: str, method: str, url: str, body: Body) -> Exchange | None:
+        """The answer to a request if it is the only one recorded of ``trial``, text for text.
+
+        Of nearly every trial there is one exchange, and its request is asked as it was recorded:
+        comparing the texts is all it takes.
+        """
+        of_trial = self._trials.get(trial)
+        if of_trial is None or len(of_trial.entries) != 1 or not of_trial.entries[0].answers:
+            return None
+        exchange = of_trial.entries[0].exchange
+        recorded = exchange.request
+        same = recorded.body == body and recorded.url == url and recorded.method == method
+        return exchange if same else None
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
@@ -111,17 +170,21 @@ class Recordings:
 
     def of(self, trial: str) -> list[tuple[Exchange, int | None]]:
         """The exchanges of ``trial`` by call, each with its line if it was read from the file."""
-        of_trial = self._trials.get(trial)
-        return sorted(of_trial.numbered, key=lambda pair: pair[0].call) if of_trial else []
+        return [(entry.exchange, entry.line) for entry in self._entries(trial)]
 
     def last_call(self, trial: str) -> int:
         """The highest call number of ``trial``; 0 if nothing is recorded."""
-        return max((exchange.call for exchange, _ in self.of(trial)), default=0)
+        entries = self._entries(trial)
+        return entries[-1].call if entries else 0
 
     def complete(self, trial: str) -> bool:
         """Whether the last exchange of ``trial`` is an answer."""
-        exchanges = self.of(trial)
-        return bool(exchanges) and exchanges[-1][0].answers
+        entries = self._entries(trial)
+        return bool(entries) and entries[-1].answers
+
+    def _entries(self, trial: str) -> list[_Entry]:
+        of_trial = self._trials.get(trial)
+        return of_trial.entries if of_trial else []
 
 
 def join(

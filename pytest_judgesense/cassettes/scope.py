@@ -50,6 +50,7 @@ class CallScope:
         self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
         self._lock = threading.Lock()
         self._digests: Counter[str] = Counter()
+        self._first: Callable[[], str] | None = None
         self._calls = 0
         self._intercepted = 0
         self._made = 0
@@ -72,11 +73,35 @@ class CallScope:
     @property
     def digests(self) -> frozenset[str]:
         """Digests of all requests."""
-        return frozenset(self._digests)
+        with self._lock:
+            self._count_first()
+            return frozenset(self._digests)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing was asked yet."""
+        return self._calls == 0
+
+    def asked_first(self, digest: Callable[[], str]) -> bool:
+        """Count a request as the first one; ``False``, uncounted, if another was quicker.
+
+        ``digest`` is computed when a second request has to be compared, which is hardly ever.
+        """
+        with self._lock:
+            if self._calls:
+                return False
+            self._calls, self._first = 1, digest
+            return True
+
+    def _count_first(self) -> None:
+        if self._first is not None:
+            self._digests[self._first()] += 1
+            self._first = None
 
     def asked(self, digest: str) -> tuple[int, int]:
         """Count a request: its number within the trial, from 1, and its occurrence, from 0."""
         with self._lock:
+            self._count_first()
             occurrence = self._digests[digest]
             self._digests[digest] += 1
             self._calls += 1
@@ -110,14 +135,19 @@ def current_scope() -> CallScope | None:
     return _CURRENT.get()
 
 
-@contextmanager
-def entered(scope: CallScope | None) -> Iterator[None]:
+class entered:  # noqa: N801 - a context manager, and a class only since that is quicker
     """Let the code of this block, and all that it starts, belong to ``scope``."""
-    token = _CURRENT.set(scope)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: CallScope | None) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = _CURRENT.set(self._scope)
+
+    def __exit__(self, *raised: object) -> None:
+        _CURRENT.reset(self._token)
 
 
 @contextmanager

@@ -107,6 +107,7 @@ def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     return MappingProxyType(kept)
 
 
+@lru_cache(maxsize=256)  # a judge asks one URL thousands of times
 def redact_url(url: str) -> str:
     """``url`` without user and password, the values of its secret parameters replaced."""
     if not ("?" in url or "@" in url or "#" in url):

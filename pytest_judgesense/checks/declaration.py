@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
 
 __all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
 
-CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset")
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
 _RANGES: Final = {"kappa": (-1.0, 1.0), "side_bias": (0.0, 0.5)}
 
@@ -52,13 +51,6 @@ class Check:
     def bar(self) -> float | dict[str, float]:
         """The bar as datasheets hold it: a number, or the named bars of a composite check."""
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
-
-
-def signature(name: str) -> str:
-    """How a check is written, for help and messages."""
-    if name == "criterion_tradeoff":
-        return "criterion_tradeoff(false_preference, distance_1, distance_5, suite=)"
-    return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"
 
 
 def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:

@@ -24,18 +24,12 @@ from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.embedded.server import serving
+from pytest_judgesense.judges.pools import SmallPools
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.statuses import Kind, kind_of_status, overloaded, wait_asked_for
 from pytest_judgesense.judges.traffic import Attempt, Traffic
-from pytest_judgesense.judges.wire import (
-    HttpRequest,
-    Kind,
-    Reply,
-    kind_of_status,
-    overloaded,
-    wait_asked_for,
-    wire_of,
-)
+from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Answer", "Asker", "fault_of", "open_asker", "request_of"]
@@ -355,9 +349,7 @@ async def open_asker(
         client = await stack.enter_async_context(
             httpx.AsyncClient(
                 timeout=spec.timeout_s,
-                limits=httpx.Limits(
-                    max_connections=concurrency, max_keepalive_connections=concurrency
-                ),
+                transport=SmallPools(concurrency),
             )
         )
         yield Asker(spec, tape, base_url=base_url, key=key, client=client, traffic=traffic)

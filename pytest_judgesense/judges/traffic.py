@@ -38,7 +38,8 @@ from tenacity import (
 
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Kind, Reply
+from pytest_judgesense.judges.statuses import Kind
+from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
 
 __all__ = ["Attempt", "Meter", "Traffic", "Unmetered"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Protocol
+
+from pydantic_core import from_json, to_json
 
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Usage
@@ -18,27 +18,13 @@ from pytest_judgesense.judgment import Failed, Usage
 __all__ = [
     "AnthropicWire",
     "HttpRequest",
-    "Kind",
     "OpenAIWire",
     "Reply",
     "Wire",
-    "kind_of_status",
-    "overloaded",
-    "wait_asked_for",
     "wire_of",
 ]
 
-# What follows from a response; `traffic` says which is which.
-Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
-
-
 _SHOWN: Final = 200
-
-_RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-_ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
-_OVERLOADED: Final = frozenset({429, 503, 529})
-# A 429 with one of these codes does not pass by waiting.
-_OUT_OF_CREDIT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +77,37 @@ class Wire(Protocol):
 
 
 def _encode(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return to_json(body)  # four times as fast as `json`
+    except ValueError:
+        # It refuses lone surrogates; `json` escapes them.
+        return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _parsed(status: int, body: str) -> Mapping[str, Any] | Failed:
     """The body as an object, or why it is none."""
-    shown = " ".join(body.split())[:_SHOWN]
     if status >= 300:  # a redirect is none either: a judge's base_url is where it is asked
-        return Failed(f"HTTP {status}: {_error_message(body) or shown}")
+        return Failed(f"HTTP {status}: {_error_message(body) or _shown(body)}")
     try:
-        value = json.loads(body)
+        value = _json(body)
     except (ValueError, RecursionError):
-        return Failed(f"the response is not JSON: {shown!r}")
+        return Failed(f"the response is not JSON: {_shown(body)!r}")
     if not isinstance(value, dict):
-        return Failed(f"the response is not a JSON object: {shown!r}")
+        return Failed(f"the response is not a JSON object: {_shown(body)!r}")
     if value.get("error"):
-        return Failed(f"the endpoint reports an error: {_error_message(body) or shown}")
+        return Failed(f"the endpoint reports an error: {_error_message(body) or _shown(body)}")
     return value
+
+
+def _json(body: str) -> Any:
+    try:
+        return from_json(body, cache_strings="keys")  # faster than `json`
+    except ValueError:
+        return json.loads(body)  # which permits the escapes of lone surrogates
+
+
+def _shown(body: str) -> str:
+    return " ".join(body.split())[:_SHOWN]
 
 
 def _error_message(body: str) -> str:
@@ -250,44 +250,3 @@ _WIRES: Final[Mapping[str, Wire]] = {
 def wire_of(provider: str) -> Wire:
     """The wire format that ``provider`` speaks; ``KeyError`` for one that speaks none."""
     return _WIRES[provider]
-
-
-def kind_of_status(status: int, body: str = "") -> Kind:
-    """What follows from a response with ``status``; below 300 the body decides."""
-    if status == 429 and _code(body) in _OUT_OF_CREDIT:
-        return "end"
-    if status in _RETRIED:
-        return "retry"
-    if status in _ENDING:
-        return "end"
-    return "fail" if status >= 400 else "answer"
-
-
-def overloaded(status: int) -> bool:
-    """Whether ``status`` says that the endpoint is asked too much."""
-    return status in _OVERLOADED
-
-
-def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks to wait."""
-    try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        asked = headers.get("retry-after")
-        if asked is None:
-            return None
-        if asked.strip().replace(".", "", 1).isdigit():
-            return float(asked)
-        until = parsedate_to_datetime(asked)
-        aware = until if until.tzinfo else until.replace(tzinfo=UTC)
-        return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
-    except (ValueError, OverflowError):
-        return None  # whatever it means, it is no time
-
-
-def _code(body: str) -> str | None:
-    try:
-        error = json.loads(body)["error"]
-        return str(error.get("code") or error.get("type"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None

@@ -5,14 +5,15 @@ Light on purpose: the plugin reads it in every run in which it is installed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-__all__ = ["CHECKS", "MEASURES", "MeasureInfo"]
+__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "MeasureInfo", "signature"]
+
+# What a check may narrow its estimate by.
+CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureInfo:
+class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
     """What is fixed about a measure.
 
     Attributes:
@@ -177,3 +178,10 @@ MEASURES: Final = _measures(
 CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate} | {
     "criterion_tradeoff": "criterion_tradeoff"
 }
+
+
+def signature(name: str) -> str:
+    """How a check is written, for help and messages."""
+    if name == "criterion_tradeoff":
+        return "criterion_tradeoff(false_preference, distance_1, distance_5, suite=)"
+    return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"

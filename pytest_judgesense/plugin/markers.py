@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.checks.declaration import Check, declare_check, signature
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
 from pytest_judgesense.plugin.state import STATE
 
 if TYPE_CHECKING:
+    from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -53,6 +52,8 @@ def asks_judges(item: pytest.Item) -> bool:
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
+    from pytest_judgesense.checks.declaration import declare_check
+
     found = {
         (check.id, check.suite): check
         for mark in reversed(list(node.iter_markers()))
@@ -75,6 +76,8 @@ def suites_of(item: pytest.Item) -> list[str]:
 
 def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
     """What to say of checks on a ``unittest.TestCase``, which cannot be parametrized."""
+    import unittest
+
     return [
         str(
             UsageError(

@@ -7,9 +7,8 @@ resolved, and its items are added to the session afterwards, under ids that can 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -29,8 +28,7 @@ PREFIX: Final = "judgesense/"
 SUFFIX: Final = ".suite.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinArgument:
+class BuiltinArgument(NamedTuple):
     """A built-in suite that was asked for: its file, and the rest of the node id, if any."""
 
     name: str

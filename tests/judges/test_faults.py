@@ -28,8 +28,9 @@ from pytest_judgesense.judges.asking import Answer, open_asker
 from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.traffic import Traffic, _Pace
-from pytest_judgesense.judges.wire import Reply, kind_of_status, wait_asked_for
+from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed, Unparsed, Verdict
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import SessionMeter

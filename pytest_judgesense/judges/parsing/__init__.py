@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from pytest_judgesense.judges.parsing import patterns as p
@@ -67,6 +68,8 @@ _BETWEEN_LABELS: Final = re.compile(rf"\b(?:and|or|vs|versus)\b|{p.L}|[\W_]", re
 _LAST_MENTION: Final = re.compile(rf"{p.L}[^\w.!)\]\ue000-\uf8ff]*$")
 # A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
 _FEW_WORDS: Final = 6
+# Characters of a reply that is worth keeping with its verdict.
+_SHORT: Final = 80
 
 
 def parse_reply(
@@ -85,16 +88,33 @@ def parse_reply(
     """
     if text is None or not text.strip():
         return _EMPTY
+    vocabulary = vocabulary_of(space)
+    if len(text) <= _SHORT:
+        return _read_short(text, vocabulary, space.verdicts, truncated)
+    return _read(text, vocabulary, space.verdicts, truncated)
+
+
+@lru_cache(maxsize=1024)  # "A", "Verdict: A": a judge gives few short replies, and many times
+def _read_short(
+    text: str, vocabulary: Vocabulary, verdicts: tuple[str, ...], truncated: bool
+) -> Verdict | Unparsed:
+    return _read(text, vocabulary, verdicts, truncated)
+
+
+def _read(
+    text: str, vocabulary: Vocabulary, verdicts: tuple[str, ...], truncated: bool
+) -> Verdict | Unparsed:
     answer, still_thinking = without_thinking(text)
     if still_thinking:
         return _CUT_OFF
-    vocabulary = vocabulary_of(space)
     said = both_ends(tidy(both_ends(answer)))
     whole = vocabulary.read(said)
     if whole is not None:
-        return _CUT_OFF if truncated and vocabulary.extends(said) else _permitted(whole, space)
+        return _CUT_OFF if truncated and vocabulary.extends(said) else _permitted(whole, verdicts)
     stated = _stated(said, vocabulary, truncated=truncated)
-    return _permitted(stated, space) if stated is not None else _unstated(said, space, truncated)
+    if stated is not None:
+        return _permitted(stated, verdicts)
+    return _unstated(said, verdicts, truncated)
 
 
 def _stated(said: str, vocabulary: Vocabulary, *, truncated: bool = False) -> Reading | None:
@@ -146,18 +166,18 @@ def _decision(found: list[Statement]) -> Reading | None:
     return _agreed(statement.reading for statement in deciding + after)
 
 
-def _permitted(reading: Reading, space: DecisionSpace) -> Verdict | Unparsed:
-    if reading == Verdict(TIE) and TIE not in space.verdicts:
+def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
+    if reading == Verdict(TIE) and TIE not in verdicts:
         return _NO_TIE
-    if reading == Verdict(ABSTAIN) and ABSTAIN not in space.verdicts:
+    if reading == Verdict(ABSTAIN) and ABSTAIN not in verdicts:
         return _NO_ABSTENTION
     return reading
 
 
-def _unstated(said: str, space: DecisionSpace, truncated: bool) -> Verdict | Unparsed:
+def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """What a reply without any statement is: an abstention, a refusal, cut off, or nothing."""
     if p.ABSTAINS.search(said):
-        return _permitted(Verdict(ABSTAIN), space)
+        return _permitted(Verdict(ABSTAIN), verdicts)
     if p.REFUSES.search(said):
         return _REFUSAL
     return _CUT_OFF if truncated or ends_abruptly(said) else _NOTHING

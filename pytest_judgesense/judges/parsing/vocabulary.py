@@ -90,7 +90,7 @@ _COMPARED: Final = re.compile(r"(?P<left>[^<>=]+)(?P<sign>[<>=])(?P=sign){0,2}(?
 _LONGEST_PHRASE: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # one a space, so identity is equality
 class Vocabulary:
     """The words of one decision space.
 

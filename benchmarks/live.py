@@ -1,0 +1,156 @@
+"""How much of the concurrency a live run uses: calls per second, client and tape on one core.
+
+``python benchmarks/live.py [--quick]``. A loopback server in a process of its own answers every
+call after 50 ms, so that c calls at once can make c/0.05 calls per second; the judge is asked as
+`measure` asks it, and every answer is recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from reporting import Bar, conclude, print_table
+
+from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.wire import Reply
+
+DELAY_S = 0.05
+BARS = {
+    "share at 8": Bar("at least", 0.85),
+    "share at 32": Bar("at least", 0.85),
+    "share at 128": Bar("at least", 0.45),
+}
+ANSWER = json.dumps(
+    {
+        "id": "chatcmpl-1",
+        "model": "model-1",
+        "choices": [{"message": {"role": "assistant", "content": "A"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 310, "completion_tokens": 1},
+        "trace": "0123456789abcdef" * 44,
+    }
+).encode()
+RESPONSE = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER)
+) + ANSWER
+
+
+class Server(asyncio.Protocol):
+    """Answers each request on its connection after `DELAY_S`."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._data = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        head, end, rest = self._data.partition(b"\r\n\r\n")
+        if not end:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
+        if len(rest) >= length:
+            self._data = rest[length:]
+            asyncio.get_running_loop().call_later(DELAY_S, self._transport.write, RESPONSE)
+
+
+async def serve() -> None:
+    """Serve until the standard input ends; the port is the first line of the output."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Server, "127.0.0.1", 0, backlog=512)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+    server.close()
+
+
+async def calls_per_second(
+    port: int, concurrency: int, seconds: float, path: Path
+) -> tuple[float, float]:
+    """Ask so many at once for so many seconds: calls a second, and CPU seconds a call."""
+    judge = JudgeSpec("bench", "openai", "model-1", base_url=f"http://127.0.0.1:{port}/v1")
+    tape = Tape.open(path, "record")
+    waiting = itertools.count()
+    done = 0
+
+    async def ask_on() -> None:
+        nonlocal done
+        while time.perf_counter() - started < seconds:
+            number = next(waiting)
+            message = {"role": "user", "content": f"{number}: {'which is better? ' * 80}"}
+            answer = await asker.ask(f"bench/i{number}/t1/ab/r1", [message])
+            assert isinstance(answer.reply, Reply), answer.reply
+            done += 1
+
+    async with open_asker(judge, tape, concurrency=concurrency) as asker:
+        with tape.intercepting():
+            started, worked = time.perf_counter(), time.process_time()
+            await asyncio.gather(*(ask_on() for _ in range(concurrency)))
+            worked = time.process_time() - worked
+            return done / (time.perf_counter() - started), worked / done
+
+
+def on_core(index: int) -> None:
+    """Keep this process on one core, where the system can do that."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[index % len(cores)]})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    logging.disable()
+    if arguments.serve:
+        on_core(1)
+        asyncio.run(serve())
+        return 0
+    seconds, rounds = (2.0, 2) if arguments.quick else (5.0, 5)
+    command = [sys.executable, __file__, "--serve"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        on_core(0)
+        with tempfile.TemporaryDirectory() as folder:
+            rates = {
+                size: max(
+                    asyncio.run(calls_per_second(port, size, seconds, Path(folder, f"{size}-{n}")))
+                    for n in range(rounds)
+                )
+                for size in (8, 32, 128)
+            }
+        server.communicate()
+    print(f"calls per second, best of {rounds} runs; the server answers after 50 ms\n")
+    print_table(
+        ("concurrency", "calls/s", "ideal", "share", "CPU us a call"),
+        [
+            (
+                str(size),
+                f"{rate:,.0f}",
+                f"{size / DELAY_S:,.0f}",
+                f"{rate * DELAY_S / size:.1%}",
+                f"{work * 1e6:,.0f}",
+            )
+            for size, (rate, work) in rates.items()
+        ],
+    )
+    return conclude(
+        "live",
+        {f"share at {size}": rate * DELAY_S / size for size, (rate, _) in rates.items()},
+        BARS,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

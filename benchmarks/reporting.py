@@ -1,0 +1,81 @@
+"""What the benchmarks share: how they time, and the table and the JSON line that they print."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A limit for a ratio: ``at most`` or ``at least`` so much."""
+
+    kind: str
+    limit: float
+
+    def holds(self, value: float | None) -> bool:
+        """Whether a ratio clears it; one that was not measured does not."""
+        if value is None:
+            return False
+        return value <= self.limit if self.kind == "at most" else value >= self.limit
+
+
+def seconds_each(jobs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The least CPU time of each job over several rounds, in seconds.
+
+    All jobs run in every round, so that a busy machine slows all of them and not one; and CPU time
+    does not count what other processes take.
+    """
+    best = dict.fromkeys(jobs, float("inf"))
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            gc.collect()
+            started = time.process_time()
+            job()
+            best[name] = min(best[name], time.process_time() - started)
+    return best
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table in Markdown, its columns aligned."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for number, line in enumerate(lines):
+        print("| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |")
+        if number == 0:
+            print("|-" + "-|-".join("-" * width for width in widths) + "-|")
+
+
+def conclude(benchmark: str, ratios: Mapping[str, float | None], bars: Mapping[str, Bar]) -> int:
+    """Print ratios with their bars, then the JSON line; the exit code: 0 if all are cleared."""
+    print()
+    print_table(
+        ("ratio", "measured", "bar", ""),
+        [
+            (
+                name,
+                "not measured" if (value := ratios[name]) is None else f"{value:.3g}",
+                f"{bar.kind} {bar.limit:g}",
+                "ok" if bar.holds(value) else "MISSED",
+            )
+            for name, bar in bars.items()
+        ],
+    )
+    ok = all(bar.holds(ratios[name]) for name, bar in bars.items())
+    print(
+        json.dumps(
+            {
+                "benchmark": benchmark,
+                "ratios": {
+                    name: None if value is None else round(value, 4)
+                    for name, value in ratios.items()
+                },
+                "bars": {name: {bar.kind: bar.limit} for name, bar in bars.items()},
+                "ok": ok,
+            }
+        )
+    )
+    return 0 if ok else 1

@@ -1,0 +1,61 @@
+"""What follows from the status of a response: an answer, another attempt, or an end. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final, Literal, TypeAlias
+
+__all__ = ["Kind", "kind_of_status", "overloaded", "wait_asked_for"]
+
+# What follows from a response; `traffic` says which is which.
+Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
+
+_RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+_ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
+_OVERLOADED: Final = frozenset({429, 503, 529})
+# A 429 with one of these codes does not pass by waiting.
+_OUT_OF_CREDIT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+
+
+def kind_of_status(status: int, body: str = "") -> Kind:
+    """What follows from a response with ``status``; below 300 the body decides."""
+    if status == 429 and _code(body) in _OUT_OF_CREDIT:
+        return "end"
+    if status in _RETRIED:
+        return "retry"
+    if status in _ENDING:
+        return "end"
+    return "fail" if status >= 400 else "answer"
+
+
+def overloaded(status: int) -> bool:
+    """Whether ``status`` says that the endpoint is asked too much."""
+    return status in _OVERLOADED
+
+
+def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that ``Retry-After`` (seconds or a date) or ``retry-after-ms`` asks to wait."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        asked = headers.get("retry-after")
+        if asked is None:
+            return None
+        if asked.strip().replace(".", "", 1).isdigit():
+            return float(asked)
+        until = parsedate_to_datetime(asked)
+        aware = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, OverflowError):
+        return None  # whatever it means, it is no time
+
+
+def _code(body: str) -> str | None:
+    try:
+        error = json.loads(body)["error"]
+        return str(error.get("code") or error.get("type"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None

@@ -83,11 +83,7 @@ def _name(path: Path) -> str:
 
 
 # By name without the root: "" is the package itself.
-SOURCES = {
-    _name(path): path.read_text(encoding="utf-8")
-    for path in sorted(PACKAGE.rglob("*.py"))
-    if "_data" not in path.relative_to(PACKAGE).parts
-}
+SOURCES = {_name(path): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def _imported(source: str, module: str, modules: Iterable[str]) -> set[str]:

@@ -12,7 +12,7 @@ from pytest_judgesense.cassettes.journal import replace_content
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["Places"]
@@ -39,9 +39,8 @@ class Places:
             assert self.live_folder is not None, "a live session has a folder for its calls"
             return self.live_folder / relative
         own = self.settings.cassettes / relative
-        shipped = builtin_cassettes() / relative
-        if self.settings.mode == "replay" and not own.exists() and shipped.exists():
-            return shipped
+        if self.settings.mode == "replay" and not own.exists():
+            return builtin_cassette(relative) or own
         return own
 
     @contextmanager

@@ -1,26 +1,54 @@
-"""Where the built-in suites and their recordings are, in every kind of install."""
+"""Where the built-in suites and their recordings are, in every kind of install.
+
+An editable install reads the checkout. A wheel carries them as one archive, of which a process
+unpacks what it needs into a folder of its own, and removes that when it ends.
+"""
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
-__all__ = ["builtin_cassettes", "builtin_suites"]
+__all__ = ["builtin_cassette", "builtin_suites"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-
-
-def _data(name: str) -> Path:
-    # The wheel carries the data inside the package; an editable install reads the checkout.
-    shipped = _PACKAGE / "_data" / name
-    return shipped if shipped.is_dir() else _PACKAGE.parent / name
+_ARCHIVE = _PACKAGE / "data.zip"
 
 
 def builtin_suites() -> dict[str, Path]:
     """Name and file of every built-in suite, in alphabetical order."""
-    files = sorted(_data("suites").glob("*/*.suite.toml"))
+    files = sorted(_data("suites/").glob("*/*.suite.toml"))
     return {file.name.removesuffix(".suite.toml"): file for file in files}
 
 
-def builtin_cassettes() -> Path:
-    """Folder of the recordings that come with the installation (read only)."""
-    return _data("cassettes")
+def builtin_cassette(relative: Path) -> Path | None:
+    """A recording that comes with the installation (read only), or ``None``.
+
+    Args:
+        relative: ``<judge>/<suite>.jsonl``.
+    """
+    name = f"cassettes/{relative.as_posix()}"
+    path = _data(name)
+    return path if path.is_file() else None
+
+
+@cache
+def _data(prefix: str) -> Path:
+    """The place of a data file, or folder (``/`` at its end), which may not exist."""
+    if not _ARCHIVE.is_file():
+        return _PACKAGE.parent / prefix
+    with ZipFile(_ARCHIVE) as archive:
+        wanted = [name for name in archive.namelist() if name.startswith(prefix)]
+        archive.extractall(_unpacked(), wanted)
+    return _unpacked() / prefix
+
+
+@cache
+def _unpacked() -> Path:
+    folder = tempfile.mkdtemp(prefix="judgesense-data-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

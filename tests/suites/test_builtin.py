@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
 import pytest
 
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 
+ROOT = Path(__file__).parents[2]
+CASSETTES = ROOT / "cassettes"
 # Section B of the issue names them.
 NAMES = ["coherence", "criterion", "factuality", "ladder", "preference", "relevance", "vacuum"]
 
@@ -25,10 +33,50 @@ def test_a_built_in_suite_stands_in_a_folder_of_its_name_and_is_called_so(name: 
 def test_every_profile_of_the_embedded_judge_has_a_recording_of_every_suite(
     name: str, profile: str
 ) -> None:
-    assert (builtin_cassettes() / profile / f"{name}.jsonl").is_file()
+    found = builtin_cassette(Path(profile) / f"{name}.jsonl")
+    assert found is not None
+    assert found.is_file()
 
 
 def test_the_recordings_stay_below_fifteen_megabytes() -> None:
     # Section C of the issue.
-    size = sum(path.stat().st_size for path in builtin_cassettes().rglob("*.jsonl"))
+    size = sum(path.stat().st_size for path in CASSETTES.rglob("*.jsonl"))
     assert 0 < size < 15_000_000
+
+
+def test_a_recording_that_is_not_there_is_none() -> None:
+    assert builtin_cassette(Path("clean/of-no-suite.jsonl")) is None
+
+
+def test_an_installation_from_a_wheel_unpacks_what_it_needs_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    # As a wheel has it: the package with its archive, and no checkout beside it.
+    package = tmp_path / "site" / "pytest_judgesense"
+    (package / "suites").mkdir(parents=True)
+    for name in ("__init__.py", "suites/__init__.py", "suites/builtin.py"):
+        source = (ROOT / "pytest_judgesense" / name).read_bytes()
+        (package / name).write_bytes(source if name.endswith("builtin.py") else b"")
+    kept = ["suites/vacuum/vacuum.suite.toml", "cassettes/clean/vacuum.jsonl"]
+    with zipfile.ZipFile(package / "data.zip", "w") as archive:
+        for name in kept:
+            archive.write(ROOT / name, name)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        "from pathlib import Path\n"
+        "from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites\n"
+        "print([*builtin_suites()], builtin_cassette(Path('clean/ladder.jsonl')))\n"
+        "print(builtin_cassette(Path('clean/vacuum.jsonl')).stat().st_size)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site"), "TMPDIR": str(scratch)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    size = (CASSETTES / "clean" / "vacuum.jsonl").stat().st_size
+    assert done.stdout == f"['vacuum'] None\n{size}\n"
+    assert list(scratch.iterdir()) == []

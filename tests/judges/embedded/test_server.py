@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,8 +14,8 @@ import pytest
 
 from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, answer, serving
-from pytest_judgesense.suites.builtin import builtin_cassettes
 
+CASSETTES = Path(__file__).parents[3] / "cassettes"
 PROMPT = (
     "<task>\nGreet.\nRequired elements:\n1. friendly hello\n</task>\n\n"
     "<response_a>\nA friendly hello to you.\n</response_a>\n\n<response_b>\nGo.\n</response_b>\n\n"
@@ -224,7 +225,7 @@ def test_it_answers_today_what_the_shipped_cassettes_hold(profile: str) -> None:
     # Equal requests, equal replies: on other days, in other processes, on other machines.
     lines = [
         line
-        for path in sorted((builtin_cassettes() / profile).glob("*.jsonl"))
+        for path in sorted((CASSETTES / profile).glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").split("\n")[:-1:20]
     ]
     assert len(lines) > 60

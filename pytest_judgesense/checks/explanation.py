@@ -13,7 +13,7 @@ from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.stats.estimate import Estimate, number_text
 
 __all__ = ["explain", "failures", "printable", "summary"]
 
@@ -103,7 +103,7 @@ def _name(estimate: Estimate) -> str:
 def _value(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"unavailable ({estimate.unavailable})"
-    return f"{estimate.value:.3f}"
+    return number_text(estimate.value, estimate.flags)
 
 
 def _headline(finding: Finding) -> str:
@@ -126,7 +126,8 @@ def _details(finding: Finding) -> Iterator[str]:
     if estimate.clustered:
         interval = estimate.clustered
         counts += (
-            f"; 95% interval [{interval.lower:.3f}, {interval.upper:.3f}] "
+            f"; 95% interval [{number_text(interval.lower, estimate.flags, 'lower end ')}, "
+            f"{number_text(interval.upper, estimate.flags, 'upper end ')}] "
             f"over {interval.clusters} clusters"
         )
     yield counts

@@ -3,8 +3,8 @@
 Of every suite: templates, items and decision space. Of those that measure a judge as an instrument
 (`vacuum`, `ladder`, `criterion`), before anything is asked:
 
-- the prefix chain holds: the sentences by which a level differs from the one below it stand in all
-  levels above it, so that a higher level lacks nothing that a lower one has;
+- the prefix chain holds: each level has a sentence that no level below it has, and such sentences
+  stand in all levels above, so that a higher level lacks nothing that a lower one has gained;
 - lengths are matched: the longest text of a task has at most 10% more words than the shortest, or
   sensitivity could be a liking for length;
 - a ladder is asked in both presentation orders, or sensitivity could be a liking for a slot;
@@ -84,10 +84,12 @@ def verify_chain(task: LadderTask | QuarterTask, where: str) -> None:
 
 def _verify_prefixes(what: str, texts: Sequence[str]) -> None:
     held = [set(filter(None, _SENTENCE_END.split(text.strip()))) for text in texts]
-    gained: set[str] = set()
+    # What has stood at a lower level and comes back is padding: it covers no element.
+    seen, gained = set(held[0]), set[str]()
     for level in range(1, len(texts)):
-        new = held[level] - held[level - 1]
+        new = held[level] - seen
         lost = gained - held[level]
+        seen |= held[level]
         if new and not lost:
             gained |= new
             continue
@@ -95,7 +97,7 @@ def _verify_prefixes(what: str, texts: Sequence[str]) -> None:
             f"{what} are no prefix chain",
             found=f"level {level} lacks {min(lost)!r}, which a level below has"
             if lost
-            else f"level {level} has no sentence that level {level - 1} has not",
+            else f"level {level} has no sentence that no level below has",
             expected="every level: the sentences that the levels below it gained, and one more",
             remedy="mend the text, or the order of the texts",
         )

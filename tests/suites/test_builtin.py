@@ -6,7 +6,16 @@ from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 
 # Section B of the issue names them.
-NAMES = ["coherence", "criterion", "factuality", "ladder", "preference", "relevance", "vacuum"]
+NAMES = [
+    "coherence",
+    "criterion",
+    "factuality",
+    "ladder",
+    "ladder-fine",
+    "preference",
+    "relevance",
+    "vacuum",
+]
 
 
 def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> None:

@@ -20,9 +20,10 @@ An interval without width would claim certainty; it occurs at the ends of the ra
 resamples are censored alike. In its place stand the thresholds of two limiting curves, method
 ``exact-curves``: at every step the Korn-Graubard limits of the rate (`stats.clustered`); the upper
 end is the threshold of the lower limits' running maximum, the lower end that of the upper limits'
-running minimum from the right (P does not decrease, so both are limits of P as well). If those too
-are censored alike, what is left is an open range: from 0 to d_1 on the left, for a difference is
-never below 0, and on the right from the last step but one, widened because it has no natural end.
+running minimum from the right (P does not decrease, so both are limits of P as well). If both ends
+still lie at one end of the range, what is left is an open range: from 0 to d_1 on the left, for a
+difference is never below 0, and on the right from the last step but one, widened as it has no
+natural end.
 
 One-sided bounds at the level are computed alike; the upper one is infinite where it is
 right-censored, so that it clears no bar. Fewer than two clusters have no interval.
@@ -206,10 +207,10 @@ def _exact_ends(
 def _shown(low: float, high: float, steps: _Vector) -> tuple[float, float, tuple[str, ...]]:
     """The ends as numbers, with the flags of those that are censored."""
     first, last = float(steps[0]), float(steps[-1])
-    upper, upper_flag = censored_end("upper", high, first, last)
-    if low == high == -math.inf:
-        return 0.0, upper, upper_flag
-    if low == high == math.inf:
-        return float(steps[-2]) if steps.size > 1 else 0.0, upper, upper_flag
     lower, lower_flag = censored_end("lower", low, first, last)
-    return lower, upper, (*lower_flag, *upper_flag)
+    upper, upper_flag = censored_end("upper", high, first, last)
+    if lower < upper:
+        return lower, upper, (*lower_flag, *upper_flag)
+    # Both ends at one end of the range: an open range is what is left.
+    opened = 0.0 if upper == first else float(steps[-2])
+    return opened, upper, upper_flag

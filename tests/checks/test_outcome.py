@@ -322,7 +322,7 @@ def test_under_confident_the_upper_bound_of_the_threshold_must_clear() -> None:
     assert outcome(many, name, 1, policy="confident").outcome == "pass"
     found = outcome(few, name, 1, policy="confident")
     assert found.outcome == "inconclusive"
-    assert "the 95% interval <= 1 to > 1 straddles the bar 1" in str(found.warnings)
+    assert "the 95% interval 0.000 to > 1 straddles the bar 1" in str(found.warnings)
 
 
 def test_what_cannot_be_computed_says_the_same_of_every_condition() -> None:

@@ -109,6 +109,20 @@ def test_a_judge_that_never_sees_is_right_censored_from_the_last_step_but_one() 
     assert found.clustered.lower_bound == found.clustered.upper_bound == math.inf
 
 
+def test_a_threshold_at_the_last_step_and_beyond_is_no_point_either() -> None:
+    # Rate 0.75 at step 2 in every cluster but one, where it is 0.5: at 2 or above in all resamples.
+    correct, steps, clusters = [], [], []
+    for cluster in range(8):
+        right = 3 if cluster else 2
+        correct += [0.0] * 4 + [1.0] * right + [0.0] * (4 - right)
+        steps += [1.0] * 4 + [2.0] * 4
+        clusters += [cluster] * 8
+    found = detection_threshold(correct, steps, clusters, seed=0)
+    assert found.flags == ("right-censored", "upper end right-censored")
+    assert found.clustered is not None
+    assert (found.clustered.lower, found.clustered.upper) == (1.0, 2.0)
+
+
 def test_one_cluster_has_a_threshold_and_no_interval() -> None:
     found = of_counts({1.0: 10, 2.0: 20}, clusters=1)
     assert found.value == pytest.approx(1.5)  # from 0.5 to 1.0
@@ -163,7 +177,7 @@ def test_an_interval_has_a_width_and_lies_in_the_range(
     found = detection_threshold(correct, steps, clusters, seed=0, resamples=50)
     assert min(steps) <= found.value <= max(steps)
     if found.clustered is not None:
-        assert found.clustered.lower < found.clustered.upper or len(set(steps)) == 1
+        assert found.clustered.lower < found.clustered.upper
         assert 0.0 <= found.clustered.lower <= found.clustered.upper <= max(steps)
         assert found.clustered.lower_bound <= found.clustered.upper_bound
 

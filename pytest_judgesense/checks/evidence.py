@@ -30,8 +30,10 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     condition = {key: value for key, value in estimate.condition.items() if key != "polarity"}
     if condition.get("subset") is None and estimate.measure in _SAME_QUALITY:
         condition |= {"subset": "same", "distance": 0}
-    elif estimate.measure in ("target_sensitivity", "miss_by_tie"):
+    elif estimate.measure in _UNEQUAL:
         condition["subset"] = "same"
+    elif estimate.measure == "filler_preference":
+        condition["subset"] = "filler"
     part = Cell(cell.judge, cell.suite, cell.design, tuple(cell.where(**condition)), cell.seed)
     return title, find(part)
 
@@ -91,6 +93,14 @@ def _missed(judgment: Judgment) -> bool:
     return judgment.verdict is not None and judgment.correct is False
 
 
+def _wrong(judgment: Judgment) -> bool:
+    return _missed(judgment) and _decisive(judgment)
+
+
+def _filler_chosen(judgment: Judgment) -> bool:
+    return judgment.chosen == "2"
+
+
 def _missed_by_tie(judgment: Judgment) -> bool:
     return judgment.trial.label in ("1", "2") and no_preference(judgment)
 
@@ -101,6 +111,14 @@ _SAME_QUALITY: Final = (
     "positional_false_preference",
     "one_sided_commit",
     "other_conflict",
+)
+_UNEQUAL: Final = (
+    "target_sensitivity",
+    "target_sensitivity_decisive",
+    "wrong_choice",
+    "miss_by_tie",
+    "d_prime",
+    "detection_threshold",
 )
 _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "jss": ("flips", _flips),
@@ -113,7 +131,12 @@ _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "positional_false_preference": ("pairs won by a slot", _pairs("positional")),
     "one_sided_commit": ("pairs decided in one order only", _pairs("one_sided")),
     "target_sensitivity": ("better candidates missed", _calls(_missed)),
+    "target_sensitivity_decisive": ("worse candidates chosen", _calls(_wrong)),
+    "wrong_choice": ("worse candidates chosen", _calls(_wrong)),
     "miss_by_tie": ("better candidates missed by a tie", _calls(_missed_by_tie)),
+    "d_prime": ("better candidates missed", _calls(_missed)),
+    "detection_threshold": ("better candidates missed", _calls(_missed)),
+    "filler_preference": ("padded texts chosen", _calls(_filler_chosen)),
     "side_bias": ("pairs won by a slot", _pairs("positional")),
     "order_positional": ("pairs won by a slot", _pairs("positional")),
     "order_one_sided": ("pairs decided in one order only", _pairs("one_sided")),

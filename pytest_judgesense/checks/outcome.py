@@ -23,7 +23,7 @@ from typing import Final, Literal, TypeAlias
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
-from pytest_judgesense.stats.estimate import Clustered, Estimate
+from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.stats.settle import units_to_settle
 
 __all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
@@ -113,8 +113,10 @@ def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy:
     findings, beside = [], []
     for bar, measure, condition, floor in _TRADEOFF:
         strict = find_estimate(estimates, measure, {"arm": "strict", **condition})
-        reason = "the suite was not run under a strict prompt at this distance"
         if strict is None:
+            pooled = find_estimate(estimates, measure)
+            reason = pooled.unavailable if pooled else None
+            reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure, suite=suite, unavailable=reason)
         findings.append(_hold(strict, check.bars[bar], floor, policy))
         baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
@@ -125,7 +127,11 @@ def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy:
 
 def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
     known = [dict(e.condition) for e in estimates if e.measure == check.measure]
-    if known:
+    pooled = find_estimate(estimates, check.measure)
+    if pooled is not None and pooled.unavailable:
+        # What says nothing as a whole says nothing under a condition either, for the same reason.
+        reason = pooled.unavailable
+    elif known:
         shown = "; ".join(
             ", ".join(f"{key}={value}" for key, value in condition.items()) or "pooled"
             for condition in known
@@ -147,7 +153,12 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
     if "degenerate" in estimate.flags and estimate.measure in _STABILITY:
         return finding("fail", "degenerate: the judge gave one answer to everything")
     clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
-    if not clears(estimate.value):
+    # A censored value is the end of the range that was run. What lies above it clears no ceiling;
+    # what lies at or below it may clear a bar that the end does not.
+    value = math.inf if "right-censored" in estimate.flags else estimate.value
+    if "left-censored" in estimate.flags and not clears(value):
+        return finding("inconclusive", f"nothing below {estimate.value:g} was run")
+    if not clears(value):
         clear_miss = _bound(estimate, against=floor)
         if policy == "confident" and clear_miss is None:
             return finding("inconclusive", _TOO_FEW)
@@ -188,9 +199,9 @@ def _settling(estimate: Estimate, bar: float, tail: float = _TWO_SIDED) -> str:
     interval = estimate.clustered
     if interval is None or estimate.value is None:
         return "no interval: fewer than two clusters"
-    span = (
-        f"the 95% interval {interval.lower:.3f} to {interval.upper:.3f} straddles the bar {bar:g}"
-    )
+    lower = number_text(interval.lower, estimate.flags, "lower end ")
+    upper = number_text(interval.upper, estimate.flags, "upper end ")
+    span = f"the 95% interval {lower} to {upper} straddles the bar {bar:g}"
     clusters = _clusters_to_settle(estimate, bar, interval, tail)
     if clusters is None:
         return span

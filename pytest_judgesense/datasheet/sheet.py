@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_judgesense.judgment import Failed, Judgment
+from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["Calls", "CheckLine", "Datasheet", "JudgeSheet", "SuiteSheet", "merge_parts"]
@@ -104,6 +105,9 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
+
+    Raises:
+        InternalError: estimates contradict one another.
     """
 
     judge: str
@@ -117,6 +121,9 @@ class SuiteSheet:
     calls: Calls
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        verify_identity(self.estimates)
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""

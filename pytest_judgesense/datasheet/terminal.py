@@ -14,7 +14,7 @@ from pytest_judgesense.datasheet.codec import prompts_digest
 from pytest_judgesense.datasheet.profile import profile_sketch
 from pytest_judgesense.datasheet.sheet import CheckLine, Datasheet, JudgeSheet, SuiteSheet
 from pytest_judgesense.errors import printable
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.stats.estimate import CENSORED, Estimate
 
 __all__ = ["WIDTH", "datasheet_lines"]
 
@@ -141,11 +141,12 @@ def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool)
             name,
             numbers.counts(estimate),
             numbers.value(estimate),
-            numbers.interval(estimate.interval),
-            numbers.interval(estimate.clustered),
+            numbers.interval(estimate.interval, estimate.flags),
+            numbers.interval(estimate.clustered, estimate.flags),
             *(_short(line) for line in checks),
         )
-    notes = list(estimate.flags)
+    # The numbers themselves say what is censored.
+    notes = [flag for flag in estimate.flags if flag not in CENSORED]
     notes += _missing(estimate)
     if notes:
         yield from _indented("; ".join(notes))

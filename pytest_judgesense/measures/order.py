@@ -8,7 +8,8 @@ point at (a tie or an abstention prefers neither)::
     order_one_sided  1[exactly one order is decisive]
     order_tied       1[neither is decisive]
 
-The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP. A pair
+The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP, and the
+identity RFP0 = SCS + PFP + OSC/2 + Other is asserted on every datasheet (`verify_identity`). A pair
 with an unparsed or failed call takes part in none; it is counted and bounded.
 
 ::
@@ -21,16 +22,17 @@ bootstrap of the absolute value would not cover.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from pytest_judgesense.errors import InternalError
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
 
-__all__ = ["DECOMPOSITION", "order_estimates", "side_bias"]
+__all__ = ["DECOMPOSITION", "order_estimates", "side_bias", "verify_identity"]
 
 
 def _stable(ab: Judgment, ba: Judgment) -> bool:
@@ -55,6 +57,37 @@ DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
     "one_sided": _one_sided,
     "tied": _tied,
 }
+
+
+_IDENTITY: Final = (
+    "stable_cross_sensitivity",
+    "positional_false_preference",
+    "one_sided_commit",
+    "other_conflict",
+)
+_ROUNDING: Final = 1e-9
+
+
+def verify_identity(estimates: Iterable[Estimate]) -> None:
+    """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
+
+    Raises:
+        InternalError: it does not hold; numbers that contradict one another must not be read.
+    """
+    known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
+    for (measure, suite, condition), raw in known.items():
+        terms = [known.get((name, suite, condition)) for name in _IDENTITY]
+        if measure != "raw_false_preference" or raw is None or None in terms:
+            continue
+        stable, positional, one_sided, other = (term or 0.0 for term in terms)
+        total = stable + positional + one_sided / 2 + other
+        if abs(raw - total) > _ROUNDING:
+            raise InternalError(
+                f"the decomposition of raw_false_preference does not add up on suite {suite}",
+                found=f"{raw!r} against {total!r} {dict(condition) or ''}".rstrip(),
+                expected="RFP0 = SCS + PFP + OSC/2 + Other",
+                remedy="this is a fault of pytest-judgesense: report it with the judgment log",
+            )
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:

@@ -223,7 +223,9 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
-        names = dict.fromkeys(template.shared_with or suite.base for template in own.templates)
+        names = {
+            own.recorded_as(item, template) for item in own.items for template in own.templates
+        }
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
             held = {

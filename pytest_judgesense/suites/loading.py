@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,16 +16,22 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.suites.consistency import verify_suite
+from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
     LadderTask,
     PairItem,
     PresetForm,
+    QuarterTask,
     SuiteForm,
 )
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import content_item, ladder_items, pair_item
+from pytest_judgesense.suites.stimuli import (
+    content_item,
+    ladder_items,
+    pair_item,
+    quarter_items,
+)
 from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
 
 __all__ = ["load_suite", "presets_of"]
@@ -82,6 +89,10 @@ def _load(path: Path, preset: str | None) -> Suite:
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
     )
+    if chosen.pooled_with is not None:
+        ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
+        digest = _sha(f"{suite.digest} {ladder.digest}")
+        suite = replace(suite, items=pooled(suite, ladder), digest=digest)
     verify_suite(suite)
     return suite
 
@@ -179,8 +190,16 @@ def _items(
 ) -> tuple[Item, ...]:
     rows = rows[: chosen.items] if chosen.items is not None else rows
     if form.kind in ("ladder", "criterion"):
+        file, stimuli = str(path.parent / form.stimuli.file), form.stimuli
+        if stimuli.steps == "quarter":
+            quarters = _parse(path, form, rows, QuarterTask)
+            for quarter in quarters:
+                verify_chain(quarter, file)
+            return tuple(quarter_items(quarters, stimuli.distances))
         tasks = _parse(path, form, rows, LadderTask)
-        return tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
+        for task in tasks:
+            verify_chain(task, file)
+        return tuple(ladder_items(tasks, stimuli.distances, stimuli.subsets))
     if form.space.pairwise:
         return tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
     return tuple(content_item(line) for line in _parse(path, form, rows, ContentItem))
@@ -269,4 +288,8 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
+    return _sha(text)
+
+
+def _sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

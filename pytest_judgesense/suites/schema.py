@@ -14,6 +14,7 @@ __all__ = [
     "LadderTask",
     "PairItem",
     "PresetForm",
+    "QuarterTask",
     "SuiteForm",
     "TemplateForm",
 ]
@@ -68,7 +69,8 @@ class StimuliForm(_Form):
     """``[stimuli]``: the JSON Lines file with the items, and which of them are used."""
 
     file: str
-    distances: list[int] | None = None
+    steps: Literal["whole", "quarter"] = "whole"
+    distances: list[int | float] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
@@ -83,7 +85,9 @@ class DesignForm(_Form):
 class PresetForm(_Form):
     """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks.
 
-    ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
+    ``pooled_with`` names the file of a ladder whose pairs of different quality join those of this
+    suite: the very trials of that ladder, recorded with it. ``checks`` replace those of the suite:
+    fewer items cannot clear the same bars with confidence.
     """
 
     items: int | None = Field(default=None, ge=1)
@@ -91,6 +95,7 @@ class PresetForm(_Form):
     orders: Orders | None = None
     replicates: int | None = Field(default=None, ge=1)
     templates: Literal["all"] | list[Slug] | None = None
+    pooled_with: str | None = None
     checks: dict[str, Any] | None = None
 
 
@@ -174,3 +179,25 @@ class LadderTask(_Form):
     rewordings: list[str] = Field(min_length=6, max_length=6)
     alternatives: list[_Alternative]
     fillers: list[_Filler]
+
+
+class QuarterTask(_Form):
+    """A line of a ladder in quarter steps: a task of which one required element has four parts.
+
+    ``quarters[k]`` states the first ``k`` parts of the element that ``parted`` names (by its
+    number, from 1) and is the same in everything else, so that k of its quarters are covered.
+    """
+
+    id: Slug
+    task: str
+    elements: list[str] = Field(min_length=1)
+    parted: int = Field(ge=1)
+    parts: list[str] = Field(min_length=4, max_length=4)
+    quarters: list[str] = Field(min_length=5, max_length=5)
+
+    @model_validator(mode="after")
+    def _listed(self) -> QuarterTask:
+        if self.parted > len(self.elements):
+            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
+            raise ValueError(msg)
+        return self

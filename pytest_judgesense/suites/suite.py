@@ -45,6 +45,7 @@ class Item:
         contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
         label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
         condition: ``distance``, ``subset`` and whatever else the design varies over items.
+        shared_with: name of a suite that asks the same item the same prompt, as with templates.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Item:
     contents: tuple[str, ...] = ()
     label: str | None = None
     condition: Condition = field(default_factory=dict)
+    shared_with: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,10 @@ class Suite:
     replicates: int
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
+
+    def recorded_as(self, item: Item, template: Template) -> str:
+        """Name of the suite that a trial's id begins with, and so of its recording."""
+        return item.shared_with or template.shared_with or self.base
 
     @property
     def design(self) -> Design:

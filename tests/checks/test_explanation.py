@@ -154,7 +154,10 @@ def test_the_longest_warning_and_reason_fit_as_well() -> None:
         one
         for distance in range(1, 30)
         for one in both_orders(
-            f"d{distance}", [("A", "B")], condition={"distance": distance, "subset": "same"}
+            f"d{distance}",
+            [("A", "B")],
+            condition={"distance": distance, "subset": "same"},
+            label="1",
         )
     ]
     text = explained(cell(LADDER, judgments), "target_sensitivity_floor", 0.9, distance=99)

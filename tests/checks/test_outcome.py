@@ -17,6 +17,7 @@ from tests.measures.building import (
     YES_NO,
     both_orders,
     cell,
+    climb,
     judgment,
     worded,
 )
@@ -291,3 +292,48 @@ def test_a_failed_bar_outweighs_an_inconclusive_one() -> None:
     found = outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8)
     assert [finding.outcome for finding in found.findings] == ["fail", "pass", "inconclusive"]
     assert found.outcome == "fail"
+
+
+RIGHT, FIRST = ("A", "B"), ("A", "A")
+
+
+@pytest.mark.parametrize("policy", BOTH)
+def test_a_threshold_beyond_the_range_clears_no_ceiling(policy: Policy) -> None:
+    # Always A: half right at every distance. 40 tasks of five pairs: the upper limit of one half
+    # is below 0.75 at both distances, so that the threshold is above 2 with confidence.
+    of = cell(LADDER, climb(1, [FIRST] * 200) + climb(2, [FIRST] * 200))
+    assert outcome(of, "detection_threshold_ceiling", 2, policy=policy).outcome == "fail"
+    assert outcome(of, "detection_threshold_ceiling", 5, policy=policy).outcome == "fail"
+
+
+def test_a_threshold_below_the_range_may_clear_a_bar_that_its_end_does_not() -> None:
+    of = cell(LADDER, climb(1, [RIGHT] * 200))
+    assert outcome(of, "detection_threshold_ceiling", 1).outcome == "pass"
+    below = outcome(of, "detection_threshold_ceiling", 0.5)
+    assert below.outcome == "inconclusive"
+    assert below.findings[0].reason == "nothing below 1 was run"
+
+
+def test_under_confident_the_upper_bound_of_the_threshold_must_clear() -> None:
+    # Without an error: 40 tasks bound it at the first step, 10 tasks (lower bound of the rate
+    # below 0.75, see stats) do not bound it at all.
+    many, few = (cell(LADDER, climb(1, [RIGHT] * pairs)) for pairs in (200, 50))
+    name = "detection_threshold_ceiling"
+    assert outcome(many, name, 1, policy="confident").outcome == "pass"
+    found = outcome(few, name, 1, policy="confident")
+    assert found.outcome == "inconclusive"
+    assert "the 95% interval 0.000 to > 1 straddles the bar 1" in str(found.warnings)
+
+
+def test_what_cannot_be_computed_says_the_same_of_every_condition() -> None:
+    of = cell(LADDER, [judgment("p", "A", condition={"distance": 1, "subset": "same"}, label="1")])
+    found = outcome(of, "target_sensitivity_floor", 0.5, distance=1)
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == "1 of 1 pairs were not run in both orders"
+
+
+def test_so_does_a_tradeoff() -> None:
+    where = {"distance": 1, "subset": "same", "arm": "strict"}
+    of = cell(CRITERION, [judgment("p", "A", condition=where, label="1")])
+    reasons = {f.reason for f in outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8).findings}
+    assert reasons == {"1 of 1 pairs were not run in both orders"}

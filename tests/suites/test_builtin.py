@@ -10,11 +10,21 @@ import pytest
 
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
+from tests.shipped import CASSETTES
 
 ROOT = Path(__file__).parents[2]
-CASSETTES = ROOT / "cassettes"
+
 # Section B of the issue names them.
-NAMES = ["coherence", "criterion", "factuality", "ladder", "preference", "relevance", "vacuum"]
+NAMES = [
+    "coherence",
+    "criterion",
+    "factuality",
+    "ladder",
+    "ladder-fine",
+    "preference",
+    "relevance",
+    "vacuum",
+]
 
 
 def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> None:

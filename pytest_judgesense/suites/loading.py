@@ -25,7 +25,7 @@ from pytest_judgesense.suites.schema import (
 )
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import content_item, ladder_items, pair_item
-from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
+from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
 
 __all__ = ["load_suite", "presets_of"]
 
@@ -81,6 +81,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
+        reviews=tuple(Review(e.pair, MappingProxyType(dict(e.reviews))) for e in form.equivalence),
     )
     verify_suite(suite)
     return suite
@@ -223,6 +224,7 @@ def _space(form: SuiteForm) -> DecisionSpace:
         tie=space.tie,
         abstain=space.abstain,
         names=MappingProxyType(names),
+        cut=space.cut,
     )
 
 

@@ -14,9 +14,9 @@ from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 
 __all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
 
-CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset")
+CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset", "template_pair")
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
-_RANGES: Final = {"kappa": (-1.0, 1.0), "side_bias": (0.0, 0.5)}
+_RANGES: Final = {"kappa": (-1.0, 1.0), "kappa_quadratic": (-1.0, 1.0), "side_bias": (0.0, 0.5)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,12 @@ from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
 
 __all__ = [
@@ -141,6 +143,7 @@ def datasheet_of_cells(cells: Sequence[Cell], seed: int = 0) -> Datasheet:
 
 
 def _part(cell: Cell) -> SuiteSheet:
+    estimates = estimate_all(cell)
     return SuiteSheet(
         judge=cell.judge,
         suite=cell.suite,
@@ -149,8 +152,10 @@ def _part(cell: Cell) -> SuiteSheet:
         suite_digest=None,
         served=(),
         recorded=None,
-        estimates=estimate_all(cell),
+        estimates=estimates,
         calls=Calls.of(cell.judgments),
+        notices=wording_notices(cell),
+        analyses=wording_analyses(cell, estimates),
     )
 
 

@@ -104,6 +104,7 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
+        analyses: tables beside the estimates, plain values (see `datasheet.standing`).
     """
 
     judge: str
@@ -117,6 +118,7 @@ class SuiteSheet:
     calls: Calls
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
+    analyses: tuple[Mapping[str, Any], ...] = ()
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""
@@ -157,6 +159,11 @@ class JudgeSheet:
     def checks(self) -> tuple[CheckLine, ...]:
         """The checks of all suites."""
         return tuple(line for part in self.parts for line in part.checks)
+
+    @property
+    def analyses(self) -> tuple[Mapping[str, Any], ...]:
+        """The tables of all suites."""
+        return tuple(analysis for part in self.parts for analysis in part.analyses)
 
 
 @dataclass(frozen=True, slots=True)

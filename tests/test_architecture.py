@@ -38,6 +38,7 @@ LEVELS = {
     "measurement": 5,
     "reporting": 5,
     "interchange": 6,
+    "screening": 6,
     "plugin": 6,
     "cli": 7,
 }

@@ -207,4 +207,4 @@ def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
     ]
     assert joined_datasheets(shards) == whole
     boards = [a for a in json.loads(whole)["judges"][0]["analyses"] if a["suite"]]
-    assert [a["analysis"] for a in boards] == ["tier", "templates", "leaderboard"]
+    assert [a["analysis"] for a in boards] == ["tier", "templates", "equivalence", "leaderboard"]

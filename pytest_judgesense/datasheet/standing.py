@@ -73,7 +73,7 @@ def wording_analyses(
     Nothing where wording does not vary; no reviews where there are none.
     """
     jss = find_estimate(estimates, "jss")
-    if jss is None:
+    if jss is None or len(cell.templates) < 2:
         return ()
     tables = {"tier": [_tier_row(jss, estimates)], "templates": _template_rows(cell)}
     if reviews:

@@ -163,9 +163,9 @@ def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
                     printable(f"    {row['rank']}  {row['judge']}"),
                     f"n {row['n']}",
                     numbers.rate(row["jss"]),
-                    "",
+                    f"kappa {numbers.rate(row['kappa'])}",
                     "" if row["lower"] is None else _ends(row["lower"], row["upper"]),
-                    f"{row['tier']}, kappa {numbers.rate(row['kappa'])}",
+                    row["tier"],
                 )
     for notice in notices:
         yield from _indented(f"notice: {notice}", width=2)

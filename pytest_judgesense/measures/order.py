@@ -18,8 +18,8 @@ with an unparsed or failed call takes part in none; it is counted and bounded.
     first_slot_rate = first-slot answers / decisive answers         over both presentation orders
 
 A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
-one content in both orders, ``one content throughout``. With one order run, a constant answer may be
-either: ``one presentation order only``.
+one content in both orders, whatever is right, ``one content throughout``. With one order run, a
+constant answer may be either: ``one presentation order only``.
 
 The interval of the side bias comes from the signed share: where that contains 1/2, the lower end
 is 0. A bootstrap of the absolute value would not cover.
@@ -99,7 +99,9 @@ def first_slot_rate(cell: Cell) -> Estimate:
         flags.append("one presentation order only")
     elif len({judgment.verdict for judgment in decisive}) == 1:
         flags.append("one slot throughout")
-    elif len({judgment.chosen for judgment in decisive}) == 1:
+    elif len({judgment.chosen for judgment in decisive}) == 1 and not all(
+        judgment.correct for judgment in decisive
+    ):
         flags.append("one content throughout")
     nothing = "no decisive answer"
     return rate(

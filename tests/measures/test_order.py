@@ -171,3 +171,8 @@ def test_one_order_does_not_tell_a_slot_from_a_content() -> None:
 def test_without_a_decisive_answer_there_is_no_first_slot_rate() -> None:
     found = estimate(cell(VACUUM, both_orders("p", [("tie", "tie")])), "first_slot_rate")
     assert (found.value, found.unavailable) == (None, "no decisive answer")
+
+
+def test_a_judge_that_is_right_about_one_content_throughout_is_not_flagged() -> None:
+    of = cell(VACUUM, both_orders("p", [("A", "B"), ("A", "B")], label="1"))
+    assert estimate(of, "first_slot_rate").flags == ()

@@ -81,7 +81,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
-        reviews=tuple(Review(e.pair, MappingProxyType(dict(e.reviews))) for e in form.equivalence),
+        reviews=_reviews(form),
     )
     verify_suite(suite)
     return suite
@@ -228,6 +228,12 @@ def _space(form: SuiteForm) -> DecisionSpace:
     )
 
 
+def _reviews(form: SuiteForm) -> tuple[Review, ...]:
+    return tuple(
+        Review(entry.pair, MappingProxyType(dict(entry.reviews))) for entry in form.equivalence
+    )
+
+
 def _checks(
     path: Path, form: SuiteForm, preset: str | None, text: str
 ) -> tuple[CheckDeclaration, ...]:
@@ -267,8 +273,11 @@ def _line(text: str, table: str, key: str) -> int | None:
 
 
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
-    # What is asked and how it is counted; not the bars, nor the judges, nor the description.
-    asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
+    # What is asked and how it is counted; not the bars, nor the judges, nor the description. Of the
+    # reviews only what they exclude: one more that agrees changes no number.
+    aside = {"checks", "judges", "description", "presets", "equivalence"}
+    asked = form.model_dump(mode="json", exclude=aside)
+    excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
+    text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

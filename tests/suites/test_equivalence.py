@@ -48,6 +48,20 @@ def test_reviews_do_not_hold_for_other_wordings_of_the_same_ids(tmp_path: Path) 
     assert suite.with_templates(suite.templates, None).design.excluded == (("t1", "t2"),)
 
 
+def test_the_digest_of_a_suite_changes_with_what_reviews_exclude_and_not_else(
+    tmp_path: Path,
+) -> None:
+    def digest(name: str, rows: str) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        return load_suite(write_suite(folder, CONTENT + rows, ITEMS)).digest
+
+    without = digest("without", "")
+    assert digest("agreed", REVIEWED % ("YES", "YES", "YES")) == without
+    assert digest("doubted", REVIEWED % ("YES", "UNSURE", "YES")) == without
+    assert digest("excluded", REVIEWED % ("NO", "NO", "YES")) != without
+
+
 @pytest.mark.parametrize(
     "rows",
     [

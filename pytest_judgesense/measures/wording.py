@@ -86,9 +86,8 @@ def wording_notices(cell: Cell) -> tuple[str, ...]:
     if not cell.design.unsure:
         return ()
     names = ", ".join(f"{a}~{b}" for a, b in cell.design.unsure)
-    return (
-        f"reviewers are unsure whether templates ask the same: {names}; flips there may be right",
-    )
+    doubt = f"{cell.suite}: reviewers are unsure whether templates ask the same: {names}"
+    return (f"{doubt}; flips there may be right",)
 
 
 def meaning(cell: Cell, judgment: Judgment) -> str | None:

@@ -144,12 +144,12 @@ class Suite:
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
         """The suite under a judge's own prompts; ``system`` ``None`` keeps the suite's own."""
         # A review is one of wordings: it does not hold for others that have the same ids.
-        kept = {template.id for template in templates if template in self.templates}
+        replaced = {template.id for template in templates if template not in self.templates}
         return replace(
             self,
             templates=templates,
             system=self.system if system is None else system,
-            reviews=tuple(review for review in self.reviews if kept.issuperset(review.pair)),
+            reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
         )
 
 

@@ -38,6 +38,7 @@ LEVELS = {
     "measurement": 5,
     "reporting": 5,
     "interchange": 6,
+    "screening": 6,
     "plugin": 6,
     "cli": 7,
 }
@@ -68,12 +69,14 @@ LONGER_THAN_300 = {
     "cassettes.ledger",
     "cassettes.scrubbing",
     "cassettes.tape",
+    "cli",
     "judges.asking",
     "interchange",
     "judges.parsing.statements",
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "suites.loading",
 }
 
 

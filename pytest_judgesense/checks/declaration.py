@@ -19,6 +19,7 @@ _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
 # threshold is a distance.
 _RANGES: Final = {
     "kappa": (-1.0, 1.0),
+    "kappa_quadratic": (-1.0, 1.0),
     "side_bias": (0.0, 0.5),
     "d_prime": (-10.0, 10.0),
     "detection_threshold": (0.0, 100.0),

@@ -8,7 +8,8 @@ Under either policy
 
 - an unavailable estimate is inconclusive: what was not measured cannot pass;
 - a degenerate judge fails a floor on stability: one answer for everything is not stability;
-- with more than 5% of the replies missing, a bar that the worst case would break is inconclusive.
+- with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
+  case would break is inconclusive.
 
 Only ``pass`` passes.
 """
@@ -26,18 +27,26 @@ from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.stats.settle import units_to_settle
 
-__all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
+__all__ = ["MOST_MISSING", "Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
+# The share of missing replies beyond which the worst case has to clear the bar as well.
 MOST_MISSING: Final = 0.05
 # What an interval leaves beyond its end: the reported one, and the bound of policy `confident`.
 _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 _TOO_FEW: Final = "there are too few clusters for an interval"
-_STABILITY: Final = ("jss", "flip_rate", "kappa")
+_STABILITY: Final = (
+    "jss",
+    "flip_rate",
+    "kappa",
+    "jss_binary",
+    "within_one_agreement",
+    "kappa_quadratic",
+)
 # The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
 _TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
     ("false_preference", "raw_false_preference", {}, False),
@@ -98,18 +107,38 @@ class Outcome:
 
 
 def judge_check(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy = "estimate"
+    check: Check,
+    suite: str,
+    estimates: tuple[Estimate, ...],
+    policy: Policy = "estimate",
+    most_missing: float = MOST_MISSING,
 ) -> Outcome:
-    """The outcome of ``check`` on the estimates of a judge on a suite."""
+    """The outcome of ``check`` on the estimates of a judge on a suite.
+
+    Args:
+        check: the measure and its bar.
+        suite: name of the suite.
+        estimates: all estimates of the judge on it.
+        policy: what decides, the estimate or its bound.
+        most_missing: with a greater share of the replies missing, the worst case has to clear the
+            bar as well.
+    """
     if check.name == "criterion_tradeoff":
-        return _tradeoff(check, suite, estimates, policy)
+        return _tradeoff(check, suite, estimates, policy, most_missing)
     found = find_estimate(estimates, check.measure, dict(check.condition))
     floor = MEASURES[check.measure].direction == "higher"
-    finding = _hold(found or _not_there(check, suite, estimates), check.bars["bar"], floor, policy)
+    estimate = found or _not_there(check, suite, estimates)
+    finding = _hold(estimate, check.bars["bar"], floor, policy, most_missing)
     return Outcome(check, suite, policy, (finding,))
 
 
-def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy) -> Outcome:
+def _tradeoff(
+    check: Check,
+    suite: str,
+    estimates: tuple[Estimate, ...],
+    policy: Policy,
+    most_missing: float,
+) -> Outcome:
     findings, beside = [], []
     for bar, measure, condition, floor in _TRADEOFF:
         strict = find_estimate(estimates, measure, {"arm": "strict", **condition})
@@ -118,7 +147,7 @@ def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy:
             reason = pooled.unavailable if pooled else None
             reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure, suite=suite, unavailable=reason)
-        findings.append(_hold(strict, check.bars[bar], floor, policy))
+        findings.append(_hold(strict, check.bars[bar], floor, policy, most_missing))
         baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, "criterion_shift")
@@ -144,7 +173,9 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Finding:
+def _hold(
+    estimate: Estimate, bar: float, floor: bool, policy: Policy, most_missing: float
+) -> Finding:
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
         return Finding(estimate, bar, floor, outcome, reason, warning)
 
@@ -166,7 +197,7 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
             return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
         return finding("fail", None, _straddling(estimate, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > MOST_MISSING and (worst is None or not clears(worst)):
+    if estimate.missing.share > most_missing and (worst is None or not clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return finding("inconclusive", reason)

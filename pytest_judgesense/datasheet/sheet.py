@@ -105,6 +105,7 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
+        analyses: tables beside the estimates, plain values (see `datasheet.standing`).
 
     Raises:
         InternalError: estimates contradict one another.
@@ -121,6 +122,7 @@ class SuiteSheet:
     calls: Calls
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
+    analyses: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         verify_identity(self.estimates)
@@ -164,6 +166,11 @@ class JudgeSheet:
     def checks(self) -> tuple[CheckLine, ...]:
         """The checks of all suites."""
         return tuple(line for part in self.parts for line in part.checks)
+
+    @property
+    def analyses(self) -> tuple[Mapping[str, Any], ...]:
+        """The tables of all suites."""
+        return tuple(analysis for part in self.parts for analysis in part.analyses)
 
 
 @dataclass(frozen=True, slots=True)

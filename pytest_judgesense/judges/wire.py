@@ -159,7 +159,11 @@ class OpenAIWire:
         body: dict[str, Any] = {"model": spec.model, "messages": [dict(m) for m in messages]}
         if spec.temperature is not None:
             body["temperature"] = spec.temperature
-        body["max_tokens"] = spec.max_tokens
+        if spec.reasoning is None:
+            body["max_tokens"] = spec.max_tokens
+        else:  # models that reason take the budget under this name, for thought and answer
+            body["max_completion_tokens"] = spec.max_tokens
+            body["reasoning_effort"] = spec.reasoning
         if seed is not None:
             body["seed"] = seed
         headers = {"Content-Type": "application/json"}
@@ -217,6 +221,8 @@ class AnthropicWire:
         body["messages"] = [dict(m) for m in messages if m["role"] != "system"]
         if spec.temperature is not None:
             body["temperature"] = spec.temperature
+        if spec.reasoning is not None:
+            body["thinking"] = {"type": "enabled", "budget_tokens": spec.reasoning}
         headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
         if key:
             headers["x-api-key"] = key

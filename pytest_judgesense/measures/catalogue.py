@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 __all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "MeasureInfo", "signature"]
 
 # What a check may narrow its estimate by.
-CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset")
+CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset", "template_pair")
 
 
 class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
@@ -59,6 +59,27 @@ MEASURES: Final = _measures(
         "template pair",
         "agreement of two wordings beyond chance (Cohen)",
         "kappa_floor",
+    ),
+    MeasureInfo(
+        "jss_binary",
+        "higher",
+        "template pair",
+        "ordinal labels: same side of the cut under two wordings",
+        "jss_binary_floor",
+    ),
+    MeasureInfo(
+        "within_one_agreement",
+        "higher",
+        "template pair",
+        "ordinal labels: at most one step apart under two wordings",
+        "within_one_agreement_floor",
+    ),
+    MeasureInfo(
+        "kappa_quadratic",
+        "higher",
+        "template pair",
+        "ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
+        "kappa_quadratic_floor",
     ),
     MeasureInfo(
         "repeat_flip_rate",
@@ -194,6 +215,9 @@ MEASURES: Final = _measures(
         "side_bias_limit",
     ),
     MeasureInfo(
+        "first_slot_rate", "construct", "call", "the first slot's share of decisive answers"
+    ),
+    MeasureInfo(
         "order_stable", "construct", "canonical pair", "the same content wins in both orders"
     ),
     MeasureInfo(
@@ -218,6 +242,7 @@ MEASURES: Final = _measures(
         "replies that state no usable verdict",
         "unparsed_rate_ceiling",
     ),
+    MeasureInfo("failed_rate", "lower", "call", "calls without a reply", "failed_rate_ceiling"),
 )
 
 # Gate name -> measure; a composite check stands for itself.

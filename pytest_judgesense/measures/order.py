@@ -16,8 +16,14 @@ with an unparsed or failed call takes part in none; it is counted and bounded.
 
     side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders
 
-Its interval comes from the signed share: where that contains 1/2, the lower end is 0. A
-bootstrap of the absolute value would not cover.
+    first_slot_rate = first-slot answers / decisive answers         over both presentation orders
+
+A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
+one content in both orders, whatever is right, ``one content throughout``. With one order run, a
+constant answer may be either: ``one presentation order only``.
+
+The interval of the side bias comes from the signed share: where that contains 1/2, the lower end
+is 0. A bootstrap of the absolute value would not cover.
 """
 
 from __future__ import annotations
@@ -32,7 +38,13 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
 
-__all__ = ["DECOMPOSITION", "order_estimates", "side_bias", "verify_identity"]
+__all__ = [
+    "DECOMPOSITION",
+    "first_slot_rate",
+    "order_estimates",
+    "side_bias",
+    "verify_identity",
+]
 
 
 def _stable(ab: Judgment, ba: Judgment) -> bool:
@@ -98,6 +110,7 @@ def order_estimates(cell: Cell) -> list[Estimate]:
         return [
             *(unavailable(f"order_{term}", cell, reason) for term in DECOMPOSITION),
             side_bias(cell),
+            first_slot_rate(cell),
         ]
     return [
         *(
@@ -109,7 +122,30 @@ def order_estimates(cell: Cell) -> list[Estimate]:
             for term, holds in DECOMPOSITION.items()
         ),
         side_bias(cell),
+        first_slot_rate(cell),
     ]
+
+
+def first_slot_rate(cell: Cell) -> Estimate:
+    """The first slot's share of decisive answers; flagged where it is a slot or a content alone."""
+    answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
+    decisive = [judgment for judgment in answered if judgment.verdict is not None]
+    units = Units.collect(
+        ((judgment,) for judgment in answered), lambda judgment: float(judgment.verdict == "A")
+    )
+    flags = []
+    if len({judgment.trial.order for judgment in decisive}) < 2:
+        flags.append("one presentation order only")
+    elif len({judgment.verdict for judgment in decisive}) == 1:
+        flags.append("one slot throughout")
+    elif len({judgment.chosen for judgment in decisive}) == 1 and not all(
+        judgment.correct for judgment in decisive
+    ):
+        flags.append("one content throughout")
+    nothing = "no decisive answer"
+    return rate(
+        "first_slot_rate", cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing
+    )
 
 
 def side_bias(cell: Cell) -> Estimate:

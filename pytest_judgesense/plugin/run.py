@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
-from pytest_judgesense.checks.outcome import Outcome, judge_check
+from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -135,7 +135,9 @@ class Run:
         """The outcome of a check; it enters the datasheet."""
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
-        outcome = judge_check(check, suite.name, measurement.estimates, policy)
+        share = self._settings.max_missing
+        most_missing = MOST_MISSING if share is None else share
+        outcome = judge_check(check, suite.name, measurement.estimates, policy, most_missing)
         line = CheckLine(
             check=check.id,
             measure=check.measure,

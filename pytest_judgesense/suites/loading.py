@@ -32,7 +32,7 @@ from pytest_judgesense.suites.stimuli import (
     pair_item,
     quarter_items,
 )
-from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
+from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
 
 __all__ = ["load_suite", "presets_of"]
 
@@ -88,6 +88,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
+        reviews=_reviews(form),
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
@@ -242,6 +243,13 @@ def _space(form: SuiteForm) -> DecisionSpace:
         tie=space.tie,
         abstain=space.abstain,
         names=MappingProxyType(names),
+        cut=space.cut,
+    )
+
+
+def _reviews(form: SuiteForm) -> tuple[Review, ...]:
+    return tuple(
+        Review(entry.pair, MappingProxyType(dict(entry.reviews))) for entry in form.equivalence
     )
 
 
@@ -284,10 +292,13 @@ def _line(text: str, table: str, key: str) -> int | None:
 
 
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
-    # What is asked and how it is counted; not the bars, nor the judges, nor the description.
-    asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
+    # What is asked and how it is counted; not the bars, nor the judges, nor the description. Of the
+    # reviews only what they exclude: one more that agrees changes no number.
+    aside = {"checks", "judges", "description", "presets", "equivalence"}
+    asked = form.model_dump(mode="json", exclude=aside)
+    excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
+    text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)
     return _sha(text)
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 __all__ = [
     "ContentItem",
+    "EquivalenceForm",
     "LadderTask",
     "PairItem",
     "PresetForm",
@@ -39,6 +40,7 @@ class SpaceForm(_Form):
     tie: bool = False
     abstain: bool = False
     names: dict[str, list[str]] = {}
+    cut: str | None = None
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
@@ -50,6 +52,9 @@ class SpaceForm(_Form):
             raise ValueError(msg)
         if len(set(self.labels)) != len(self.labels):
             msg = "every label stands once"
+            raise ValueError(msg)
+        if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):
+            msg = "cut names a label of an ordinal space, other than the first"
             raise ValueError(msg)
         return self
 
@@ -99,6 +104,16 @@ class PresetForm(_Form):
     checks: dict[str, Any] | None = None
 
 
+class EquivalenceForm(_Form):
+    """``[[equivalence]]``: what reviewers say of a template pair: do both ask the same?
+
+    Templates of inverted polarity are read with their labels exchanged, as they are measured.
+    """
+
+    pair: tuple[Slug, Slug]
+    reviews: dict[Slug, Literal["YES", "NO", "UNSURE"]] = Field(min_length=1)
+
+
 class SuiteForm(_Form):
     """A whole ``*.suite.toml``."""
 
@@ -112,6 +127,7 @@ class SuiteForm(_Form):
     stimuli: StimuliForm
     design: DesignForm = DesignForm()
     templates: list[TemplateForm] = Field(min_length=1)
+    equivalence: list[EquivalenceForm] = []
     presets: dict[Slug, PresetForm] = {}
     checks: dict[str, Any] = {}
 
@@ -128,6 +144,11 @@ class SuiteForm(_Form):
         if self.kind != "paraphrase" and not self.space.pairwise:
             msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
             raise ValueError(msg)
+        reviewed = [frozenset(entry.pair) for entry in self.equivalence]
+        for entry, pair in zip(self.equivalence, reviewed, strict=True):
+            if len(pair) < 2 or not pair <= set(ids) or reviewed.count(pair) > 1:
+                msg = f"equivalence names two templates of the suite, each pair once: {entry.pair}"
+                raise ValueError(msg)
         return self
 
 

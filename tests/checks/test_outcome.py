@@ -11,6 +11,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from tests.measures.building import (
     CRITERION,
+    GRADES,
     LADDER,
     SLOTS,
     VACUUM,
@@ -201,13 +202,34 @@ def test_over_five_percent_missing_a_bar_that_the_worst_case_breaks_is_inconclus
         )
 
 
-def test_kappa_knows_no_worst_case_so_missing_replies_leave_it_inconclusive() -> None:
+@pytest.mark.parametrize(
+    ("bar", "expected"),
+    [
+        # Ten YES-YES, ten NO-NO, four ?-YES. At the worst all four are NO-YES: of 24 agree 20,
+        # YES is said 10 times first and 14 times second: p_e = (10*14 + 14*10)/576 = 280/576,
+        # kappa = (480 - 280)/(576 - 280) = 200/296 = 0.676. 4 of 48 calls are missing: 8.3%.
+        (0.67, "pass"),
+        (0.68, "inconclusive"),
+    ],
+)
+def test_the_worst_case_of_kappa_decides_for_two_labels(bar: float, expected: str) -> None:
     answers = {f"i{i}": ["YES", "YES"] if i % 2 else ["NO", "NO"] for i in range(20)}
-    whole = outcome(cell(YES_NO, worded(answers)), "kappa_floor", 0.5)
+    gaps = {f"gap{i}": ["?", "YES"] for i in range(4)}
+    found = outcome(cell(YES_NO, worded({**answers, **gaps})), "kappa_floor", bar)
+    assert found.outcome == expected
+    if expected == "inconclusive":
+        assert found.findings[0].reason == (
+            "8.3% of the replies are missing; in the worst case it is 0.676"
+        )
+
+
+def test_kappa_of_five_labels_knows_no_worst_case_and_missing_replies_leave_it_open() -> None:
+    answers = {f"i{i}": ["1", "1"] if i % 2 else ["5", "5"] for i in range(20)}
+    whole = outcome(cell(GRADES, worded(answers)), "kappa_floor", 0.5)
     assert whole.outcome == "pass"
     # 4 of 48 calls are missing: 8.3%.
-    gaps = {f"gap{i}": ["?", "YES"] for i in range(4)}
-    found = outcome(cell(YES_NO, worded({**answers, **gaps})), "kappa_floor", 0.5)
+    gaps = {f"gap{i}": ["?", "1"] for i in range(4)}
+    found = outcome(cell(GRADES, worded({**answers, **gaps})), "kappa_floor", 0.5)
     assert found.outcome == "inconclusive"
     assert found.findings[0].reason == ("8.3% of the replies are missing; no worst case is known")
 

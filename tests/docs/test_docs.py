@@ -61,6 +61,7 @@ NOT_RUN = Counter(
         ("README.md", "needs the LLMBar results"): 1,
         ("start.md", "needs a key"): 1,
         ("judges.md", "needs a key"): 1,
+        ("suites.md", "needs a key"): 1,
         ("embedded-judge.md", "runs until Ctrl-C"): 1,
         ("embedded-judge.md", "needs the server above"): 1,
         ("recordings.md", "needs a GPU"): 1,
@@ -447,6 +448,7 @@ def test_keys_of_suite_files() -> None:
         "## `[stimuli]`": schema.StimuliForm,
         "## `[design]`": schema.DesignForm,
         "## `[[templates]]`": schema.TemplateForm,
+        "## `[[equivalence]]`": schema.EquivalenceForm,
         "## `[presets.NAME]`": schema.PresetForm,
     }
     for heading, form in forms.items():

@@ -183,3 +183,36 @@ def test_numbers_that_do_not_add_up_are_an_internal_error(subset: dict[str, str]
 def test_terms_that_were_not_measured_contradict_nothing() -> None:
     of = cell(LADDER, both_orders("p", [("?", "!")], condition=SAME))
     verify_identity(estimate_all(of))
+
+
+@pytest.mark.parametrize(
+    ("slots", "rate", "flags"),
+    [
+        # Two pairs, both orders: what decides is whether the answers follow the slot.
+        ([("A", "A"), ("A", "A")], 1.0, ("one slot throughout",)),
+        ([("B", "B"), ("B", "tie")], 0.0, ("one slot throughout",)),
+        ([("A", "B"), ("A", "B")], 0.5, ("one content throughout",)),  # content 1 four times
+        ([("A", "B"), ("B", "A")], 0.5, ()),
+        ([("A", "tie"), ("A", "tie")], 1.0, ("one presentation order only",)),
+    ],
+)
+def test_the_first_slot_rate_tells_a_slot_from_a_content(
+    slots: list[tuple[str, str]], rate: float, flags: tuple[str, ...]
+) -> None:
+    found = estimate(cell(VACUUM, both_orders("p", slots)), "first_slot_rate")
+    assert (found.value, found.flags) == (rate, flags)
+
+
+def test_one_order_does_not_tell_a_slot_from_a_content() -> None:
+    of = cell(SLOTS, [judgment(f"i{i}", "A", order="ab") for i in range(3)])
+    assert estimate(of, "first_slot_rate").flags == ("one presentation order only",)
+
+
+def test_without_a_decisive_answer_there_is_no_first_slot_rate() -> None:
+    found = estimate(cell(VACUUM, both_orders("p", [("tie", "tie")])), "first_slot_rate")
+    assert (found.value, found.unavailable) == (None, "no decisive answer")
+
+
+def test_a_judge_that_is_right_about_one_content_throughout_is_not_flagged() -> None:
+    of = cell(VACUUM, both_orders("p", [("A", "B"), ("A", "B")], label="1"))
+    assert estimate(of, "first_slot_rate").flags == ()

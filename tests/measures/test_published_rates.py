@@ -103,7 +103,7 @@ def table_1(row: dict[str, Any], seed: int = 0) -> Cell:
 
 @pytest.mark.parametrize("row", TABLE_1, ids=name)
 def test_a_row_of_table_1_comes_out_of_judgments(row: dict[str, Any]) -> None:
-    jss, flips, _ = wording_estimates(table_1(row))
+    jss, flips, *_ = wording_estimates(table_1(row))
     assert (jss.count, jss.n) == (row["n"] - row["flips"], row["n"])
     assert flips.count == row["flips"]
     assert jss.value is not None

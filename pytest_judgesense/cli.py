@@ -1,4 +1,4 @@
-"""``judgesense``: datasheets from judgment logs, recordings, and the embedded judge over HTTP.
+"""``judgesense``: suites linted, judgment logs, recordings, and the embedded judge over HTTP.
 
 Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endpoint was broken.
 """
@@ -15,11 +15,14 @@ from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
 
 if TYPE_CHECKING:
+    from pytest_judgesense.importers import Imported
+    from pytest_judgesense.importers.judgesense import PairFile
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["main"]
 
+BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
 _LARGEST_PORT: Final = 65535
@@ -60,22 +63,60 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=_report)
 
-    imports = commands.add_parser("import", help="turn foreign results into a judgment log")
-    imports.add_argument("kind", choices=["llmbar"], metavar="KIND", help="llmbar")
-    imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
-    imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
-    imports.add_argument(
-        "--reparse",
-        action="store_true",
-        help="read the completions anew instead of keeping the recorded verdicts",
+    lint = commands.add_parser("lint", help="say what would make a suite's numbers worthless")
+    lint.add_argument(
+        "suites",
+        nargs="*",
+        metavar="PATH|NAME",
+        help="suite file, folder, or name (default: the suites here, else the built-in ones)",
     )
-    imports.set_defaults(run=_import)
+    lint.set_defaults(run=_lint)
 
+    _add_import(commands)
     serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
     serve.set_defaults(run=_serve)
     _add_interchange(commands)
     return parser
+
+
+def _add_import(commands: _Commands) -> None:
+    """Results and benchmark files of others."""
+    imports = commands.add_parser("import", help="turn foreign files into a judgment log or suite")
+    kinds = ["llmbar", "judgesense", "games", "table"]
+    imports.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
+    imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    imports.add_argument(
+        "--reparse",
+        action="store_true",
+        help="llmbar: read the completions anew instead of keeping the recorded verdicts",
+    )
+    imports.add_argument(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="judgesense: the pair file of a decision log, for its clusters",
+    )
+    imports.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="FIELD=COLUMN",
+        help="table: the column that holds a field of a judgment; may be repeated",
+    )
+    imports.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="SAID=MEANT",
+        help="table: what a verdict or label is called here (model_a=A); may be repeated",
+    )
+    imports.add_argument("--judge", metavar="NAME", help="table: the judge of all rows")
+    imports.add_argument("--suite", metavar="NAME", help="games, table: the suite of all rows")
+    imports.set_defaults(run=_import)
 
 
 def _add_interchange(commands: _Commands) -> None:
@@ -120,6 +161,13 @@ def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> 
     )
 
 
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value
+
+
 def _seed(text: str) -> int:
     value = int(text)
     if value < 0:
@@ -157,24 +205,66 @@ def _report(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     from pytest_judgesense.datasheet.log import log_line
-    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
+    from pytest_judgesense.importers.judgesense import PairFile
+    from pytest_judgesense.reporting import lint_report, write_text
 
-    judgments = list(read_llmbar(options.path, reparse=options.reparse))
-    try:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        with options.output.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(log_line(judgment, DESIGN) + "\n" for judgment in judgments)
-    except OSError as error:
-        raise UsageError(f"{options.output} cannot be written", found=str(error)) from error
+    read = _read_foreign(options)
+    for notice in read.notices:
+        print(f"notice: {notice}")
+    if isinstance(read, PairFile):
+        files = read.files(options.output)
+        for path, text in files.items():
+            write_text(path, text)
+            print(f"written: {path}")
+        suites = [path for path in files if path.name.endswith(".suite.toml")]
+        return _print(lint_report(suites)[0])
+    write_text(options.output, "".join(f"{log_line(*one)}\n" for one in read.judgments))
+    judgments = [judgment for judgment, _ in read.judgments]
     judges = sorted({judgment.judge for judgment in judgments})
-    suites = sorted({judgment.trial.suite for judgment in judgments})
+    suites_of = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)
     print(
-        f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}; "
+        f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites_of)}; "
         f"{unparsed} state no verdict"
     )
     print(f"written: {options.output}")
     return 0
+
+
+def _read_foreign(options: argparse.Namespace) -> Imported | PairFile:
+    from pytest_judgesense.importers import Imported, read_rows
+    from pytest_judgesense.importers.judgesense import holds_decisions, read_pairs
+    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
+    from pytest_judgesense.importers.results import read_decisions, read_games, read_table
+
+    path: Path = options.path
+    if options.kind == "llmbar":
+        judgments = read_llmbar(path, reparse=options.reparse)
+        return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+    if options.kind == "table":
+        mapping, values = dict(options.map), dict(options.value)
+        return read_table(path, mapping, judge=options.judge, suite=options.suite, values=values)
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    rows = [row for file in files for row in read_rows(file)]
+    if options.kind == "games":
+        return read_games(rows, options.suite or path.stem)
+    if holds_decisions(rows, path):
+        return read_decisions(rows, options.pairs)
+    return read_pairs(rows, path)
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from pytest_judgesense.reporting import lint_report
+    from pytest_judgesense.suites.builtin import builtin_suites
+
+    if options.suites:
+        paths = [path for name in options.suites for path in _suite_files(name)]
+    else:
+        paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
+        paths = [path for path in paths if path.name.endswith(".suite.toml")]
+    lines, errors, broken = lint_report(paths or list(builtin_suites().values()))
+    _print(lines)
+    return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -204,17 +294,25 @@ def _serve(options: argparse.Namespace) -> int:
 def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-    from pytest_judgesense.suites.builtin import builtin_suites
     from pytest_judgesense.suites.loading import load_suite
 
     (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
     base, _, preset = options.judge_suite.partition("@")
+    return judge, load_suite(_suite_files(base)[0], preset or None)
+
+
+def _suite_files(name: str) -> list[Path]:
+    """The suite files that a path or a name means: those of a folder, this project's, built-in."""
+    from pytest_judgesense.suites.builtin import builtin_suites
+
     known = builtin_suites()
-    own = Path("suites") / base / f"{base}.suite.toml"
-    for path in (Path(base), own, known.get(base, own)):
+    own = Path("suites") / name / f"{name}.suite.toml"
+    for path in (Path(name), own, known.get(name, own)):
         if path.name.endswith(".suite.toml") and path.is_file():
-            return judge, load_suite(path, preset or None)
-    raise unknown_name("suite", base, known)
+            return [path]
+    if found := sorted(Path(name).rglob("*.suite.toml")):
+        return found
+    raise unknown_name("suite", name, known)
 
 
 def _convert(options: argparse.Namespace) -> int:

@@ -1,4 +1,7 @@
-"""From judgment logs to a datasheet, and from the files of several machines to one."""
+"""From judgment logs to a datasheet, from the files of several machines to one, and what lint says.
+
+Text in lines, for a command line that prints it.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,23 @@ from typing import Any
 
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.recordings import join
+from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import trial_order
 
 __all__ = [
     "cells_of_logs",
     "datasheet_of_cells",
     "joined_logs",
+    "lint_report",
     "log_of_cells",
     "merge",
     "write_text",
@@ -248,3 +254,36 @@ def write_text(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written", found=str(error)) from error
+
+
+def lint_report(paths: Iterable[Path]) -> tuple[list[str], int, int]:
+    """What is wrong with suites and their presets, in lines; a finding stands once a file.
+
+    Returns:
+        The lines, the last of them a summary; how many errors there are; how many files cannot be
+        read.
+    """
+    lines: list[str] = []
+    found = {"error": 0, "warning": 0}
+    suites = broken = 0
+    for path in paths:
+        told: set[tuple[str, str, str]] = set()
+        try:
+            for preset in (None, *presets_of(path)):
+                suite = load_suite(path, preset)
+                suites += 1
+                new = [finding for finding in lint_suite(suite) if finding.key not in told]
+                told |= {finding.key for finding in new}
+                if new or preset is None:
+                    lines.append(f"{suite.name}:{'' if new else ' nothing found'}")
+                for finding in new:
+                    found[finding.severity] += 1
+                    lines += [f"  {line}" for line in finding.lines]
+        except JudgesenseError as error:
+            broken += 1
+            lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]
+    counted = [(suites, "suite or preset"), *((found[word], word) for word in found)]
+    counted += [(broken, "broken file")] if broken else []
+    plural = {"suite or preset": "suites and presets"}
+    total = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for n, word in counted]
+    return [*lines, ", ".join(total)], found["error"], broken

@@ -8,6 +8,7 @@ import sys
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import Check
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import Outcome, judge_check
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
@@ -236,6 +237,7 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
+        warned = lint_notices(own)
         names = dict.fromkeys(template.shared_with or suite.base for template in own.templates)
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
@@ -245,7 +247,7 @@ class Run:
             }
             told = stack.enter_context(self._progress.of(judge, suite))
             try:
-                return measure(
+                measured = measure(
                     judge,
                     suite,
                     held,
@@ -257,6 +259,7 @@ class Run:
                     traffic=self.traffic(judge),
                     told=told,
                 )
+                return replace(measured, notices=(*warned, *measured.notices))
             except KeyboardInterrupt:
                 if self._settings.mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))

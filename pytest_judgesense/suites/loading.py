@@ -56,7 +56,7 @@ def _load(path: Path, preset: str | None) -> Suite:
     form, text = _read_form(path)
     chosen = _preset(form, preset)
     rows, raw = _read_stimuli(path, form)
-    items = _items(path, form, rows, chosen)
+    tasks, items = _items(path, form, rows, chosen)
     if not items:
         raise SuiteError(
             f"suite {form.name} has no items",
@@ -81,6 +81,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
+        tasks=tasks,
     )
     verify_suite(suite)
     return suite
@@ -176,14 +177,23 @@ def _parse(
 
 def _items(
     path: Path, form: SuiteForm, rows: list[tuple[int, Any]], chosen: PresetForm
-) -> tuple[Item, ...]:
+) -> tuple[tuple[LadderTask, ...], tuple[Item, ...]]:
     rows = rows[: chosen.items] if chosen.items is not None else rows
     if form.kind in ("ladder", "criterion"):
-        tasks = _parse(path, form, rows, LadderTask)
-        return tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
+        tasks = tuple(_parse(path, form, rows, LadderTask))
+        return tasks, tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
     if form.space.pairwise:
-        return tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
-    return tuple(content_item(line) for line in _parse(path, form, rows, ContentItem))
+        return (), tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
+    lines = _parse(path, form, rows, ContentItem)
+    known = {template.id for template in form.templates}
+    for line in lines:
+        if unknown := sorted(set(line.inverted) - known):
+            raise SuiteError(
+                f"item {line.id} of suite {form.name} inverts a template that is not there",
+                found=repr(unknown[0]),
+                expected="of " + ", ".join(sorted(known)),
+            )
+    return (), tuple(content_item(line) for line in lines)
 
 
 def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:

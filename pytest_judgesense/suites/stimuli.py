@@ -21,7 +21,9 @@ __all__ = ["content_item", "ladder_items", "pair_item", "task_with_elements"]
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
     fields = dict(line.__pydantic_extra__)
-    return Item(line.id, line.cluster or line.id, fields, (), line.label)
+    return Item(
+        line.id, line.cluster or line.id, fields, (), line.label, inverted=tuple(line.inverted)
+    )
 
 
 def pair_item(line: PairItem) -> Item:
@@ -29,7 +31,7 @@ def pair_item(line: PairItem) -> Item:
     return Item(
         id=line.id,
         cluster=line.cluster or line.id,
-        fields={"task": line.task},
+        fields={**line.fields, "task": line.task},
         contents=line.texts,
         label=line.label,
         condition={"category": line.category} if line.category else {},

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_judgesense.judgment import Condition, Design
+from pytest_judgesense.judgment import Condition, Design, Order
 from pytest_judgesense.suites.space import DecisionSpace
+
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.schema import LadderTask
 
 __all__ = ["CheckDeclaration", "Item", "Suite", "Template", "template_pairs"]
 
@@ -45,6 +48,8 @@ class Item:
         contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
         label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
         condition: ``distance``, ``subset`` and whatever else the design varies over items.
+        inverted: templates whose labels mean the opposite on this item alone, where items bring
+            their own prompts.
     """
 
     id: str
@@ -53,6 +58,14 @@ class Item:
     contents: tuple[str, ...] = ()
     label: str | None = None
     condition: Condition = field(default_factory=dict)
+    inverted: tuple[str, ...] = ()
+
+    def texts(self, order: Order) -> dict[str, str]:
+        """What placeholders stand for when the contents are presented in ``order``."""
+        if not self.contents:
+            return dict(self.fields)
+        first, second = self.contents if order == "ab" else self.contents[::-1]
+        return {**self.fields, "a": first, "b": second}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,7 @@ class Suite:
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
+        tasks: the tasks that the items of a ladder were made of; empty for other kinds.
     """
 
     name: str
@@ -94,6 +108,7 @@ class Suite:
     replicates: int
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
+    tasks: tuple[LadderTask, ...] = ()
 
     @property
     def design(self) -> Design:

@@ -64,6 +64,10 @@ LONGEST = 400
 LONGER_THAN_300 = {
     "cassettes.interchange",
     "cassettes.tape",
+    "checks.outcome",
+    "cli",
+    "importers.judgesense",
+    "importers.results",
     "judges.asking",
     "interchange",
     "judges.parsing.statements",

@@ -146,11 +146,12 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
     sides = {way: [*explained_ways[way], *ways.get((way, False), [])] for way in (1, -1)}
     if not all(sides.values()):
         return
+    fewer = sides[1] if len(sides[1]) < len(sides[-1]) else sides[-1]
     sure = all(explained_ways.values())
     yield LintFinding(
         "error" if sure else "warning",
         "polarity",
-        f"templates {some(min(sides.values(), key=len))}",
+        f"templates {some(fewer)}",
         "the labels mean the opposite of what they mean in the others"
         if sure
         else "the question is put the other way round than in the others",

@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     lint.add_argument(
         "suites",
         nargs="*",
-        metavar="PATH|NAME",
+        metavar="SUITE",
         help="suite file, folder, or name (default: the suites here, else the built-in ones)",
     )
     lint.set_defaults(run=_lint)

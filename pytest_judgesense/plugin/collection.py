@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.paths import (
@@ -86,6 +87,8 @@ class SuiteFile(pytest.File):
             chosen = [suite for suite in suites if self._chosen(suite)]
             judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
             checks = {suite.name: _checks(suite) for suite in chosen}
+            for suite in chosen:
+                lint_notices(suite)  # what it warns of is told with the measurement
         except UsageError as error:
             state.problems.append(str(error))
             return []

@@ -9,6 +9,7 @@ import sys
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
@@ -225,6 +226,7 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
+        warned = lint_notices(own)
         names = {
             own.recorded_as(item, template) for item in own.items for template in own.templates
         }
@@ -236,7 +238,7 @@ class Run:
             }
             told = stack.enter_context(self._progress.of(judge, suite))
             try:
-                return measure(
+                measured = measure(
                     judge,
                     suite,
                     held,
@@ -249,6 +251,7 @@ class Run:
                     credentials=self.credentials,
                     told=told,
                 )
+                return replace(measured, notices=(*warned, *measured.notices))
             except KeyboardInterrupt:
                 if self._settings.mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))

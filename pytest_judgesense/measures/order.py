@@ -30,7 +30,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
 
-__all__ = ["DECOMPOSITION", "order_estimates", "side_bias"]
+__all__ = ["DECOMPOSITION", "folded", "order_estimates", "side_bias"]
 
 
 def _stable(ab: Judgment, ba: Judgment) -> bool:
@@ -109,7 +109,7 @@ def _side_bias(cell: Cell, judgments: Sequence[Judgment]) -> Estimate:
         n=n,
         unit="call",
         interval=Interval(share.method, *_folded(share.lower, share.upper), share.level),
-        clustered=clustered and _folded_clustered(clustered),
+        clustered=clustered and folded(clustered),
         missing=_folded_missing(missing),
         flags=flags,
     )
@@ -120,7 +120,8 @@ def _folded(lower: float, upper: float) -> tuple[float, float]:
     return (0.0 if lower <= 0.5 <= upper else low), high
 
 
-def _folded_clustered(share: Clustered) -> Clustered:
+def folded(share: Clustered) -> Clustered:
+    """Interval of the distance of a share from one half, given that of the share."""
     lower, upper = _folded(share.lower, share.upper)
     bound_low, bound_high = _folded(share.lower_bound, share.upper_bound)
     return Clustered(

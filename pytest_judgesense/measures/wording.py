@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.stats.agreement import cohen_kappa
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval
+from pytest_judgesense.stats.agreement import clustered_kappa, cohen_kappa
+from pytest_judgesense.stats.estimate import Estimate, Interval
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
 
@@ -119,10 +118,6 @@ def _kappa(
         return unavailable("kappa", cell, reason, condition, missing=missing, flags=("degenerate",))
     flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
 
-    def of(kept: NDArray[np.intp]) -> float:
-        part = cohen_kappa([first[i] for i in kept], [second[i] for i in kept])
-        return float("nan") if part is None else part
-
     return Estimate(
         measure="kappa",
         suite=cell.suite,
@@ -130,37 +125,7 @@ def _kappa(
         value=value,
         n=len(complete),
         unit="template pair",
-        clustered=_kappa_interval(of, units, value),
+        clustered=clustered_kappa(first, second, units.clusters),
         missing=missing,
         flags=flags,
-    )
-
-
-def _kappa_interval(
-    of: Callable[[NDArray[np.intp]], float], units: Units, value: float
-) -> Clustered | None:
-    """The jackknife; where no cluster changes kappa, that of the agreement at the chance seen."""
-    jackknife = clustered_jackknife(of, units.clusters, lower=-1.0, upper=1.0)
-    if jackknife is None or jackknife.effective_n is None:
-        return jackknife
-    agreement = clustered_proportion(units.values, units.clusters)
-    assert agreement is not None, "the jackknife has found two clusters"
-    observed = float(units.values.mean())
-    # kappa = (po - pe) / (1 - pe), so 1 - pe = (1 - po) / (1 - kappa); at kappa 1 pe is taken as
-    # 1/2: two balanced labels, the widest that kappa can be for a given width of the agreement.
-    beyond = (1 - observed) / (1 - value) if value < 1 else 0.5
-
-    def scaled(share: float) -> float:
-        return max(-1.0, 1 - (1 - share) / beyond)
-
-    return Clustered(
-        method="korn-graubard-scaled",
-        lower=scaled(agreement.lower),
-        upper=scaled(agreement.upper),
-        level=agreement.level,
-        clusters=agreement.clusters,
-        design_effect=agreement.design_effect,
-        effective_n=agreement.effective_n,
-        lower_bound=scaled(agreement.lower_bound),
-        upper_bound=scaled(agreement.upper_bound),
     )

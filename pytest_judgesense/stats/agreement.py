@@ -11,6 +11,12 @@ nobody used keep their place. Sums are taken in whole numbers: kappa is exact up
 Edges: kappa is 0/0, hence ``None``, exactly when both streams hold one and the same label, and for
 empty streams. Two streams that are constant at different labels have kappa 0.
 
+The clustered interval of kappa is the delete-one-cluster jackknife. Where no cluster changes kappa,
+as for streams that agree throughout, it has no width and would claim certainty. In its place stands
+the Korn-Graubard interval of the agreement at the chance agreement seen, from
+``kappa = 1 - (1 - p_o) / (1 - p_e)``; at kappa 1 p_e is taken as 1/2: two balanced labels, the
+widest that kappa can be for a given width of the agreement.
+
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     J. Cohen (1968), Psychological Bulletin 70, 213-220 (weighted).
@@ -20,11 +26,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cohen_kappa", "confusion", "weighted_kappa"]
+from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
+from pytest_judgesense.stats.estimate import Clustered
+from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
+
+__all__ = ["clustered_kappa", "cohen_kappa", "confusion", "weighted_kappa"]
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -45,6 +56,75 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     if by_chance == n * n:
         return None
     return (n * agreed - by_chance) / (n * n - by_chance)
+
+
+def clustered_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    clusters: Clusters,
+    level: float = 0.95,
+) -> Clustered | None:
+    """Interval of Cohen's kappa over clusters (see the module).
+
+    Args:
+        first: labels of rater 1.
+        second: labels of rater 2 on the same units, in the same order.
+        clusters: cluster of each unit.
+        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
+
+    Returns:
+        The interval, its method ``cluster-jackknife`` or ``korn-graubard-scaled``; ``None`` with
+        fewer than two clusters, or where kappa, of all or without one cluster, is undefined.
+
+    Raises:
+        ValueError: lengths differ, or the level is none.
+    """
+    two_sided_level(level)
+    _check_paired(first, second)
+    codes, count = cluster_codes(clusters)
+    _check_paired(first, codes)
+    if count < 2:
+        return None
+    rows, labels = cluster_codes((*first, *second))  # labels have codes just as clusters do
+    cell = (codes * labels + rows[: codes.size]) * labels + rows[codes.size :]
+    tables = np.bincount(cell, minlength=count * labels**2).reshape(count, labels, labels)
+    total = tables.sum(axis=0)
+    whole = float(_kappas(total[None])[0])
+    jackknife = jackknife_interval(whole, _kappas(total - tables), level, -1.0, 1.0)
+    if jackknife is None or jackknife.effective_n is None:
+        return jackknife
+    agree = (rows[: codes.size] == rows[codes.size :]).astype(np.float64)
+    return _scaled_agreement(agree, codes, whole, level)
+
+
+def _kappas(tables: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Kappa of each table of shape (tables, labels, labels); NaN where it is undefined."""
+    n = tables.sum(axis=(1, 2))
+    agreed = np.trace(tables, axis1=1, axis2=2)
+    by_chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    beyond = n * n - by_chance
+    return np.where(beyond > 0, (n * agreed - by_chance) / np.where(beyond > 0, beyond, 1), np.nan)
+
+
+def _scaled_agreement(
+    agree: NDArray[np.float64], clusters: NDArray[np.intp], kappa: float, level: float
+) -> Clustered | None:
+    agreement = clustered_proportion(agree, clusters, level)
+    if agreement is None:
+        return None
+    beyond = (1 - float(agree.mean())) / (1 - kappa) if kappa < 1 else 0.5
+
+    def scaled(share: float) -> float:
+        return max(-1.0, 1 - (1 - share) / beyond)
+
+    return replace(
+        agreement,
+        method="korn-graubard-scaled",
+        lower=scaled(agreement.lower),
+        upper=scaled(agreement.upper),
+        lower_bound=scaled(agreement.lower_bound),
+        upper_bound=scaled(agreement.upper_bound),
+    )
 
 
 def weighted_kappa(
@@ -99,7 +179,7 @@ def confusion(
     return table
 
 
-def _check_paired(first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
+def _check_paired(first: Sequence[Hashable], second: Sequence[Hashable] | NDArray[np.intp]) -> None:
     if len(first) != len(second):
         msg = f"both streams label the same units, found {len(first)} and {len(second)} labels"
         raise ValueError(msg)

@@ -72,6 +72,7 @@ LONGER_THAN_300 = {
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "stats.clustered",
 }
 
 

@@ -128,9 +128,9 @@ def test_the_interval_covers_under_strong_clustering() -> None:
 
 
 def test_the_interval_covers_an_extreme_rate_under_clustering() -> None:
-    # 500 runs of 50 clusters of 15 at 0.98, where answers of one cluster correlate by 1/2. An interval that covers 0.93 of the time covers at least
-    # 0.93 - 3 sqrt(0.93 * 0.07 / 500) = 0.8958 of 500 runs. Korn-Graubard without the cautious n
-    # covers 0.87 here (benchmarks/coverage.py, before it had one), so the simulation tells.
+    # 500 runs of 50 clusters of 15 at 0.98, where answers of one cluster correlate by 1/2. An
+    # interval that covers 0.93 of the time covers at least 0.93 - 3 sqrt(0.93 * 0.07 / 500), that
+    # is 0.8958, of 500 runs. Korn-Graubard without the cautious n, computed beside it, covers less.
     rng = np.random.default_rng(8)
     clusters = np.repeat(np.arange(50), 15)
     covered = plain = 0
@@ -144,7 +144,7 @@ def test_the_interval_covers_an_extreme_rate_under_clustering() -> None:
         low, high = proportion_confint(share * n * ratio, n * ratio, method="beta")
         plain += low <= 0.98 <= high
     assert covered >= 500 * 0.8958
-    assert plain < covered
+    assert plain < covered - 500 * 0.02
 
 
 @given(UNITS, st.sampled_from([0.8, 0.95, 0.99]))

@@ -308,10 +308,12 @@ def main() -> int:
 
     cells = list(proportions(runs, items, rates, rs))
     print_proportions(cells)
-    print(f"\nNot under a bar: {TEMPLATES * MANY} judgments an item instead of 15")
-    print_proportions(
-        list(proportions(runs, items[1:3], [0.9, 0.98], [0.3, 0.7], MANY)), wide=False
-    )
+    for replicates, kinds in ((MANY, ("nested", "beta")), (REPLICATES, ("all or none",))):
+        print(
+            f"\nNot under a bar: {TEMPLATES * replicates} judgments an item, {' and '.join(kinds)}"
+        )
+        beyond = proportions(runs, items[1:3], [0.9, 0.98], [0.3, 0.7], replicates, kinds)
+        print_proportions(list(beyond), wide=False)
     others = {
         "kappa": list(kappas(runs, items, rates[-3:])),
         "d_prime": list(d_primes(runs, items, [0.7, *rates[-2:]])),

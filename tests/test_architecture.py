@@ -79,6 +79,7 @@ LONGER_THAN_300 = {
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "stats.clustered",
     "suites.loading",
 }
 

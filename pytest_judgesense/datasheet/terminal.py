@@ -111,6 +111,7 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
         if measure == "jss":
             yield from _pair_lines(part, gated)
+    yield from _worth(part.estimates)
     for analysis in part.analyses:
         for words in analysis_lines(analysis):
             yield from _indented(words, width=4)
@@ -121,6 +122,20 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             yield from _warnings([line])
     for notice in part.notices:
         yield from _indented(f"notice: {notice}")
+
+
+def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
+    """Independent units that the units of each pooled measure are worth, and the design effect."""
+    parts = [
+        f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
+        for estimate in estimates
+        if not estimate.condition
+        and (found := estimate.clustered) is not None
+        and found.effective_n is not None
+        and found.design_effect is not None
+    ]
+    if parts:
+        yield from _indented("effective n (design effect): " + ", ".join(parts), width=4)
 
 
 def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -59,7 +59,7 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
         error = NetworkRefused(
             f"trial {scope.trial} tried to reach {address!r} while replaying",
             expected="every answer from the cassette",
-            remedy="use a client that is recorded (httpx, requests, urllib3, aiohttp, tornado), or "
+            remedy="use a client that is recorded (httpx, requests, urllib, aiohttp, tornado), or "
             "record the trial again with --judge-mode record",
         )
         scope.remember(error)

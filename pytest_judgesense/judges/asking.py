@@ -20,7 +20,7 @@ import httpx
 
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
-from pytest_judgesense.cassettes.scope import CallScope
+from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.embedded.server import serving
@@ -249,7 +249,12 @@ class Asker:
     async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
         if self._function is None:
             # Not before it is needed: a replay needs neither the model nor the module around it.
-            self._function = function_of(self._spec)
+            # What a module fetches while it is imported belongs to no trial, or it would be missing
+            # wherever another trial comes first. While replaying it may reach nobody either.
+            replaying = self._tape.mode == "replay"
+            importing = CallScope(f"(import of {self._spec.model})", owner=self)
+            with entered(importing if replaying else None):
+                self._function = function_of(self._spec)
         target = self._spec.model
         started = time.perf_counter()
         try:

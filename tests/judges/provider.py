@@ -38,7 +38,9 @@ class Provider:
         """The text of an answer; no two are the same."""
         with self._lock:
             self.hits += 1
-            return f"{body['messages'][-1]['content']} -> {self.hits} é"
+            content = body["messages"][-1]["content"]
+            asked = content if isinstance(content, str) else content[0]["text"]
+            return f"{asked} -> {self.hits} é"
 
 
 class _Server(ThreadingHTTPServer):

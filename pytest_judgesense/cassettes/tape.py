@@ -16,7 +16,7 @@ record    its exchange                   goes out; its answer is appended at onc
 
 While recording, errors that a trial ended with do not count as recorded: it is asked again.
 Tapes that intercept at the same time must be left in the reverse order of their entry.
-Other clients on bare ``http.client`` are not intercepted; while replaying, their connections are refused.
+Other clients on bare ``http.client`` are not intercepted; while replaying, they are refused.
 """
 
 from __future__ import annotations

@@ -258,7 +258,7 @@ def _aiohttp_stream(url: str) -> Any:
 def _urllib(url: str) -> Any:
     def judge(messages: Messages) -> str:
         data = json.dumps(_chat_body(messages)).encode()
-        asked = urllib.request.Request(  # noqa: S310
+        asked = urllib.request.Request(
             f"{url}/v1/chat/completions", data, {"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(asked, timeout=10) as answer:

@@ -70,13 +70,13 @@ def test_the_reporter_that_pycharm_uses_follows_suite_items(project: Project) ->
         pytest.skip("teamcity-messages is not installed: pip install '.[neighbours]'")
     project.record()
     result = project.pytester.runpytest_subprocess(
-        "-p", "teamcity.pytest_plugin", "--teamcity", "parity.suite.toml"
+        *("-p", "no:randomly", "-p", "no:rerunfailures", "--teamcity", "parity.suite.toml")
     )
     result.assert_outcomes(passed=1)
     shown = result.stdout.str()
-    # A bracket begins a parameter there.
+    # A bracket begins a parameter there, and a dot a level.
     assert "##teamcity[testStarted" in shown
-    assert "jss_floor(0.8)" in shown
+    assert "name='parity_suite_toml.mine.jss_floor(0_8)'" in shown
     assert "##teamcity[testFailed" not in shown
 
 
@@ -94,6 +94,7 @@ def test_it_is_loaded_by_name_where_nothing_is_loaded_by_itself(
     assert without.ret == pytest.ExitCode.USAGE_ERROR or "not found" in without.stderr.str()
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
 def test_judges_are_imported_from_pythonpath_under_importlib(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

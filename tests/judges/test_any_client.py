@@ -302,10 +302,15 @@ def test_32_threads_record_every_call_and_reach_nobody_in_replay(
     client: Any, path: Path, served: Provider
 ) -> None:
     trials = {f"s/i{n}/t/ab/r1": [{"role": "user", "content": "same"}] for n in range(128)}
-    judge = client(served.url)
+    ask = client(served.url)
+    together = threading.Barrier(32)
+
+    def judge(messages: Messages) -> str:
+        together.wait(20)  # fails with fewer threads, and starts 32 requests at once
+        return str(ask(messages))
+
     live = _ask(judge, path, "record", trials)
     assert served.hits == len(read_exchanges(path)) == len(set(live)) == 128
-    # In replay too the function runs in 32 threads of one verdict each, 128 times.
     assert _ask(judge, path, "replay", trials) == live
     assert served.hits == 128
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -39,6 +40,9 @@ class AskableJudge:
         self._tape = tape
         self._test = test
         self._asked = 0
+        self._under_way = 0
+        self._changing = threading.Lock()
+        self._open = ExitStack()
 
     def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """The reply to a prompt or to whole messages.
@@ -48,15 +52,35 @@ class AskableJudge:
             CassetteError: replaying, and the recording does not serve.
         """
         __tracebackhide__ = True
-        return told_plainly(self._run.loop.run, self._question(prompt))
+        with self._intercepting():
+            return told_plainly(self._run.loop.run, self._question(prompt))
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
         __tracebackhide__ = True
         try:
-            return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+            with self._intercepting(), self._run.loop.waiting():
+                return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
+
+    @contextmanager
+    def _intercepting(self) -> Iterator[None]:
+        """The tape intercepts from the first question under way to the last, and no longer.
+
+        Then it stands in front of whatever else intercepts during a test, and behind nothing.
+        """
+        with self._changing:
+            if not self._under_way:
+                self._open.enter_context(self._tape.intercepting())
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._open.close()
 
     def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.
@@ -92,6 +116,5 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
         )
-        with tape.intercepting():
-            yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
         tape.finish(trial_order(tape.trials))

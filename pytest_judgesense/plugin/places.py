@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +26,13 @@ class Places:
         settings: the session's options.
         live_folder: where a live session keeps its calls while it runs.
         recorder: this process, for others that want to record the same.
+        waiting: entered while others that record are waited for.
     """
 
     settings: Settings
     live_folder: Path | None
     recorder: Recorder
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def cassette(self, judge: JudgeSpec, file: str) -> Path:
         """The file that a judge's calls are replayed from, or recorded into."""
@@ -54,7 +56,9 @@ class Places:
         if self.settings.mode == "replay":
             yield path
             return
-        with recording_alone(path, self.recorder):
+        with ExitStack() as held:
+            with self.waiting():
+                held.enter_context(recording_alone(path, self.recorder))
             try:
                 yield path
             finally:  # what was asked before an error was paid for as well

@@ -7,8 +7,8 @@ import os
 import shlex
 import sys
 import uuid
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ class Run:
         settings: Settings,
         live_folder: Path | None,
         spent_folder: Path | None,
+        waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._config = config
         self._settings = settings
@@ -69,10 +70,11 @@ class Run:
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self.places = Places(settings, live_folder, _recorder_of(config))
+        self.places = Places(settings, live_folder, _recorder_of(config), waiting)
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
+        self.loop.waiting = waiting
         self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:

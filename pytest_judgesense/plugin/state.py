@@ -12,6 +12,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, printable
+from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 
@@ -44,6 +46,7 @@ class State:
         self.problems: list[str] = []
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
+        self.clock = Clock(config)
         self._received: list[dict[str, Any]] = []
         self._told: list[str] = []
         self._was_interrupted = False
@@ -57,7 +60,9 @@ class State:
         """What measures in this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
-        return Run(self.config, self.settings, self._live_folder, self._spent_folder)
+        # Replaying, nobody is waited for: a test that takes too long is at fault itself.
+        waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
+        return Run(self.config, self.settings, self._live_folder, self._spent_folder, waiting)
 
     @property
     def is_worker(self) -> bool:
@@ -70,6 +75,7 @@ class State:
             self.builtin = take_builtin_arguments(self.config, self.settings.suites)
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
+        self.config.pluginmanager.register(self.clock, "judgesense-clock")
         if not self.is_worker:
             self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
             if self.settings.mode == "live":

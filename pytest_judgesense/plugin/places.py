@@ -15,7 +15,22 @@ from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Places"]
+__all__ = ["Places", "keep_recordings"]
+
+
+def keep_recordings(live_folder: Path, kept: Path) -> None:
+    """Keep in ``kept`` what a live session has recorded, also where a worker died recording it.
+
+    Raises:
+        CassetteError: it cannot be written there.
+    """
+    for path in sorted(live_folder.rglob("*.jsonl")):
+        # Of a killed process the last line may be half a line.
+        whole = path.read_bytes().rpartition(b"\n")
+        data = b"".join(whole[:2])
+        target = kept / path.relative_to(live_folder)
+        if data and not (target.exists() and target.read_bytes() == data):
+            replace_content(target, data)
 
 
 @dataclass(frozen=True)

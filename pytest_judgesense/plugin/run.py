@@ -24,10 +24,11 @@ from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
-from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
@@ -57,7 +58,7 @@ class Run:
         config: pytest.Config,
         settings: Settings,
         live_folder: Path | None,
-        spent_folder: Path | None,
+        session_folder: Path | None,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -65,7 +66,8 @@ class Run:
         self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
-        self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
+        self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
+        self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
         self.places = Places(settings, live_folder, _recorder_of(config))
@@ -180,6 +182,7 @@ class Run:
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
+                "asked": dict(measurement.asked),
             }
             for measurement, lines in pending.values()
         ]
@@ -193,7 +196,16 @@ class Run:
                 meter=self._meter,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
-        return self._traffic[judge.slug]
+        traffic = self._traffic[judge.slug]
+        if isinstance(error := self._session.error("judge", judge.slug), JudgeError):
+            traffic.end(error)
+        return traffic
+
+    def tell_end_of(self, judge: JudgeSpec) -> None:
+        """Tell the other processes of the session if the judge is not to be asked again."""
+        traffic = self._traffic.get(judge.slug)
+        if traffic is not None and traffic.ended is not None:
+            self._session.note_error(traffic.ended, "judge", judge.slug)
 
     def _log(self, measurement: Measurement) -> list[str]:
         # A recording that is older than this search may hold what it would have removed.
@@ -235,6 +247,9 @@ class Run:
                 for name in sorted(names)
             }
             told = stack.enter_context(self._progress.of(judge, suite))
+            key = ("measurement", judge.slug, suite.name, str(suite.path))
+            if known := self._session.error(*key):
+                raise known
             try:
                 return measure(
                     judge,
@@ -248,7 +263,12 @@ class Run:
                     traffic=self.traffic(judge),
                     credentials=self.credentials,
                     told=told,
+                    session=self._session,
                 )
+            except JudgesenseError as error:
+                self._session.note_error(error, *key)
+                self.tell_end_of(judge)
+                raise
             except KeyboardInterrupt:
                 if self._settings.mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))

@@ -236,6 +236,7 @@ class Run:
         self.loop.close()
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
         names = {
             own.recorded_as(item, template) for item in own.items for template in own.templates
@@ -256,7 +257,7 @@ class Run:
                     suite,
                     held,
                     self.loop,
-                    mode=self._mode,
+                    mode=mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
                     how_to_record=self.places.how_to_record(judge, suite),
@@ -270,13 +271,9 @@ class Run:
                 self.tell_end_of(judge)
                 raise
             except KeyboardInterrupt:
-                if self._settings.mode == "record":
+                if mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))
                 raise
-
-    @property
-    def _mode(self) -> Any:
-        return self._settings.mode
 
     def _pend(self, measurement: Measurement, *lines: CheckLine) -> None:
         key = (measurement.judge.slug, measurement.suite.name)

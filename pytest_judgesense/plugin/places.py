@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from pytest_judgesense.cassettes.journal import replace_content
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
@@ -15,7 +20,15 @@ from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Places", "keep_recordings"]
+__all__ = ["Places", "keep_recordings", "recorder_of"]
+
+
+def recorder_of(config: pytest.Config) -> Recorder:
+    """This process, for others that want to record what it records."""
+    # What xdist tells its workers; without it the process is a session of its own.
+    told = getattr(config, "workerinput", {})
+    command = told.get("mainargv", sys.argv)
+    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
 
 
 def keep_recordings(live_folder: Path, kept: Path) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import sys
-import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +12,6 @@ import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
@@ -35,7 +30,7 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.places import Places
+from pytest_judgesense.plugin.places import Places, recorder_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -70,7 +65,7 @@ class Run:
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self.places = Places(settings, live_folder, _recorder_of(config))
+        self.places = Places(settings, live_folder, recorder_of(config))
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
@@ -279,14 +274,6 @@ class Run:
         key = (measurement.judge.slug, measurement.suite.name)
         _, known = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*known, *lines))
-
-
-def _recorder_of(config: pytest.Config) -> Recorder:
-    """This process, for others that want to record what it records."""
-    # What xdist tells its workers; without it the process is a session of its own.
-    told = getattr(config, "workerinput", {})
-    command = told.get("mainargv", sys.argv)
-    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:

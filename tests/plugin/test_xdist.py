@@ -246,8 +246,16 @@ def test_what_a_limit_left_out_is_left_out_for_every_worker(project: Project) ->
     assert result.stdout.str().count("11 of 18 trials") >= 3
 
 
-@pytest.mark.parametrize("how", [("-n", "2"), ("--tx", "2*popen")], ids=["n2", "tx"])
-@pytest.mark.parametrize("what", ["suite", "marker", "fixture"])
+@pytest.mark.parametrize(
+    ("what", "how"),
+    [
+        ("suite", ("-n", "2")),
+        ("marker", ("-n", "2")),
+        ("fixture", ("-n", "2")),
+        ("suite", ("--tx", "2*popen")),
+    ],
+    ids=["suite", "marker", "fixture", "tx"],
+)
 def test_each_is_a_usage_error_where_judges_are_measured(
     project: Project, what: str, how: tuple[str, ...]
 ) -> None:

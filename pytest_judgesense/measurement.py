@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -24,6 +24,7 @@ from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
@@ -56,6 +57,7 @@ class Measurement:
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
         notices: what should be told but is no error.
+        asked: the trials that were asked in this session, each with how often it was retried.
     """
 
     judge: JudgeSpec
@@ -67,6 +69,7 @@ class Measurement:
     recorded: tuple[str, str] | None
     seed: int
     notices: tuple[str, ...] = ()
+    asked: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def cell(self) -> Cell:
@@ -121,6 +124,7 @@ def measure(
     traffic: Traffic | None = None,
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
+    session: SessionCalls | None = None,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -136,6 +140,7 @@ def measure(
         traffic: the judge's calls so far: pace, places and limits go on from there.
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
+        session: what the session has asked so far; it is added to. What failed is not asked again.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -161,15 +166,20 @@ def measure(
     ]
     if mode == "replay":
         _verify_recorded(by_tape, how_to_record)
+    session = session or SessionCalls()
+    before = [session.on(path) for path in cassettes.values()]
     known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
+    known = known.union(*(asked.failed for asked in before))
     traffic = traffic or Traffic(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
     tell = told(unknown)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
-    for tape, part in by_tape:
-        asked = loop.run(_ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell)))
-        for trial, answer in zip(part, asked, strict=True):
+    for (tape, part), on_tape in zip(by_tape, before, strict=True):
+        given = loop.run(
+            _ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell), on_tape)
+        )
+        for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
             else:
@@ -189,9 +199,14 @@ def measure(
         recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
         seed=seed,
         notices=(
-            *dict.fromkeys(notice for tape in tapes for notice in tape.notices),
+            *dict.fromkeys(
+                notice
+                for tape, on_tape in zip(tapes, before, strict=True)
+                for notice in on_tape.noted(tape.notices)
+            ),
             *failures(judgments),
         ),
+        asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
     )
 
 
@@ -208,6 +223,7 @@ async def _ask_all(
     traffic: Traffic,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
+    before: AskedOn,
 ) -> list[Answer | LimitReached]:
     messages = renderer(suite, judge)
     async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
@@ -215,7 +231,7 @@ async def _ask_all(
             return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
         with tape.intercepting():
             return await _together(
-                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell
+                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell, before
             )
 
 
@@ -224,18 +240,25 @@ async def _together(
     asked: Iterable[tuple[Trial, list[dict[str, str]]]],
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
+    before: AskedOn,
 ) -> list[Answer | LimitReached]:
     # The judge's traffic decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
     begun = asyncio.Semaphore(2 * concurrency)
 
     async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer | LimitReached:
+        if failed := before.failure(trial.id, messages):
+            return failed
         try:
             async with begun:
                 answer = await asker.ask(trial.id, messages, trial.replicate)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
         tell(trial, answer)
+        if answer.made:
+            before.add(trial.id, messages, answer)
+        elif earlier := before.of(trial.id, messages):
+            return earlier.again(answer)
         return answer
 
     tasks = [asyncio.ensure_future(one(trial, messages)) for trial, messages in asked]

@@ -107,8 +107,9 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the datasheets, once, where the reports arrive."""
+    """Write the datasheets, once, where the reports arrive; the workers of xdist have ended."""
     session.config.stash[STATE].write(session)
 
 

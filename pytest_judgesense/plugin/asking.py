@@ -19,6 +19,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
 from pytest_judgesense.plugin.frames import told_plainly
+from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import STATE
 from pytest_judgesense.suites.planning import trial_order
@@ -104,7 +105,7 @@ class AskableJudge:
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, its tape open for the time of the test."""
     run = item.config.stash[STATE].run
-    test = item.nodeid.replace("\\", "/")
+    test = nodeid_of(item).replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
@@ -114,7 +115,10 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
-            how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
+            how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
-        yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        try:
+            yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        finally:
+            run.tell_end_of(spec)
         tape.finish(trial_order(tape.trials))

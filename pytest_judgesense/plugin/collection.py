@@ -15,6 +15,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.paths import (
     BuiltinArgument,
     names_asked_of,
+    nodeid_of,
     preset_of,
     split_name,
 )
@@ -186,7 +187,7 @@ class CheckItem(pytest.Item):
         run = self.config.stash[STATE].run
         outcome, measurement = run.outcome(self.judge, self.suite, self.check)
         if outcome.outcome != "pass":
-            raise CheckFailed(run.explanation(outcome, measurement, self.nodeid))
+            raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation of a check, or the message of an error of ours, without a traceback."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from pytest_judgesense.cassettes.journal import replace_content
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
@@ -15,7 +20,30 @@ from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Places"]
+__all__ = ["Places", "keep_recordings", "recorder_of"]
+
+
+def recorder_of(config: pytest.Config) -> Recorder:
+    """This process, for others that want to record what it records."""
+    # What xdist tells its workers; without it the process is a session of its own.
+    told = getattr(config, "workerinput", {})
+    command = told.get("mainargv", sys.argv)
+    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
+
+
+def keep_recordings(live_folder: Path, kept: Path) -> None:
+    """Keep in ``kept`` what a live session has recorded, also where a worker died recording it.
+
+    Raises:
+        CassetteError: it cannot be written there.
+    """
+    for path in sorted(live_folder.rglob("*.jsonl")):
+        # Of a killed process the last line may be half a line.
+        whole = path.read_bytes().rpartition(b"\n")
+        data = b"".join(whole[:2])
+        target = kept / path.relative_to(live_folder)
+        if data and not (target.exists() and target.read_bytes() == data):
+            replace_content(target, data)
 
 
 @dataclass(frozen=True)

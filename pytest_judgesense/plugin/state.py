@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
@@ -33,7 +33,8 @@ __all__ = ["STATE", "State"]
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
-_SPENT_FOLDER: Final = "judgesense_spent_folder"
+_SESSION_FOLDER: Final = "judgesense_session_folder"
+_EACH: Final = "judgesense_each"
 _PROBLEMS: Final = "judgesense_problems"
 
 
@@ -53,7 +54,7 @@ class State:
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
         self._made_live_folder: Path | None = None
-        self._made_spent_folder: Path | None = None
+        self._made_session_folder: Path | None = None
 
     @cached_property
     def run(self) -> Run:
@@ -62,7 +63,7 @@ class State:
 
         # Replaying, nobody is waited for: a test that takes too long is at fault itself.
         waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
-        return Run(self.config, self.settings, self._live_folder, self._spent_folder, waiting)
+        return Run(self.config, self.settings, self._live_folder, self._session_folder, waiting)
 
     @property
     def is_worker(self) -> bool:
@@ -89,19 +90,44 @@ class State:
         return Path(folder) if folder else None
 
     @property
-    def _spent_folder(self) -> Path | None:
-        """Where workers count together what limits allow; alone, a process counts by itself."""
-        folder = getattr(self.config, "workerinput", {}).get(_SPENT_FOLDER)
+    def _session_folder(self) -> Path | None:
+        """Where workers tell each other what was asked and spent; alone, a process remembers it."""
+        folder = getattr(self.config, "workerinput", {}).get(_SESSION_FOLDER)
         return Path(folder) if folder else None
 
+    def problem_of_workers(self) -> str | None:
+        """Why judges cannot be measured by the workers of this session; ``None`` if they can."""
+        if getattr(self.config, "workerinput", {}).get(_EACH):
+            return str(
+                UsageError(
+                    "judges cannot be measured under --dist each",
+                    found="every test in every worker: each trial would be asked by all of them",
+                    expected="each test in one worker",
+                    remedy="leave --dist each out; -n N takes load, loadscope, loadfile, "
+                    "loadgroup or worksteal",
+                )
+            )
+        if (folder := self._session_folder) is not None and not folder.is_dir():
+            return str(
+                UsageError(
+                    "judges cannot be asked by workers on several machines",
+                    found=f"no folder {folder} here, which the workers of a session share",
+                    expected="workers on the machine on which pytest was started",
+                    remedy="start a session on each machine, with a part of the tests each, and "
+                    "join their recordings and datasheets by `judgesense merge`",
+                )
+            )
+        return None
+
     def equip(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker what all workers of the session share: live recordings and limits."""
+        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
         folder = self._made_live_folder
         workerinput[_LIVE_FOLDER] = str(folder) if folder else None
-        if self.settings.max_calls is not None or self.settings.max_cost is not None:
-            if self._made_spent_folder is None:
-                self._made_spent_folder = Path(tempfile.mkdtemp(prefix="judgesense-spent-"))
-            workerinput[_SPENT_FOLDER] = str(self._made_spent_folder)
+        workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
+        if self.settings.mode != "replay":
+            if self._made_session_folder is None:
+                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
+            workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
 
     def report_problems(self, items: list[pytest.Item]) -> None:
         """End the session with the problems of its collection, if there are any.
@@ -154,17 +180,20 @@ class State:
         """The datasheet of all parts received; ``None`` if there are none."""
         if not self._received:
             return None
-        from pytest_judgesense.datasheet.assembly import assemble
+        from pytest_judgesense.datasheet.assembly import assemble, counted_once
 
         return assemble(
-            [part["sheet"] for part in self._received],
+            counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
         )
 
     def write(self, session: pytest.Session) -> None:
-        """Write the datasheets that were asked for."""
-        if self.is_worker or self.datasheet is None:
+        """Write the datasheets that were asked for, and keep what was recorded live."""
+        if self.is_worker:
+            return
+        self._keep_live(session)
+        if self.datasheet is None:
             return
         from pytest_judgesense.datasheet.assembly import write_datasheet
 
@@ -177,11 +206,26 @@ class State:
             try:
                 write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
             except JudgesenseError as error:
-                # What was measured is still told: the error stands below it.
-                self._told += f"ERROR: {error}".splitlines()
-                session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+                self._tell_error(session, error)
             else:
                 self._told.append(f"datasheet written: {path}")
+
+    def _keep_live(self, session: pytest.Session) -> None:
+        if self._made_live_folder is None or self.settings.save_live is None:
+            return
+        if not any(self._made_live_folder.iterdir()):
+            return
+        from pytest_judgesense.plugin.places import keep_recordings
+
+        try:
+            keep_recordings(self._made_live_folder, self.settings.save_live)
+        except JudgesenseError as error:
+            self._tell_error(session, error)
+
+    def _tell_error(self, session: pytest.Session, error: JudgesenseError) -> None:
+        # What was measured is still told: the error stands below it.
+        self._told += f"ERROR: {error}".splitlines()
+        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
 
     def summary_lines(self) -> Iterator[str]:
         """The terminal summary."""
@@ -227,7 +271,7 @@ class State:
         """End the loop of the calls, and remove what live mode kept for this session only."""
         if "run" in self.__dict__:
             self.run.close()
-        for folder in (self._made_live_folder, self._made_spent_folder):
+        for folder in (self._made_live_folder, self._made_session_folder):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 

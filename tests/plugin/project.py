@@ -98,6 +98,7 @@ class ChatServer:
     Attributes:
         asked: the body of every request, in the order of their arrival.
         reply: from the last message's text to the reply.
+        status: from the last message's text to the status of the response.
         delay_s: how long an answer takes.
         most: the most requests that were under way at once.
     """
@@ -105,6 +106,7 @@ class ChatServer:
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.reply: Callable[[str], str] = even
+        self.status: Callable[[str], int] = lambda prompt: 200
         self.delay_s = 0.0
         self.most = 0
         self._under_way = 0
@@ -157,7 +159,7 @@ class ChatServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 content = server.answer(body)
-                self.send_response(200)
+                self.send_response(server.status(body["messages"][-1]["content"]))
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()

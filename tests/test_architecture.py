@@ -76,6 +76,7 @@ LONGER_THAN_300 = {
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "plugin.run",
     "suites.loading",
 }
 

@@ -8,14 +8,14 @@ import shlex
 import sys
 import uuid
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
@@ -34,7 +34,7 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.places import Places
+from pytest_judgesense.plugin.places import Places, ask_again
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -58,6 +58,7 @@ class Run:
         settings: Settings,
         live_folder: Path | None,
         spent_folder: Path | None,
+        started: str,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -68,7 +69,8 @@ class Run:
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self.places = Places(settings, live_folder, _recorder_of(config))
+        self._verified: list[dict[str, Any]] = []
+        self.places = Places(settings, live_folder, _recorder_of(config), started)
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
@@ -206,9 +208,14 @@ class Run:
             part[name] = json.loads(self.cleaned(json.dumps(part[name])))
         return part
 
+    def take_verified(self) -> list[dict[str, Any]]:
+        """What came of asking trials again since the last call, as plain values."""
+        verified, self._verified = self._verified, []
+        return verified
+
     def take_secrets(self) -> dict[str, Any]:
         """What is to be told of secrets: names that were removed, and those not searched for."""
-        if self._settings.mode == "replay":
+        if self._settings.mode == "replay" and self._settings.verify is None:
             return {}
         told = {
             "removed": sorted(self.credentials.removed),
@@ -225,18 +232,9 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
-        names = {
-            own.recorded_as(item, template) for item in own.items for template in own.templates
-        }
-        with ExitStack() as stack:
-            # In alphabetical order: two processes that want the same two never wait in a circle.
-            held = {
-                name: stack.enter_context(self.places.recording(judge, f"{name}.jsonl"))
-                for name in sorted(names)
-            }
-            told = stack.enter_context(self._progress.of(judge, suite))
+        with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
             try:
-                return measure(
+                measurement = measure(
                     judge,
                     suite,
                     held,
@@ -253,6 +251,33 @@ class Run:
                 if self._settings.mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))
                 raise
+        if self._settings.verify is not None:
+            self._verify(measurement, self._settings.verify)
+        self.places.refuse_old(
+            measurement.recorded and measurement.recorded[0],
+            measurement.oldest,
+            f"judge {judge.name!r} on suite {suite.name}",
+            self.places.command(judge, suite),
+        )
+        return measurement
+
+    def _verify(self, measurement: Measurement, count: int) -> None:
+        """Ask some of the trials again, once in the session, whichever of its processes does."""
+        judge, suite, places = measurement.judge, measurement.suite, self.places.for_verifying()
+        with places.recordings(judge, suite) as held:
+            known = places.cassette(judge, f"{suite.name}.verified.json")
+            if not known.exists():
+                found = ask_again(
+                    measurement,
+                    held,
+                    self.loop,
+                    self.traffic(judge),
+                    count=count,
+                    concurrency=self._settings.concurrency,
+                    credentials=self.credentials,
+                )
+                replace_content(known, self.cleaned(json.dumps(asdict(found))).encode())
+            self._verified.append(json.loads(known.read_bytes()))
 
     @property
     def _mode(self) -> Any:

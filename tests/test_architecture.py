@@ -71,6 +71,7 @@ LONGER_THAN_300 = {
     "cassettes.scrubbing",
     "cassettes.tape",
     "checks.outcome",
+    "datasheet.terminal",
     "importers.judgesense",
     "importers.results",
     "judges.asking",
@@ -79,6 +80,8 @@ LONGER_THAN_300 = {
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "plugin.run",
+    "plugin.state",
     "stats.clustered",
     "suites.loading",
 }

@@ -142,6 +142,10 @@ class Tape:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
         return self._ledger.span
 
+    def recorded_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
+        """When the first and the last answer to these trials was; ``None`` without any."""
+        return self._ledger.span_of(trials)
+
     @property
     def trials(self) -> set[str]:
         """Ids of the trials of which anything is recorded."""

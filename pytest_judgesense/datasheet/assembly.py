@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # What a judge's entry sums up of its parts, beside what the judge is.
-_SUMS: Final = frozenset({"served", "prompts", "suites", "recorded"})
+_SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 
 
@@ -201,9 +201,10 @@ class _Joined:
         key, parts = (part["suite"],), self._of["parts"]
         first = parts.setdefault(key, _Known(part, source))
         # The session that made the calls counts them; a session that replayed them does not.
-        fuller = max(first.value["calls"], part["calls"], key=lambda calls: calls["made"])
-        parts[key] = _Known({**first.value, "calls": fuller}, first.source)
-        _agree(parts, key, {**part, "calls": fuller}, source, what)
+        fuller = max(first.value, part, key=lambda one: one["calls"]["made"])
+        counted = {"calls": fuller["calls"], "state": fuller["state"]}
+        parts[key] = _Known({**first.value, **counted}, first.source)
+        _agree(parts, key, {**part, **counted}, source, what)
 
     def entry(self) -> dict[str, Any]:
         def of(kind: str) -> list[Any]:

@@ -118,6 +118,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     state = config.stash[STATE]
     sections = {
         "judge datasheet": state.summary_lines(),
+        "judge verification": state.verification_lines(),
         "judge recording interrupted": state.resume_lines(),
     }
     for title, section in sections.items():

@@ -117,6 +117,13 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
+        oldest = tape.recorded_of(tape.trials)
+        run.places.refuse_old(
+            oldest and oldest[0],
+            path,
+            f"judge {spec.name!r} in this test",
+            f"pytest '{item.nodeid}'",
+        )
         try:
             yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
         finally:

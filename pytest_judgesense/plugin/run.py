@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
@@ -31,7 +31,7 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.places import Places, recorder_of
+from pytest_judgesense.plugin.places import Places, ask_again, recorder_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -55,6 +55,7 @@ class Run:
         settings: Settings,
         live_folder: Path | None,
         session_folder: Path | None,
+        started: str,
         waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._config = config
@@ -67,7 +68,8 @@ class Run:
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self.places = Places(settings, live_folder, recorder_of(config), waiting)
+        self._verified: list[dict[str, Any]] = []
+        self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
@@ -216,9 +218,14 @@ class Run:
             part[name] = json.loads(self.cleaned(json.dumps(part[name])))
         return part
 
+    def take_verified(self) -> list[dict[str, Any]]:
+        """What came of asking trials again since the last call, as plain values."""
+        verified, self._verified = self._verified, []
+        return verified
+
     def take_secrets(self) -> dict[str, Any]:
         """What is to be told of secrets: names that were removed, and those not searched for."""
-        if self._settings.mode == "replay":
+        if self._settings.mode == "replay" and self._settings.verify is None:
             return {}
         told = {
             "removed": sorted(self.credentials.removed),
@@ -237,21 +244,12 @@ class Run:
         mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
         warned = lint_notices(own)
-        names = {
-            own.recorded_as(item, template) for item in own.items for template in own.templates
-        }
-        with ExitStack() as stack:
-            # In alphabetical order: two processes that want the same two never wait in a circle.
-            held = {
-                name: stack.enter_context(self.places.recording(judge, f"{name}.jsonl"))
-                for name in sorted(names)
-            }
-            told = stack.enter_context(self._progress.of(judge, suite))
+        with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
                 raise known
             try:
-                measured = measure(
+                measurement = measure(
                     judge,
                     suite,
                     held,
@@ -265,7 +263,7 @@ class Run:
                     told=told,
                     session=self._session,
                 )
-                return replace(measured, notices=(*warned, *measured.notices))
+                measurement = replace(measurement, notices=(*warned, *measurement.notices))
             except JudgesenseError as error:
                 self._session.note_error(error, *key)
                 self.tell_end_of(judge)
@@ -274,6 +272,33 @@ class Run:
                 if mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))
                 raise
+        if self._settings.verify is not None:
+            self._verify(measurement, self._settings.verify)
+        self.places.refuse_old(
+            measurement.recorded and measurement.recorded[0],
+            measurement.oldest,
+            f"judge {judge.name!r} on suite {suite.name}",
+            self.places.command(judge, suite),
+        )
+        return measurement
+
+    def _verify(self, measurement: Measurement, count: int) -> None:
+        """Ask some of the trials again, once in the session, whichever of its processes does."""
+        judge, suite, places = measurement.judge, measurement.suite, self.places.for_verifying()
+        with places.recordings(judge, suite) as held:
+            known = places.cassette(judge, f"{suite.name}.verified.json")
+            if not known.exists():
+                found = ask_again(
+                    measurement,
+                    held,
+                    self.loop,
+                    self.traffic(judge),
+                    count=count,
+                    concurrency=self._settings.concurrency,
+                    credentials=self.credentials,
+                )
+                replace_content(known, self.cleaned(json.dumps(asdict(found))).encode())
+            self._verified.append(json.loads(known.read_bytes()))
 
     def _pend(self, measurement: Measurement, *lines: CheckLine) -> None:
         key = (measurement.judge.slug, measurement.suite.name)

@@ -36,6 +36,7 @@ _LIVE_FOLDER: Final = "judgesense_live_folder"
 _SESSION_FOLDER: Final = "judgesense_session_folder"
 _EACH: Final = "judgesense_each"
 _PROBLEMS: Final = "judgesense_problems"
+_STARTED: Final = "judgesense_started"
 
 
 class State:
@@ -49,6 +50,7 @@ class State:
         self.builtin: list[BuiltinArgument] = []
         self.clock = Clock(config)
         self._received: list[dict[str, Any]] = []
+        self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._told: list[str] = []
         self._was_interrupted = False
         self._removed: set[str] = set()
@@ -63,7 +65,14 @@ class State:
 
         # Replaying, nobody is waited for: a test that takes too long is at fault itself.
         waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
-        return Run(self.config, self.settings, self._live_folder, self._session_folder, waiting)
+        return Run(
+            self.config,
+            self.settings,
+            self._live_folder,
+            self._session_folder,
+            self._started,
+            waiting,
+        )
 
     @property
     def is_worker(self) -> bool:
@@ -79,7 +88,7 @@ class State:
         self.config.pluginmanager.register(self.clock, "judgesense-clock")
         if not self.is_worker:
             self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
-            if self.settings.mode == "live":
+            if self.settings.mode == "live" or self.settings.verify is not None:
                 self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
 
     @property
@@ -88,6 +97,14 @@ class State:
             return self._made_live_folder
         folder = self.config.workerinput[_LIVE_FOLDER]  # type: ignore[attr-defined]
         return Path(folder) if folder else None
+
+    @cached_property
+    def _started(self) -> str:
+        """When the session began: workers are told by their controller."""
+        from datetime import UTC, datetime
+
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return str(getattr(self.config, "workerinput", {}).get(_STARTED, now))
 
     @property
     def _session_folder(self) -> Path | None:
@@ -124,6 +141,7 @@ class State:
         folder = self._made_live_folder
         workerinput[_LIVE_FOLDER] = str(folder) if folder else None
         workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
+        workerinput[_STARTED] = self._started
         if self.settings.mode != "replay":
             if self._made_session_folder is None:
                 self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
@@ -163,6 +181,8 @@ class State:
         # Strings: what workers send is limited to plain values.
         if parts := self.run.take_pending():
             report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
+        if verified := self.run.take_verified():
+            report.judgesense_verified = json.dumps(verified)  # type: ignore[attr-defined]
         if secrets := self.run.take_secrets():
             report.judgesense_secrets = json.dumps(secrets)  # type: ignore[attr-defined]
 
@@ -170,6 +190,8 @@ class State:
         """Keep the parts that a report brings."""
         if sent := getattr(report, "judgesense", None):
             self._received += json.loads(sent)
+        for found in json.loads(getattr(report, "judgesense_verified", "[]")):
+            self._verified[found["judge"], found["suite"]] = found
         if sent := getattr(report, "judgesense_secrets", None):
             secrets = json.loads(sent)
             self._removed.update(secrets["removed"])
@@ -232,11 +254,22 @@ class State:
         if self.is_worker:
             return
         if self.datasheet is not None:
+            from datetime import UTC, datetime
+
             from pytest_judgesense.datasheet.terminal import datasheet_lines
 
-            yield from datasheet_lines(self.datasheet)
+            yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
         yield from map(printable, self._told)
         yield from map(printable, self._lines_on_secrets())
+
+    def verification_lines(self) -> Iterator[str]:
+        """What came of asking recorded trials again, by judge and suite; nothing otherwise."""
+        if not self._verified:
+            return
+        from pytest_judgesense.checks.verifying import verification_from_plain, verification_lines
+
+        for key in sorted(self._verified):
+            yield from verification_lines(verification_from_plain(self._verified[key]))
 
     def _lines_on_secrets(self) -> Iterator[str]:
         if self._removed:
@@ -262,10 +295,13 @@ class State:
     def header(self) -> str | None:
         """One line for pytest's header, where judges are asked for by an option."""
         settings = self.settings
-        if not (settings.judges or settings.suites or settings.mode != "replay"):
+        if not (settings.judges or settings.suites or settings.mode != "replay" or settings.verify):
             return None
         judges = ", ".join(settings.judges) or "as declared"
-        return f"judgesense {__version__}: {settings.mode}, judges: {judges}, seed {settings.seed}"
+        mode = settings.mode
+        if settings.verify is not None:
+            mode += f", {settings.verify} trials of each judge and suite asked again live"
+        return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
     def close(self) -> None:
         """End the loop of the calls, and remove what live mode kept for this session only."""

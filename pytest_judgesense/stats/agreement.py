@@ -25,9 +25,10 @@ than need be. With three and more labels there is no such reduction, and no boun
 
 The clustered interval of kappa is the delete-one-cluster jackknife, each end moved out to that of a
 second interval: Korn-Graubard for the agreement p_o, at the chance agreement seen,
-``kappa = 1 - (1 - p_o) / (1 - p_e)``. Alone the jackknife covers too little where
-a label is rare. Where no cluster changes kappa, as for streams that agree throughout, it has no width and would claim certainty;
-where one cluster holds all of a label, it is undefined: there the second interval stands alone.
+``kappa = 1 - (1 - p_o) / (1 - p_e)``. Alone the jackknife covers too little where a label is rare.
+Where no cluster changes kappa, as for streams that agree throughout, it has no width and would
+claim certainty; where one cluster holds all of a label, it is undefined: there the second interval
+stands alone.
 
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.

@@ -21,8 +21,11 @@ judgments an item instead of 15, and a third kind of dependence, all or none: a 
 has one answer throughout, the other items know none at all. Both can hide from any sample of few
 items what their rare whole failures do to the rate.
 
-**Kappa and d'.** Bar: from 25 clusters on and away from degenerate rates (0.98), no cell below 90%
-at level 0.001. d' has 5 signal and 5 noise trials a task, which share slot habits or difficulty.
+**Kappa, d' and the detection threshold.** Bar: from 25 clusters on and away from degenerate rates
+(0.98), no cell below 90% at level 0.001. d' has 5 signal and 5 noise trials a task, which share
+slot habits or difficulty. The threshold has the ladder of the suite, 10, 8, 6, 4 and 2 calls at the
+distances 1 to 5 of a task, of which a share r copies the task's own luck; a tenth of the runs, for
+each of its intervals takes a thousand isotonic fits.
 
 The functions are those that the product calls; that of proportions is computed for a cell at once
 (`batched.py`), and checked against the product's. 2,000 runs a cell, 200 of them for the bootstrap
@@ -57,6 +60,7 @@ from pytest_judgesense.stats.detection import clustered_d_prime
 from pytest_judgesense.stats.estimate import Clustered, Interval
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.stats.resampling import cluster_bootstrap, percentile_bootstrap
+from pytest_judgesense.stats.threshold import detection_threshold, threshold_of_curve
 
 TEMPLATES, REPLICATES = 5, 3
 SLACK = 1e-12
@@ -248,6 +252,34 @@ def d_primes(runs: int, items: list[int], rates: list[float]) -> Iterator[Covere
         yield counted(runs, count, f"{rate}", where, truth, interval, degenerate=rate > 0.95)
 
 
+# Rates of right answers at the distances 1 to 5: they reach 0.75 at 2.75, 3.33 and 1.5.
+CURVES = {
+    "middle": (0.5, 0.6, 0.8, 0.9, 0.95),
+    "late": (0.3, 0.5, 0.7, 0.85, 0.95),
+    "early": (0.65, 0.85, 0.9, 0.95, 0.97),
+}
+CALLS = (10, 8, 6, 4, 2)
+
+
+def thresholds(runs: int, items: list[int]) -> Iterator[Covered]:
+    """The detection threshold of a ladder; tasks share their luck."""
+    steps = np.repeat(np.arange(1.0, 6.0), CALLS)
+    for count, (name, curve), r in product(items, CURVES.items(), (0, 0.3)):
+        rng = np.random.default_rng([count, len(name), round(10 * r)])
+        shape = (runs, count, steps.size)
+        luck = np.where(rng.random(shape) < r, rng.random((runs, count, 1)), rng.random(shape))
+        right = (luck < np.repeat(curve, CALLS)).astype(float).reshape(runs, -1)
+        at, clusters = np.tile(steps, count), np.repeat(np.arange(count), steps.size)
+
+        def interval(
+            run: int, right: NDArray = right, at: NDArray = at, c: NDArray = clusters
+        ) -> Clustered | None:
+            return detection_threshold(right[run], at, c, run).clustered
+
+        truth = threshold_of_curve(np.arange(1.0, 6.0), np.array(curve))
+        yield counted(runs, count, name, f"r {r}", truth, interval, degenerate=False)
+
+
 def counted(
     runs: int,
     clusters: int,
@@ -317,6 +349,7 @@ def main() -> int:
     others = {
         "kappa": list(kappas(runs, items, rates[-3:])),
         "d_prime": list(d_primes(runs, items, [0.7, *rates[-2:]])),
+        "threshold": list(thresholds(runs // 10, [25] if quick else [25, 50])),
     }
     for name, found in others.items():
         print_others(name, found)
@@ -328,7 +361,8 @@ def main() -> int:
     }
     for name, found in others.items():
         barred = [cell for cell in found if cell.clusters >= 25 and not cell.degenerate]
-        below = sum(cell.below("clustered", LEAST_OTHERS, runs) for cell in barred)
+        made = runs // 10 if name == "threshold" else runs
+        below = sum(cell.below("clustered", LEAST_OTHERS, made) for cell in barred)
         ratios[f"{name}_cells_below_90"] = (below, 0)
     result = {
         "benchmark": "coverage",

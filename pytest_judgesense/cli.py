@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
     serve.set_defaults(run=_serve)
     _add_interchange(commands)
+    _add_planning(commands)
     return parser
 
 
@@ -130,6 +131,26 @@ def _add_interchange(commands: _Commands) -> None:
     merge.set_defaults(run=_merge)
 
 
+def _add_planning(commands: _Commands) -> None:
+    """What a suite costs, and what its checks can tell."""
+    for name, said, run in (
+        ("plan", "calls, tokens, cost and power, before any call", _plan),
+        ("power", "chances that checks do not pass, and what they stop", _power),
+    ):
+        command = commands.add_parser(name, help=said)
+        option = command.add_argument
+        option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
+        option("--judge-name", required=name == "plan", metavar="NAME")
+        option("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+        option("--judge-policy", choices=["estimate", "confident"], default="estimate")
+        option("--judge-seed", type=_seed, default=0, metavar="N")
+        option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
+        option("--correlation", type=_share, default=0.3, metavar="RHO")
+        option("--drop", type=_share, metavar="D", help="a change for the worse to be stopped")
+        option("--precision", type=_share, default=0.05, metavar="H", help="half-width wanted")
+        command.set_defaults(run=run)
+
+
 def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """The options of the same names that pytest takes."""
     parser.add_argument("--judge-name", required=required, metavar="NAME")
@@ -152,6 +173,18 @@ def _seed(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
     return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("a share is a number from 0 to 1")
+    return value
+
+
+def _assumption(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    return name, _share(number)
 
 
 def _port(text: str) -> int:
@@ -248,16 +281,21 @@ def _serve(options: argparse.Namespace) -> int:
 def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+
+    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
+    return judge, _suite(options)
+
+
+def _suite(options: argparse.Namespace) -> Suite:
     from pytest_judgesense.suites.builtin import builtin_suites
     from pytest_judgesense.suites.loading import load_suite
 
-    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
     base, _, preset = options.judge_suite.partition("@")
     known = builtin_suites()
     own = Path("suites") / base / f"{base}.suite.toml"
     for path in (Path(base), own, known.get(base, own)):
         if path.name.endswith(".suite.toml") and path.is_file():
-            return judge, load_suite(path, preset or None)
+            return load_suite(path, preset or None)
     raise unknown_name("suite", base, known)
 
 
@@ -300,6 +338,30 @@ def _equivalence(options: argparse.Namespace) -> int:
 
     judge, suite = _judge_and_suite(options)
     return _print(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from pytest_judgesense.power import plan_lines
+
+    _print(plan_lines(*_judge_and_suite(options), options.judge_cassettes))
+    return _power(options)
+
+
+def _power(options: argparse.Namespace) -> int:
+    from pytest_judgesense.power import Asked, power_lines
+
+    asked = Asked(
+        options.judge_policy,
+        options.judge_seed,
+        options.drop,
+        options.precision,
+        dict(options.assume),
+        options.correlation,
+    )
+    if options.judge_name is None or options.assume:
+        return _print(power_lines(_suite(options), asked))
+    judge, suite = _judge_and_suite(options)
+    return _print(power_lines(suite, asked, judge, options.judge_cassettes))
 
 
 def _merge(options: argparse.Namespace) -> int:

@@ -40,9 +40,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-__all__ = ["REPLICATE", "Components", "Split", "cheapest_split", "variance_components"]
+__all__ = [
+    "REPLICATE",
+    "Components",
+    "Split",
+    "balanced_array",
+    "cheapest_split",
+    "variance_components",
+]
 
 REPLICATE: Final = "replicate"
+
+# Components that are not seen in one recording may still be there, and a normal interval of a mean
+# over a handful of clusters does not cover.
+_FEWEST: Final = 10
 
 _Set: TypeAlias = frozenset[str]
 
@@ -135,6 +146,46 @@ def variance_components(
     )
 
 
+def balanced_array(
+    scores: Mapping[tuple[str, str, str, str, int], float],
+) -> tuple[NDArray[np.float64], tuple[str, ...]] | None:
+    """The scores of calls as an array for `variance_components`.
+
+    Items that lack a call which others have are left out; of clusters of unequal size, so are the
+    items beyond the smallest. An order that is one an item is a part of the item.
+
+    Args:
+        scores: by cluster, item, template, presentation order and replicate.
+
+    Returns:
+        The array and the names of its factors: ``item``, or ``cluster`` and ``item`` where
+        clusters have several items, then ``template`` and ``order``; ``None`` if no item has all
+        calls, or calls are not crossed.
+    """
+    orders: dict[str, set[str]] = {}
+    for _, item, _, order, _ in scores:
+        orders.setdefault(item, set()).add(order)
+    one_each = all(len(seen) == 1 for seen in orders.values())
+    items: dict[tuple[str, str], dict[tuple[str, str, int], float]] = {}
+    for (cluster, item, template, order, replicate), score in scores.items():
+        call = template, "" if one_each else order, replicate
+        items.setdefault((cluster, item), {})[call] = score
+    calls = sorted({call for found in items.values() for call in found})
+    shape = [len({call[axis] for call in calls}) for axis in range(3)]
+    rows: dict[str, list[list[float]]] = {}
+    for (cluster, _), found in items.items():
+        if len(found) == len(calls):
+            rows.setdefault(cluster, []).append([found[call] for call in calls])
+    if not rows or len(calls) != math.prod(shape):
+        return None
+    fewest = min(map(len, rows.values()))
+    array = np.array([found[:fewest] for found in rows.values()])
+    array = array.reshape(len(rows), fewest, *shape)
+    if max(map(len, rows.values())) == 1:
+        return array[:, 0], ("item", "template", "order")
+    return array, ("cluster", "item", "template", "order")
+
+
 def _sums_of_squares(
     means: NDArray[np.float64], names: Sequence[str], nested: Mapping[str, str]
 ) -> tuple[dict[_Set, float], dict[_Set, int]]:
@@ -202,8 +253,7 @@ def cheapest_split(
         never = components.of_mean({**levels, scaled: 10**12})
         if never >= wanted:
             continue
-        # A mean needs two clusters for an interval of any kind.
-        clusters = max(2, math.ceil((once - never) / (wanted - never) * (1 - 1e-12)))
+        clusters = max(_FEWEST, math.ceil((once - never) / (wanted - never) * (1 - 1e-12)))
         design = {**levels, scaled: clusters}
         calls = math.prod(design.values())
         if best is None or (calls, design.get(REPLICATE, 1)) < (

@@ -114,9 +114,10 @@ def test_the_cheapest_design_buys_items_and_not_replicates() -> None:
 
 
 def test_wordings_that_differ_must_be_bought() -> None:
-    # Templates alone: 0.01 / t <= 0.0026031 needs t = 4, whatever the number of items.
+    # Templates alone: 0.01 / t <= 0.0026031 needs t = 4, whatever the number of items; fewer than
+    # ten items are never proposed.
     parts = Components({TEMPLATE: 0.01}, {"item": 9, "template": 2, REPLICATE: 1}, True)
     split = cheapest_split(parts, 0.1, {"template": range(1, 11)}, scaled="item")
     assert split is not None
-    assert split.levels == {"template": 4, "item": 2}
+    assert split.levels == {"template": 4, "item": 10}
     assert cheapest_split(parts, 0.1, {"template": (1, 2, 3)}, scaled="item") is None

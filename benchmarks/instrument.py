@@ -6,9 +6,10 @@ Each of seven effects is planted in an embedded judge and measured on the suite 
 over 200 seeds; a run draws its tasks from a pool of generated ones. The truth is the measure's
 expectation under the parameters, over the whole pool and in closed form (`observing.Truth`). An
 effect counts as recovered where the clustered 95% interval contains the truth; at least 181 of 200
-must (of 200 intervals that cover with 0.95, fewer do so with a chance of 0.1%). Flags and outcomes
+must (of 200 intervals that cover with 0.95, fewer do so with a chance of 0.3%). Flags and outcomes
 must come up in every run of the judges that they are made for, and in none of the judges without
-the effect. Three seeds of each are asked over HTTP as well, and give the same verdicts.
+the effect; that a side bias is told from none (``positional``) in at least 181 and at most 19 runs.
+Three seeds of each are asked over HTTP as well, and give the same verdicts.
 ``--quick`` takes as many seeds as fit 25 s, the same for each effect; the bar is then the same
 chance.
 """
@@ -54,6 +55,10 @@ FEWEST = 181
 # Of 200 intervals that cover with probability 0.95, fewer than 181 do so with this chance.
 CHANCE = float(binom.cdf(FEWEST - 1, SEEDS, 0.95))
 
+# What an interval says, and no flag: it errs as often as the interval does, so it has the bar of the
+# recoveries. (One of 200 runs of the judge with a slot bias did not tell it from none.)
+STATISTICAL = ("positional",)
+
 _Estimates = tuple[Estimate, ...]
 _Flag = Callable[[_Estimates], bool]
 
@@ -93,7 +98,7 @@ EFFECTS = (
         planted(sensitivity=1.5),
         "ladder",
         (("target_sensitivity", D1), ("target_sensitivity", D2), ("wrong_choice", D1)),
-        silent=("right-censored",),
+        silent=("right-censored", "positional"),
     ),
     Effect(
         "criterion 0.5, strict 0.8 more",
@@ -322,11 +327,11 @@ def _report(studies: list[Study], runs: int, fewest: int, http: list[bool]) -> i
     for study in studies:
         for flag, count in study.raised.items():
             wanted = flag in study.effect.fires
-            mute += (runs - count) * wanted
-            loud += count * (not wanted)
-            flags.append(
-                (study.effect.name, flag, "every run" if wanted else "none", f"{count} of {runs}")
-            )
+            spare = runs - fewest if flag in STATISTICAL else 0
+            mute += max(0, runs - count - spare) * wanted
+            loud += max(0, count - spare) * (not wanted)
+            bound = f"{runs - spare} or more" if wanted else f"{spare} or fewer"
+            flags.append((study.effect.name, flag, bound, f"{count} of {runs}"))
     print_table(("planted", "flag or outcome", "wanted in", "came up in"), flags)
     print(f"\nover HTTP: {sum(http)} of {len(http)} runs with identical verdicts")
     return conclude(

@@ -55,8 +55,8 @@ FEWEST = 181
 # Of 200 intervals that cover with probability 0.95, fewer than 181 do so with this chance.
 CHANCE = float(binom.cdf(FEWEST - 1, SEEDS, 0.95))
 
-# What an interval says, and no flag: it errs as often as the interval does, so it has the bar of the
-# recoveries. (One of 200 runs of the judge with a slot bias did not tell it from none.)
+# What an interval says, and no flag: it errs as often as the interval does, so it has the bar of
+# the recoveries. (In one of 200 runs the judge with a slot bias was not told from one without.)
 STATISTICAL = ("positional",)
 
 _Estimates = tuple[Estimate, ...]

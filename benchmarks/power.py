@@ -2,7 +2,7 @@
 
     python benchmarks/power.py [--quick]
 
-Each judge is measured on 40 tasks drawn from a pool of generated ones, 300 times. Realised: the
+Each judge is measured on 40 tasks drawn from a pool of generated ones, 100 times. Realised: the
 part of the runs in which the check does not pass (new items), and the part of 20 further askings
 of the same items that do not pass (same items). Stated beside it:
 
@@ -48,7 +48,7 @@ from pytest_judgesense.power import Asked, CheckPower, powers
 from pytest_judgesense.stats import power
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
-RUNS, RECORDINGS = 300, 30
+RUNS, RECORDINGS = 100, 12
 QUICK_RUNS, QUICK_RECORDINGS = 25, 3
 POOL, TASKS = 400, 40
 

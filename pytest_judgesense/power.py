@@ -200,24 +200,29 @@ def _row(
         return _number_row(name, estimate, bar, plan_alone=plan_alone)
     found = [units for part in parts.whole if (units := _units(part, estimate))[1]]
     totals, sizes = [s for s, _ in found], [n for _, n in found]
+    # Errors are counted: a floor and the ceiling of its complement then draw alike.
+    # Which of the two slots is favoured does not matter.
+    if bar.floor or (folded and 2 * sum(totals) < sum(sizes)):
+        totals = [n - s for s, n in found]
+    ceiling = replace(bar, value=1 - bar.value, floor=False) if bar.floor else bar
+    again: _Chance = _PLAN_ALONE
     if plan_alone:
-        start = asked.shares.get(estimate.measure, (bar.value + bar.floor) / 2)
-        known = power.known(0.5 + start if folded else start, asked.correlation)
-        again: _Chance = _PLAN_ALONE
+        value = asked.shares.get(estimate.measure, (bar.value + bar.floor) / 2)
+        errors = 1 - value if bar.floor else value
+        known = power.known(0.5 + errors if folded else errors, asked.correlation)
     elif "degenerate" in estimate.flags and estimate.measure in _STABILITY:
         reason = "a degenerate judge never passes"
         return CheckPower(name, estimate.value, len(sizes), 1.0, 1.0, reason)
     else:
-        start = estimate.value
-        # A slot that is favoured is favoured: which of the two it is does not matter.
-        mirrored = folded and 2 * sum(totals) < sum(sizes)
-        known = power.posterior([n - s for s, n in found] if mirrored else totals, sizes)
+        value = estimate.value
+        errors = 1 - value if bar.floor else value
+        known = power.posterior(totals, sizes)
         again = _again(estimate, parts, bar)
-    anew = power.chance_on_new_items(known, sizes, bar, asked.seed)
-    smallest = power.smallest_drop(known, start, sizes, bar, asked.seed)
+    anew = power.chance_on_new_items(known, sizes, ceiling, asked.seed)
+    smallest = power.smallest_drop(known, errors, sizes, ceiling, asked.seed)
     shown = "nothing is bad enough" if smallest is None else smallest
-    needed = None if asked.drop is None else _needed(known, start, sizes, bar, asked)
-    return CheckPower(name, start, len(sizes), again, anew, shown, needed)
+    needed = None if asked.drop is None else _needed(known, errors, sizes, ceiling, asked)
+    return CheckPower(name, value, len(sizes), again, anew, shown, needed)
 
 
 def _needed(

@@ -31,6 +31,8 @@ __all__ = [
     "import_",
     "lint",
     "merge",
+    "plan",
+    "power",
     "report",
     "serve",
 ]
@@ -175,11 +177,16 @@ def serve(options: argparse.Namespace) -> int:
 def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-    from pytest_judgesense.suites.loading import load_suite
 
     (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
+    return judge, _suite(options)
+
+
+def _suite(options: argparse.Namespace) -> Suite:
+    from pytest_judgesense.suites.loading import load_suite
+
     base, _, preset = options.judge_suite.partition("@")
-    return judge, load_suite(_suite_files(base)[0], preset or None)
+    return load_suite(_suite_files(base)[0], preset or None)
 
 
 def _suite_files(name: str) -> list[Path]:
@@ -239,6 +246,32 @@ def equivalence(options: argparse.Namespace) -> int:
 
     judge, suite = _judge_and_suite(options)
     return _print(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Say what a suite costs, and what its checks can tell."""
+    from pytest_judgesense.power import plan_lines
+
+    _print(plan_lines(*_judge_and_suite(options), options.judge_cassettes))
+    return power(options)
+
+
+def power(options: argparse.Namespace) -> int:
+    """Say how often checks would not pass, and what they stop."""
+    from pytest_judgesense.power import Asked, power_lines
+
+    asked = Asked(
+        options.judge_policy,
+        options.judge_seed,
+        options.drop,
+        options.precision,
+        dict(options.assume),
+        options.correlation,
+    )
+    if options.judge_name is None or options.assume:
+        return _print(power_lines(_suite(options), asked))
+    judge, suite = _judge_and_suite(options)
+    return _print(power_lines(suite, asked, judge, options.judge_cassettes))
 
 
 def merge(options: argparse.Namespace) -> int:

@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
     serve.set_defaults(run=actions.serve)
     _add_interchange(commands)
+    _add_planning(commands)
     return parser
 
 
@@ -155,6 +156,26 @@ def _add_interchange(commands: _Commands) -> None:
     merge.set_defaults(run=actions.merge)
 
 
+def _add_planning(commands: _Commands) -> None:
+    """What a suite costs, and what its checks can tell."""
+    for name, said, run in (
+        ("plan", "calls, tokens, cost and power, before any call", actions.plan),
+        ("power", "chances that checks do not pass, and what they stop", actions.power),
+    ):
+        command = commands.add_parser(name, help=said)
+        option = command.add_argument
+        option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
+        option("--judge-name", required=name == "plan", metavar="NAME")
+        option("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+        option("--judge-policy", choices=["estimate", "confident"], default="estimate")
+        option("--judge-seed", type=_seed, default=0, metavar="N")
+        option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
+        option("--correlation", type=_share, default=0.3, metavar="RHO")
+        option("--drop", type=_share, metavar="D", help="a change for the worse to be stopped")
+        option("--precision", type=_share, default=0.05, metavar="H", help="half-width wanted")
+        command.set_defaults(run=run)
+
+
 def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """The options of the same names that pytest takes."""
     parser.add_argument("--judge-name", required=required, metavar="NAME")
@@ -184,6 +205,18 @@ def _seed(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
     return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("a share is a number from 0 to 1")
+    return value
+
+
+def _assumption(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    return name, _share(number)
 
 
 def _port(text: str) -> int:

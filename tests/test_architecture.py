@@ -23,7 +23,7 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 # DESIGN, section 3: a station may import those of lower levels and itself, nothing else. Two that
 # it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
 # judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
-# from recordings to the files of other programs and back.
+# from recordings to the files of other programs and back, power from them to error rates.
 LEVELS = {
     "errors": 0,
     "judgment": 0,
@@ -39,6 +39,7 @@ LEVELS = {
     "reporting": 5,
     "interchange": 6,
     "screening": 6,
+    "power": 6,
     "plugin": 6,
     "actions": 7,
     "cli": 8,
@@ -84,6 +85,8 @@ LONGER_THAN_300 = {
     "plugin.state",
     "stats.clustered",
     "suites.loading",
+    "power",
+    "stats.power",
 }
 
 

@@ -67,6 +67,15 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=_report)
 
+    compared = commands.add_parser("compare", help="compare two baselines, logs or datasheets")
+    for name, what in (("old", "before"), ("new", "now")):
+        compared.add_argument(
+            name, type=Path, metavar=name.upper(), help=f"measured {what}: .json or .jsonl"
+        )
+    compared.add_argument("--margin", type=_margin, help="loss that is no matter, of any measure")
+    compared.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
+    compared.set_defaults(run=_compare)
+
     imports = commands.add_parser("import", help="turn foreign results into a judgment log")
     imports.add_argument("kind", choices=["llmbar"], metavar="KIND", help="llmbar")
     imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
@@ -154,6 +163,13 @@ def _seed(text: str) -> int:
     return value
 
 
+def _margin(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("a margin is a number, at least 0")
+    return value
+
+
 def _port(text: str) -> int:
     value = int(text)
     if not 0 <= value <= _LARGEST_PORT:
@@ -180,6 +196,15 @@ def _report(options: argparse.Namespace) -> int:
         write_datasheet(path, sheet, [list(log_of_cells(cells))])
         print(printable(f"datasheet written: {path}"))
     return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from pytest_judgesense.comparing import comparison_lines, measured_of_file
+
+    old, new = (measured_of_file(path, options.seed) for path in (options.old, options.new))
+    lines, regressed = comparison_lines(old, new, options.margin)
+    _print(lines)
+    return 1 if regressed else 0
 
 
 def _import(options: argparse.Namespace) -> int:

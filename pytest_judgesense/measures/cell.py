@@ -97,7 +97,7 @@ class Units:
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
         calls: all calls that the rate concerns.
-        keys: for each unit the ids of its trials, one a line; empty where units were not kept apart.
+        keys: for each unit the ids of its trials, one a line; empty where they are not known.
     """
 
     values: NDArray[np.float64]

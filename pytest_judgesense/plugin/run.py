@@ -7,13 +7,15 @@ import os
 import shlex
 import sys
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.locking import Recorder
@@ -21,6 +23,8 @@ from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
+from pytest_judgesense.checks.regression import RegressionOutcome
+from pytest_judgesense.comparing import Gate, Member
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -50,6 +54,7 @@ class Run:
         loop: where judges are asked.
         places: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
+        regressions: for each declaring file or test what gives its `no_regression` checks.
     """
 
     def __init__(
@@ -64,12 +69,15 @@ class Run:
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
-        self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
+        self._wants_log = settings.save_baseline is not None or any(
+            path.suffix == ".jsonl" for path in settings.datasheets
+        )
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
         self.places = Places(settings, live_folder, _recorder_of(config))
         self.interrupted: list[str] = []
+        self.regressions: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
         self.credentials = Credentials()
@@ -119,25 +127,65 @@ class Run:
         Raises:
             JudgesenseError: it could not be made; the same error at every call.
         """
-        key = (judge.slug, suite.name, suite.path)
-        if key not in self._measured:
-            try:
-                self._measured[key] = self._measure(judge, suite)
-            except JudgesenseError as error:
-                self._measured[key] = error
-        found = self._measured[key]
-        if isinstance(found, JudgesenseError):
-            raise found
+        found = self._measured_once(judge, suite)
         self._pend(found)
         return found
 
-    def outcome(self, judge: JudgeSpec, suite: Suite, check: Check) -> tuple[Outcome, Measurement]:
+    def _measured_once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        """The same for a comparison of another check, which no datasheet need show."""
+        key = (judge.slug, suite.name, suite.path)
+        if key not in self._measured:
+            try:
+                self._measured[key] = found = self._measure(judge, suite)
+                if found.calls.made:
+                    self._pend(found)  # whoever made the calls counts them
+            except JudgesenseError as error:
+                self._measured[key] = error
+        known = self._measured[key]
+        if isinstance(known, JudgesenseError):
+            raise known
+        return known
+
+    def only_saves(self, check: Check) -> bool:
+        """Whether a check has nothing to be held against, for its baseline is being made."""
+        save, baseline = self._settings.save_baseline, self._settings.baseline
+        nothing = baseline is None or (baseline == save and not baseline.is_file())
+        return check.name == "no_regression" and save is not None and nothing
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What holds `no_regression` checks; `UsageError` without a baseline."""
+        settings = self._settings
+        if settings.baseline is None:
+            raise UsageError(
+                "no_regression has nothing to be held against",
+                expected="--judge-baseline PATH",
+                remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
+            )
+        policy: Any = settings.policy
+        return Gate(
+            settings.baseline, settings.seed, policy, self._most_missing, self._measured_once
+        )
+
+    @property
+    def _most_missing(self) -> float:
+        share = self._settings.max_missing
+        return MOST_MISSING if share is None else share
+
+    def outcome(
+        self, judge: JudgeSpec, suite: Suite, check: Check
+    ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check; it enters the datasheet."""
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
-        share = self._settings.max_missing
-        most_missing = MOST_MISSING if share is None else share
-        outcome = judge_check(check, suite.name, measurement.estimates, policy, most_missing)
+        outcome: Outcome | RegressionOutcome
+        if check.name == "no_regression":
+            family = [member for declared in self.regressions for member in declared()]
+            outcome = self.gate.outcome(Member(judge, suite, check), family)
+        else:
+            outcome = judge_check(
+                check, suite.name, measurement.estimates, policy, self._most_missing
+            )
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -152,7 +200,9 @@ class Run:
         self._pend(measurement, line)
         return outcome, measurement
 
-    def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
+    def explanation(
+        self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
+    ) -> str:
         """Why a check did not pass."""
         text = explain(
             outcome,
@@ -180,6 +230,7 @@ class Run:
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
+                "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
             }
             for measurement, lines in pending.values()
         ]

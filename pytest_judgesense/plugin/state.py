@@ -177,6 +177,22 @@ class State:
             else:
                 self._told.append(f"datasheet written: {path}")
 
+        if self.settings.save_baseline is not None:
+            self._write_baseline(self.settings.save_baseline, session)
+
+    def _write_baseline(self, path: Path, session: pytest.Session) -> None:
+        from pytest_judgesense.baseline import baseline_text
+        from pytest_judgesense.datasheet.assembly import versions
+        from pytest_judgesense.reporting import write_text
+
+        try:
+            write_text(path, baseline_text(self._received, self.settings.seed, versions()))
+        except JudgesenseError as error:
+            self._told += f"ERROR: {error}".splitlines()
+            session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+        else:
+            self._told.append(f"baseline written: {path}")
+
     def summary_lines(self) -> Iterator[str]:
         """The terminal summary."""
         if self.is_worker:

@@ -26,7 +26,8 @@ its swaps only the least probability is known: 2 to the power of minus the clust
 
 **Unpaired** (MOVER): with the values x, y and their intervals (l, u)::
 
-    lower = x - y - sqrt((x - l_x)^2 + (u_y - y)^2),  upper = x - y + sqrt((u_x - x)^2 + (y - l_y)^2)
+    lower = x - y - sqrt((x - l_x)^2 + (u_y - y)^2)
+    upper = x - y + sqrt((u_x - x)^2 + (y - l_y)^2)
 
 For another coverage than that of the intervals their arms are scaled by Student's quantiles.
 
@@ -48,7 +49,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from pytest_judgesense.stats.clustered import clustered_mean
@@ -234,10 +235,10 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
     )
 
 
-def _swap_p(totals: NDArray[np.float64]) -> float:
+def _swap_p(totals: ArrayLike) -> float:
     """Probability of a sum as low as that of ``totals`` if each had its sign by a coin."""
-    # Halves are whole after doubling; what rounds is no proportion of calls.
-    whole = np.rint(2 * totals[totals != 0]).astype(np.int64)
+    whole = np.rint(2 * np.asarray(totals)).astype(np.int64)  # doubled: halves are counts too
+    whole = whole[whole != 0]
     if whole.size > _EXACT_CLUSTERS:
         return float(ndtr(whole.sum() / math.sqrt(float((whole**2).sum()))))
     # chance[s]: probability that the clusters so far which count as worse add up to s.
@@ -288,7 +289,8 @@ def unpaired_difference(
     """The difference of two measurements on different units, from their clustered intervals.
 
     Args:
-        old: value and ends of the interval, oriented so that higher is better; ``new`` likewise.
+        old: value and ends of the interval, oriented so that higher is better.
+        new: the same of the new measurement.
         clusters: the smaller number of clusters of the two.
         coverage: of both intervals.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -226,6 +227,7 @@ def comparison_lines(
                 verdict = _verdict(comparison, adjusted.get(index), margin)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, verdict)
+        lines += _notes([comparison for of, comparison in rows if of == pair])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
@@ -247,15 +249,18 @@ def _named(of: Sequence[Measured]) -> str:
 
 
 def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Measure and condition of the pooled estimates; all conditions where there is none."""
-    estimates = (*new.side.estimates, *old.side.estimates)
-    pooled = {e.measure for e in estimates if not e.condition}
-    known = []
-    for estimate in estimates:
-        key = estimate.measure, dict(estimate.condition)
-        if (not estimate.condition or estimate.measure not in pooled) and key not in known:
-            known.append(key)
-    yield from known
+    """Each measure under its widest conditions: the pooled estimate, or what there is in its stead.
+
+    What lies below them would only make Holm's family larger.
+    """
+    known: dict[str, list[dict[str, Any]]] = {}
+    for estimate in (*new.side.estimates, *old.side.estimates):
+        conditions = known.setdefault(estimate.measure, [])
+        if dict(estimate.condition) not in conditions:
+            conditions.append(dict(estimate.condition))
+    for measure, conditions in known.items():
+        fewest = min(map(len, conditions))
+        yield from ((measure, condition) for condition in conditions if len(condition) == fewest)
 
 
 def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | None) -> str:
@@ -284,7 +289,8 @@ def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
         name = ""
     then, now = ("N/A" if e.value is None else number_text(e.value, e.flags) for e in (old, new))
     ends, p = comparison.interval(), difference.mcnemar if difference else None
-    change = comparison.sign * difference.value if difference else None
+    # Plus 0.0: no difference has no sign.
+    change = comparison.sign * difference.value + 0.0 if difference else None
     yield _row(
         name,
         then,
@@ -294,8 +300,18 @@ def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
         "" if p is None else f"{p:.3g}",
         verdict,
     )
-    for note in (*comparison.notes, *filter(None, [comparison.blocked])):
-        yield f"      {note}"
+
+
+def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """How measures were compared where it was not unit by unit, or why they were not."""
+    by_note: dict[str, list[str]] = {}
+    for one in comparisons:
+        for note in (*one.notes, *filter(None, [one.blocked])):
+            by_note.setdefault(note, []).append(one.new.measure)
+    for note, measures in by_note.items():
+        of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"
+        text = f"note: {note}{of}"
+        yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def _flips(old: Side, new: Side) -> Iterator[str]:

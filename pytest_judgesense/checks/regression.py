@@ -4,7 +4,7 @@ Trials are paired by id, units (calls, template pairs, canonical pairs) by the t
 made of. Differences are oriented so that higher is better. With the one-sided 95% bounds of
 `stats.comparison`, and m the margin of the check::
 
-    identical verdicts on all trials of the measure   unchanged, without a test
+    no verdict, or no unit of the measure, changed    unchanged, without a test
     lower bound > 0                                   improved
     lower bound > -m                                  unchanged: whatever is lost is no matter
     p of "not worse" after Holm <= 0.05               regressed
@@ -108,7 +108,7 @@ class Comparison:
     Attributes:
         old: the estimate of the baseline; ``new``: that of this session.
         difference: new less old, above 0 if better; ``None`` where nothing was tested.
-        identical: whether all trials behind the measure have the same verdicts.
+        identical: whether nothing behind the measure has changed: no verdict, or at least no unit.
         worse: the trials of each unit that got worse, in ids; without units, those with another
             verdict.
         better: likewise; ``None`` without units.
@@ -331,6 +331,8 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
         for i in common
     }
     values, clusters = zip(*change.values(), strict=True)
+    if not any(values) and before.keys() == change.keys():
+        return replace(bare, identical=True)
     found = paired_difference(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     notes = (f"{lost} units of the baseline and {gained} of the session have no partner",)
@@ -352,7 +354,7 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     if old.by_id.keys() != new.by_id.keys() or not new.by_id:
         return None
     key = _key(bare.new)
-    pairs = [(side.without[c].get(key) for side in (old, new)) for c in new.clusters]
+    pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
     left_out = [
         math.nan if before is None or after is None else bare.sign * (after - before)
         for before, after in pairs
@@ -361,6 +363,8 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     assert bare.old.value is not None
     assert bare.new.value is not None
     value = bare.sign * (bare.new.value - bare.old.value)
+    if value == 0 and not any(left_out):
+        return replace(bare, identical=True)
     found = jackknife_difference(value, left_out, len(changed), (-math.inf, math.inf))
     if found is None:
         return None

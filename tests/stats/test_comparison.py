@@ -34,7 +34,7 @@ tables = st.integers(2, 60).flatmap(
 
 def test_tango_of_the_published_example() -> None:
     # Bentur et al. (2009), airway hyper-responsiveness: 1 and 7 of 21 changed. Fagerland, Lydersen
-    # and Laake (2017), Statistical Analysis of Contingency Tables, chapter 8, give -0.517 to -0.026.
+    # and Laake (2017), Statistical Analysis of Contingency Tables, chapter 8: -0.517 to -0.026.
     lower, upper = tango(1, 7, 21)
     assert (round(lower, 3), round(upper, 3)) == (-0.517, -0.026)
 

@@ -135,7 +135,7 @@ class Comparison:
         """Whether the measure has a direction."""
         return MEASURES[self.new.measure].direction != "construct"
 
-    @property
+    @cached_property
     def p_worse(self) -> float:
         """One-sided p-value of "not worse"; 1 where nothing was tested."""
         return self.difference.p_worse if self.difference else 1.0

@@ -167,6 +167,11 @@ class Run:
             settings.baseline, settings.seed, policy, self._most_missing, self._measured_once
         )
 
+    @cached_property
+    def _family(self) -> list[Member]:
+        """Every declared regression check; first asked for when all are collected."""
+        return [member for declared in self.regressions for member in declared()]
+
     @property
     def _most_missing(self) -> float:
         share = self._settings.max_missing
@@ -180,8 +185,7 @@ class Run:
         policy: Any = self._settings.policy
         outcome: Outcome | RegressionOutcome
         if check.name == "no_regression":
-            family = [member for declared in self.regressions for member in declared()]
-            outcome = self.gate.outcome(Member(judge, suite, check), family)
+            outcome = self.gate.outcome(Member(judge, suite, check), self._family)
         else:
             outcome = judge_check(
                 check, suite.name, measurement.estimates, policy, self._most_missing
@@ -213,11 +217,21 @@ class Run:
                 [
                     f"pytest '{nodeid}'",
                     *(self.places.options_of(measurement.judge) if self._settings.judges else ()),
+                    *self._held_against(outcome),
                     "--judge-datasheet judgments.jsonl",
                 ]
             ),
         )
         return self.cleaned(text)
+
+    def _held_against(self, outcome: Outcome | RegressionOutcome) -> list[str]:
+        baseline = self._settings.baseline
+        if baseline is None or not isinstance(outcome, RegressionOutcome):
+            return []
+        return [
+            "--judge-baseline",
+            shlex.quote(os.path.relpath(baseline, self._settings.invocation)),
+        ]
 
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""

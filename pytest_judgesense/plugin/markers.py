@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
-from pytest_judgesense.plugin.paths import split_name
+from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import STATE, State
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
         return
     outcome, measurement = run.outcome(judge, suite, check)
     if outcome.outcome != "pass":
-        raise CheckFailed(run.explanation(outcome, measurement, item.nodeid))
+        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
 
 
 @contextmanager

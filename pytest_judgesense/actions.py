@@ -26,6 +26,7 @@ __all__ = [
     "batch_export",
     "batch_import",
     "check_cassettes",
+    "compare",
     "convert",
     "equivalence",
     "import_",
@@ -62,6 +63,17 @@ def report(options: argparse.Namespace) -> int:
         write_datasheet(path, sheet, [list(log_of_cells(cells))])
         print(printable(f"datasheet written: {path}"))
     return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print two measurements side by side."""
+    from pytest_judgesense.comparing import comparison_lines, measured_of_file
+
+    old, new = (measured_of_file(path, options.seed) for path in (options.old, options.new))
+    lines, regressed = comparison_lines(old, new, options.margin)
+    for line in lines:
+        print(line)
+    return BAR_FAILED if regressed else 0
 
 
 def import_(options: argparse.Namespace) -> int:

@@ -54,6 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=actions.report)
 
+    compared = commands.add_parser("compare", help="compare two baselines, logs or datasheets")
+    for name, what in (("old", "before"), ("new", "now")):
+        compared.add_argument(
+            name, type=Path, metavar=name.upper(), help=f"measured {what}: .json or .jsonl"
+        )
+    compared.add_argument("--margin", type=_margin, help="loss that is no matter, of any measure")
+    compared.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
+    compared.set_defaults(run=actions.compare)
+
     lint = commands.add_parser("lint", help="say what would make a suite's numbers worthless")
     lint.add_argument(
         "suites",
@@ -217,6 +226,13 @@ def _share(text: str) -> float:
 def _assumption(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     return name, _share(number)
+
+
+def _margin(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("a margin is a number, at least 0")
+    return value
 
 
 def _port(text: str) -> int:

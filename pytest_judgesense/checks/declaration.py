@@ -12,7 +12,7 @@ from typing import Any, Final
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
 
-__all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
+__all__ = ["CONDITION_KEYS", "Check", "declare_check", "default_margin", "signature"]
 
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
 # Bars that are no shares: d' stays within 10 for any number of calls that can be paid for, and a
@@ -24,6 +24,8 @@ _RANGES: Final = {
     "d_prime": (-10.0, 10.0),
     "detection_threshold": (0.0, 100.0),
 }
+# Losses that do not count unless said otherwise, where 0.05 would be too little to be settled.
+_MARGINS: Final = {"kappa": 0.1, "kappa_quadratic": 0.1, "d_prime": 0.5, "detection_threshold": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,13 @@ class Check:
 
     @property
     def id(self) -> str:
-        """The check as node ids show it: ``jss_floor[0.9]``."""
+        """The check as node ids show it: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
         return self.id_under(None)
 
     def id_under(self, preset: str | None) -> str:
         """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
-        parts = [f"{bar:g}" for bar in self.bars.values()]
+        parts = [self.measure] if self.name == "no_regression" else []
+        parts += [f"{bar:g}" for bar in self.bars.values()]
         parts += [f"{key}={value}" for key, value in self.condition.items()]
         return f"{self.name}[{','.join(parts)}{f'@{preset}' if preset else ''}]"
 
@@ -74,6 +77,8 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     """
     if name not in CHECKS:
         raise unknown_name("check", name, CHECKS)
+    if name == "no_regression":
+        return _no_regression(args, kwargs)
     bars_wanted = _TRADEOFF if name == "criterion_tradeoff" else ("bar",)
     given = _named(name, bars_wanted, args, kwargs)
     condition_keys = () if name == "criterion_tradeoff" else CONDITION_KEYS
@@ -92,6 +97,43 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         condition=given,
         suite=suite,
     )
+
+
+def _no_regression(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    given = _named("no_regression", ("measure", "margin"), args, kwargs)
+    valid = ("measure", "margin", "suite", *CONDITION_KEYS)
+    for key in given:
+        if key not in valid:
+            raise unknown_name("argument of no_regression", key, valid)
+    measure = given.pop("measure", None)
+    if not isinstance(measure, str) or measure not in MEASURES:
+        raise unknown_name("measure", str(measure), MEASURES)
+    info = MEASURES[measure]
+    if info.direction == "construct":
+        raise UsageError(
+            f"no_regression({measure!r}) has no direction",
+            found=f"{measure} ({info.meaning}): whether more of it is better depends on the task",
+            expected="one of: "
+            + ", ".join(name for name, one in MEASURES.items() if one.direction != "construct"),
+            remedy="see how it has changed with: judgesense compare OLD NEW",
+        )
+    low, high = _RANGES.get(measure, (0.0, 1.0))
+    margin = given.pop("margin", default_margin(measure))
+    number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not number or not 0 <= margin <= high - low:
+        raise UsageError(
+            "no_regression has no usable margin",
+            found=f"margin = {margin!r}",
+            expected=f"a number from 0 to {high - low:g}: the loss of {measure} that is no matter",
+        )
+    suite = given.pop("suite", None)
+    bars = {"margin": float(margin)}
+    return Check("no_regression", measure, bars, given, suite or info.suite)
+
+
+def default_margin(measure: str) -> float:
+    """The loss that does not count where no margin is given: 0.05 of a rate."""
+    return _MARGINS.get(measure, 0.05)
 
 
 def _named(

@@ -8,22 +8,25 @@ from __future__ import annotations
 import difflib
 import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
+from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate, number_text
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["explain", "failures", "lint_notices", "summary"]
+__all__ = ["explain", "failures", "flip_lines", "lint_notices", "summary"]
 
 # Of 100 columns; pytest may put a margin of four before them.
 _WIDTH = 96
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
+# Two replies side by side.
+_COLUMN = 42
 
 
 def _cut(text: str, width: int) -> str:
@@ -31,13 +34,15 @@ def _cut(text: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 3] + "..."
 
 
-def summary(outcome: Outcome) -> str:
+def summary(outcome: Outcome | RegressionOutcome) -> str:
     """One line: what came out, against which bar."""
+    if isinstance(outcome, RegressionOutcome):
+        return _regression_summary(outcome)
     return "; ".join(_headline(finding) for finding in outcome.findings)
 
 
 def explain(
-    outcome: Outcome,
+    outcome: Outcome | RegressionOutcome,
     cell: Cell,
     judge: str,
     prompt_of: Callable[[str], str] | None = None,
@@ -52,7 +57,10 @@ def explain(
         prompt_of: from a trial id to the prompt that was sent, where prompts are known.
         look_further: a command that shows more.
     """
-    lines = _lines(outcome, cell, judge, prompt_of, look_further)
+    if isinstance(outcome, RegressionOutcome):
+        lines = _regression_lines(outcome, judge, prompt_of, look_further)
+    else:
+        lines = _lines(outcome, cell, judge, prompt_of, look_further)
     return "\n".join(part for line in lines for part in _fitted(printable(line)))
 
 
@@ -203,6 +211,91 @@ def _differing(prompts: list[str]) -> list[str]:
         ]
         shown.append(" / ".join(line for line in changed if line.strip()) or " ".join(own[-2:]))
     return shown
+
+
+def _regression_lines(
+    outcome: RegressionOutcome, judge: str, prompt_of: Callable[[str], str] | None, further: str
+) -> Iterator[str]:
+    """The flips first, then the numbers and what changed."""
+    compared = outcome.comparison
+    title = "another verdict" if compared.better is None else "flipped for the worse"
+    yield f"{outcome.check.id} of judge {judge} on {outcome.suite}: {outcome.verdict}"
+    for line in flip_lines(compared.worse, title, outcome.old, outcome.new, prompt_of):
+        yield f"  {line}"
+    yield f"  {_regression_summary(outcome)}"
+    yield from (f"  {text}" for text in (*outcome.warnings, *compared.notes))
+    yield "  what changed beside the verdicts:"
+    yield from (f"    {line}" for line in outcome.changes or ["nothing that is known"])
+    if further:
+        yield f"{_LOOK_FURTHER}{further}"
+
+
+def flip_lines(
+    groups: Sequence[tuple[str, ...]],
+    title: str,
+    old: Side,
+    new: Side,
+    prompt_of: Callable[[str], str] | None = None,
+    shown: int = _SHOWN_GROUPS,
+) -> Iterator[str]:
+    """Groups of trials by their ids, with what was said then and now, side by side."""
+    if not groups:
+        return
+    items = {new.by_id[ids[0]].trial.item for ids in groups}
+    yield f"{title}: {len(groups)}, on {len(items)} item{'s' * (len(items) != 1)}"
+    for ids in groups[:shown]:
+        prompts = prompt_of and _differing([prompt_of(trial) for trial in ids])
+        for index, trial in enumerate(ids):
+            then, now = old.by_id[trial], new.by_id[trial]
+            yield f"  {trial}: {_said(then)} -> {_said(now)}"
+            if prompts:
+                yield f"    asked: {_cut(prompts[index], _WIDTH - 15)}"
+            yield f"    {_cut(_reply(then), _COLUMN):<{_COLUMN}} | {_cut(_reply(now), _COLUMN)}"
+    if len(groups) > shown:
+        yield f"  ... and {len(groups) - shown} more"
+
+
+def _reply(judgment: Judgment) -> str:
+    return judgment.reply or "(no reply)"
+
+
+def _regression_summary(outcome: RegressionOutcome) -> str:
+    """One line: then, now, and what that is called."""
+    comparison = outcome.comparison
+    text = f"{_difference_text(comparison)}, margin {outcome.margin:g}: {outcome.verdict}"
+    return text if comparison.difference is None else f"{text} ({_tested(outcome)})"
+
+
+def _difference_text(comparison: Comparison) -> str:
+    """Then, now, their difference and its interval."""
+    old, new = comparison.old, comparison.new
+    name = new.measure
+    if new.condition:
+        name += f" ({', '.join(f'{key}={value}' for key, value in new.condition.items())})"
+    values = [
+        "unavailable" if one.value is None else number_text(one.value, one.flags)
+        for one in (old, new)
+    ]
+    text = f"{name} {values[0]} -> {values[1]}"
+    ends = comparison.interval()
+    if comparison.identical:
+        return f"{text}, nothing of it changed"
+    if comparison.difference is None or ends is None:
+        return text
+    value = comparison.sign * comparison.difference.value
+    return f"{text}, difference {value:+.3f}, 95% interval [{ends[0]:+.3f}, {ends[1]:+.3f}]"
+
+
+def _tested(outcome: RegressionOutcome) -> str:
+    difference = outcome.comparison.difference
+    assert difference is not None
+    parts = [f"{difference.method} over {difference.clusters} clusters"]
+    if difference.better is not None and difference.worse is not None:
+        parts.append(f"{difference.worse:g} of {difference.n} worse, {difference.better:g} better")
+        parts.append(f"exact McNemar p {difference.mcnemar:.3g}")
+    family = f" of {outcome.family} checks" if outcome.family > 1 else ""
+    parts.append(f"p of no loss {outcome.adjusted.p:.3g} by Holm{family}")
+    return ", ".join(parts)
 
 
 def lint_notices(suite: Suite) -> tuple[str, ...]:

@@ -336,7 +336,7 @@ def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | floa
     if check.name == "criterion_tradeoff":
         for bar, measure, condition, floor in _TRADEOFF:
             yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
-    elif check.measure in MEASURES:
+    elif check.measure in MEASURES and "bar" in check.bars:  # a margin is no bar
         condition = {k: v for k, v in check.condition.items() if k != "polarity"}
         floor = MEASURES[check.measure].direction == "higher"
         yield check.measure, check.bars["bar"], condition, floor

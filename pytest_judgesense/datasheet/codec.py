@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from pytest_judgesense.datasheet.sheet import (
@@ -217,7 +217,9 @@ def _whole(value: float | None) -> float | int | None:
 
 def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
     """A part as JSON can hold it: what a worker process sends."""
-    return asdict(part)
+    # The units behind an estimate stay in the process that has counted them.
+    bare = tuple(replace(estimate, observations=None) for estimate in part.estimates)
+    return asdict(replace(part, estimates=bare))
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:

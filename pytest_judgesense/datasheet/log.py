@@ -24,7 +24,7 @@ from pytest_judgesense.judgment import (
     Verdict,
 )
 
-__all__ = ["log_line", "log_lines", "read_log"]
+__all__ = ["design_of_object", "judgment_of_object", "log_line", "log_lines", "read_log"]
 
 _OUTCOMES: Final = ("verdict", "unparsed", "failed")
 
@@ -108,7 +108,7 @@ def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             where = f"{path}:{number}"
-            yield _judgment(_object(where, line), where)
+            yield judgment_of_object(_object(where, line), where)
 
 
 def _object(where: str, line: str) -> Mapping[str, Any]:
@@ -123,7 +123,17 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
     return value
 
 
-def _judgment(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | None]:
+def judgment_of_object(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | None]:
+    """The judgment of one line as an object, and its design where it holds one.
+
+    Args:
+        value: the object.
+        where: how messages call it: file and line.
+
+    Raises:
+        LogError: a field is wrong; it names it.
+    """
+
     def field(name: str, kind: type, default: Any = ...) -> Any:
         found = value.get(name, default)
         if found is ... or (found is not default and not isinstance(found, kind)):
@@ -161,7 +171,7 @@ def _judgment(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | 
         latency_s=value.get("latency_s"),
     )
     design = field("design", dict, None)
-    return judgment, None if design is None else _design(design, where)
+    return judgment, None if design is None else design_of_object(design, where)
 
 
 def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
@@ -177,7 +187,8 @@ def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
     return kinds[given[0]](text)
 
 
-def _design(value: Mapping[str, Any], where: str) -> Design:
+def design_of_object(value: Mapping[str, Any], where: str) -> Design:
+    """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
         pairs = value.get("pairs", "all")
         return Design(

@@ -247,7 +247,8 @@ MEASURES: Final = _measures(
 
 # Gate name -> measure; a composite check stands for itself.
 CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate} | {
-    "criterion_tradeoff": "criterion_tradeoff"
+    "criterion_tradeoff": "criterion_tradeoff",
+    "no_regression": "no_regression",
 }
 
 
@@ -255,4 +256,6 @@ def signature(name: str) -> str:
     """How a check is written, for help and messages."""
     if name == "criterion_tradeoff":
         return "criterion_tradeoff(false_preference, distance_1, distance_5, suite=)"
+    if name == "no_regression":
+        return f"no_regression(measure, margin=, suite=, {'=, '.join(CONDITION_KEYS)}=)"
     return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"

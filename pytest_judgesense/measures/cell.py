@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
+from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 
@@ -97,6 +97,7 @@ class Units:
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
         calls: all calls that the rate concerns.
+        keys: for each unit the ids of its trials, one a line; empty where they are not known.
     """
 
     values: NDArray[np.float64]
@@ -106,6 +107,7 @@ class Units:
     failed: int = 0
     calls: int = 0
     undecided: int = 0
+    keys: tuple[str, ...] = ()
 
     @classmethod
     def collect(
@@ -126,6 +128,7 @@ class Units:
         """
         values: list[float] = []
         clusters: list[str] = []
+        keys: list[str] = []
         dropped = 0
         calls: dict[str, Judgment] = {}
         for group in groups:
@@ -134,6 +137,7 @@ class Units:
             if all(usable(judgment) for judgment in group):
                 values.append(value(*group))
                 clusters.append(group[0].trial.cluster)
+                keys.append("\n".join(judgment.trial.id for judgment in group))
             else:
                 dropped += weight
         return cls(
@@ -143,7 +147,15 @@ class Units:
             unparsed=sum(isinstance(call.outcome, Unparsed) for call in calls.values()),
             failed=sum(isinstance(call.outcome, Failed) for call in calls.values()),
             calls=len(calls),
+            keys=tuple(keys),
         )
+
+    @property
+    def observations(self) -> Observations | None:
+        """The units as two measurements are paired by."""
+        if len(self.keys) != len(self.values):
+            return None
+        return Observations(self.keys, tuple(self.values.tolist()), tuple(self.clusters))
 
     def missing(self, *, lower_is_one: bool = False) -> Missing:
         """The missing replies with the worst-case bounds of the rate over all units."""
@@ -220,4 +232,5 @@ def rate(
         clustered=clustered_proportion(units.values, units.clusters),
         missing=missing,
         flags=flags,
+        observations=units.observations,
     )

@@ -205,7 +205,13 @@ def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
         ((call,) for call in complete), lambda call: float(not no_preference(call))
     )
     return Units(
-        calls.values, calls.clusters, whole.dropped, whole.unparsed, whole.failed, whole.calls
+        calls.values,
+        calls.clusters,
+        whole.dropped,
+        whole.unparsed,
+        whole.failed,
+        whole.calls,
+        keys=calls.keys,
     )
 
 

@@ -79,6 +79,7 @@ def _repeat_flips(cell: Cell) -> Estimate:
             not flips(*group) and any(judgment.verdict is None for judgment in group)
             for group in enough
         ),
+        keys=units.keys,
     )
     return rate("repeat_flip_rate", cell, units)
 

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.explanation import lint_notices
+from pytest_judgesense.comparing import Member
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.paths import (
@@ -74,20 +75,17 @@ class SuiteFile(pytest.File):
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
+        state = self.config.stash[STATE]
+        if state.settings.baseline is not None:
+            # Here and not in `collect`, which --lf skips: the family is what is declared.
+            state.run.regressions.append(self.regressions)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
         state = self.config.stash[STATE]
         name = self.path.name.removesuffix(".suite.toml")
         try:
-            suites = []
-            for preset in self._presets(name):
-                suite = load_suite(self.path, preset)
-                state.seen_suites.add(suite.base)
-                suites.append(suite)
-            chosen = [suite for suite in suites if self._chosen(suite)]
-            judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-            checks = {suite.name: _checks(suite) for suite in chosen}
+            judges, chosen, checks = self._declared()
             for suite in chosen:
                 lint_notices(suite)  # what it warns of is told with the measurement
         except UsageError as error:
@@ -100,6 +98,34 @@ class SuiteFile(pytest.File):
         return [
             JudgeNode.from_parent(self, name=judge.slug, judge=judge, checks=checks, suites=chosen)
             for judge in judges
+        ]
+
+    def _declared(
+        self,
+    ) -> tuple[list[JudgeSpec], list[Suite], dict[str, list[tuple[Check, CheckDeclaration]]]]:
+        """The judges, the chosen suites (one a preset), and the checks of each suite."""
+        state = self.config.stash[STATE]
+        suites = []
+        for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
+            suite = load_suite(self.path, preset)
+            state.seen_suites.add(suite.base)
+            suites.append(suite)
+        chosen = [suite for suite in suites if self._chosen(suite)]
+        judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
+        return judges, chosen, {suite.name: _checks(suite) for suite in chosen}
+
+    def regressions(self) -> list[Member]:
+        """The regression checks of the file; none where it is wrong, which its collection says."""
+        try:
+            judges, chosen, checks = self._declared()
+        except JudgesenseError:
+            return []
+        return [
+            Member(judge, suite, check)
+            for judge in judges
+            for suite in chosen
+            for check, _ in checks[suite.name]
+            if check.name == "no_regression"
         ]
 
     def _presets(self, file_name: str) -> list[str | None]:
@@ -185,6 +211,9 @@ class CheckItem(pytest.Item):
     def runtest(self) -> None:
         """Measure, once a session, and hold the estimate against the bar."""
         run = self.config.stash[STATE].run
+        if run.only_saves(self.check):
+            run.measurement(self.judge, self.suite)
+            pytest.skip("the baseline to be held against is being saved")
         outcome, measurement = run.outcome(self.judge, self.suite, self.check)
         if outcome.outcome != "pass":
             raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))

@@ -10,11 +10,12 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
-from pytest_judgesense.plugin.paths import nodeid_of
-from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.plugin.paths import nodeid_of, split_name
+from pytest_judgesense.plugin.state import STATE, State
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.declaration import Check
+    from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -31,13 +32,17 @@ __all__ = [
 FIXTURE: Final = "_judgesense_judge"
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
+_COMPOSITE: Final = {
+    "criterion_tradeoff": "false preference against sensitivity, strict prompt",
+    "no_regression": "no measure is worse than in --judge-baseline by more than the margin",
+}
 
 
 def marker_lines() -> Iterator[str]:
     """The text of ``pytest --markers`` for every check."""
     for name, measure in CHECKS.items():
         info = MEASURES.get(measure)
-        meaning = info.meaning if info else "false preference against sensitivity, strict prompt"
+        meaning = info.meaning if info else _COMPOSITE[name]
         yield f"{signature(name)}: gate a judge: {meaning}."
 
 
@@ -110,6 +115,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         state.seen_suites.update(suite.base for suite in suites)
         named = dict.fromkeys(name for suite in suites for name in suite.judges)
         judges = state.run.judges(metafunc.definition.path, list(named))
+        _declare_regressions(state, judges, suites, checks_of(metafunc.definition))
     except UsageError as error:
         state.problems.append(f"{metafunc.definition.nodeid}: {error}")
     except JudgesenseError as error:
@@ -119,6 +125,23 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)
 
 
+def _declare_regressions(
+    state: State, judges: list[JudgeSpec], suites: list[Suite], checks: list[Check]
+) -> None:
+    """Enter the regression checks of a test into the session's family."""
+    from pytest_judgesense.comparing import Member
+
+    chosen = {split_name(name)[0] for name in state.settings.suites}
+    members = [
+        Member(judge, suite, check)
+        for judge in judges
+        for suite, check in zip(suites, checks, strict=True)
+        if check.name == "no_regression" and (not chosen or suite.base in chosen)
+    ]
+    if members and state.settings.baseline is not None:
+        state.run.regressions.append(lambda: members)
+
+
 def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
     if check.suite is None:
         from pytest_judgesense.suites.builtin import builtin_suites
@@ -126,9 +149,13 @@ def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
         raise UsageError(
             f"{check.name} does not say on which suite",
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
-            remedy=f'write @pytest.mark.{check.name}({check.bars["bar"]:g}, suite="coherence")',
+            remedy=f'write @pytest.mark.{check.name}({_first(check)}, suite="coherence")',
         )
     return config.stash[STATE].run.suite(check.suite, node.path.parent)
+
+
+def _first(check: Check) -> str:
+    return repr(check.measure) if check.name == "no_regression" else f"{check.bars['bar']:g}"
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
@@ -138,6 +165,9 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
 
     run = item.config.stash[STATE].run
     suite = _suite(item.config, item, check)
+    if run.only_saves(check):
+        run.measurement(judge, suite)
+        return
     outcome, measurement = run.outcome(judge, suite, check)
     if outcome.outcome != "pass":
         raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))

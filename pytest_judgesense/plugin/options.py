@@ -89,6 +89,13 @@ _OPTIONS: Final = (
         "stop before the calls of the session may have cost more, by the prices of the judges",
         "USD",
     ),
+    _Option("judge-baseline", "string", "hold no_regression checks against this file", "PATH"),
+    _Option(
+        "judge-save-baseline",
+        "string",
+        "write what was judged to this file, for --judge-baseline of later sessions",
+        "PATH",
+    ),
     _Option(
         "judge-max-age",
         "float",
@@ -116,6 +123,8 @@ class Settings(NamedTuple):
         max_cost: the most USD, likewise.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
+        baseline: what `no_regression` checks are held against.
+        save_baseline: where the judgments of this session become a baseline.
         max_age: the most days since a recording; ``None`` sets no limit.
         verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
             are. The mode is then ``replay``: what is asked changes no check.
@@ -135,6 +144,8 @@ class Settings(NamedTuple):
     max_calls: int | None = None
     max_cost: float | None = None
     max_missing: float | None = None
+    baseline: Path | None = None
+    save_baseline: Path | None = None
     max_age: float | None = None
     verify: int | None = None
 
@@ -219,6 +230,24 @@ def _share(config: pytest.Config, name: str) -> float | None:
     return amount
 
 
+def _path(config: pytest.Config, name: str) -> Path | None:
+    value = _value(config, name)
+    return config.invocation_params.dir / value if value else None
+
+
+def _baseline(config: pytest.Config) -> Path | None:
+    path = _path(config, "judge-baseline")
+    missing = (
+        path is not None and not path.is_file() and path != _path(config, "judge-save-baseline")
+    )
+    # Named by the ini file, it is missed by the checks that need it, and by no other test.
+    if missing and config.getoption("judgesense_baseline") is not None:
+        raise pytest.UsageError(
+            f"--judge-baseline {path}: there is no such file; write it with --judge-save-baseline"
+        )
+    return path
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -257,6 +286,8 @@ def settings_of(config: pytest.Config) -> Settings:
         max_calls=_optional(config, "judge-max-calls", 0),
         max_cost=_amount(config, "judge-max-cost"),
         max_missing=_share(config, "judge-max-missing"),
+        baseline=_baseline(config),
+        save_baseline=_path(config, "judge-save-baseline"),
         max_age=_amount(config, "judge-max-age"),
         verify=verify,
     )

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
+from pytest_judgesense.checks.regression import RegressionOutcome
+from pytest_judgesense.comparing import Gate, Member
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -47,6 +53,7 @@ class Run:
         loop: where judges are asked.
         places: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
+        regressions: for each declaring file or test what gives its `no_regression` checks.
     """
 
     def __init__(
@@ -63,7 +70,9 @@ class Run:
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
-        self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
+        self._wants_log = settings.save_baseline is not None or any(
+            path.suffix == ".jsonl" for path in settings.datasheets
+        )
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
@@ -71,6 +80,7 @@ class Run:
         self._verified: list[dict[str, Any]] = []
         self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
         self.interrupted: list[str] = []
+        self.regressions: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
         self.loop.waiting = waiting
@@ -121,25 +131,69 @@ class Run:
         Raises:
             JudgesenseError: it could not be made; the same error at every call.
         """
-        key = (judge.slug, suite.name, suite.path)
-        if key not in self._measured:
-            try:
-                self._measured[key] = self._measure(judge, suite)
-            except JudgesenseError as error:
-                self._measured[key] = error
-        found = self._measured[key]
-        if isinstance(found, JudgesenseError):
-            raise found
+        found = self._measured_once(judge, suite)
         self._pend(found)
         return found
 
-    def outcome(self, judge: JudgeSpec, suite: Suite, check: Check) -> tuple[Outcome, Measurement]:
+    def _measured_once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        """The same for a comparison of another check, which no datasheet need show."""
+        key = (judge.slug, suite.name, suite.path)
+        if key not in self._measured:
+            try:
+                self._measured[key] = found = self._measure(judge, suite)
+                if found.calls.made:
+                    self._pend(found)  # whoever made the calls counts them
+            except JudgesenseError as error:
+                self._measured[key] = error
+        known = self._measured[key]
+        if isinstance(known, JudgesenseError):
+            raise known
+        return known
+
+    def only_saves(self, check: Check) -> bool:
+        """Whether a check has nothing to be held against, for its baseline is being made."""
+        save, baseline = self._settings.save_baseline, self._settings.baseline
+        nothing = baseline is None or (baseline == save and not baseline.is_file())
+        return check.name == "no_regression" and save is not None and nothing
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What holds `no_regression` checks; `UsageError` without a baseline."""
+        settings = self._settings
+        if settings.baseline is None:
+            raise UsageError(
+                "no_regression has nothing to be held against",
+                expected="--judge-baseline PATH",
+                remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
+            )
+        policy: Any = settings.policy
+        return Gate(
+            settings.baseline, settings.seed, policy, self._most_missing, self._measured_once
+        )
+
+    @cached_property
+    def _family(self) -> list[Member]:
+        """Every declared regression check; first asked for when all are collected."""
+        return [member for declared in self.regressions for member in declared()]
+
+    @property
+    def _most_missing(self) -> float:
+        share = self._settings.max_missing
+        return MOST_MISSING if share is None else share
+
+    def outcome(
+        self, judge: JudgeSpec, suite: Suite, check: Check
+    ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check; it enters the datasheet."""
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
-        share = self._settings.max_missing
-        most_missing = MOST_MISSING if share is None else share
-        outcome = judge_check(check, suite.name, measurement.estimates, policy, most_missing)
+        outcome: Outcome | RegressionOutcome
+        if check.name == "no_regression":
+            outcome = self.gate.outcome(Member(judge, suite, check), self._family)
+        else:
+            outcome = judge_check(
+                check, suite.name, measurement.estimates, policy, self._most_missing
+            )
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -154,7 +208,9 @@ class Run:
         self._pend(measurement, line)
         return outcome, measurement
 
-    def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
+    def explanation(
+        self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
+    ) -> str:
         """Why a check did not pass."""
         text = explain(
             outcome,
@@ -165,11 +221,21 @@ class Run:
                 [
                     f"pytest '{nodeid}'",
                     *(self.places.options_of(measurement.judge) if self._settings.judges else ()),
+                    *self._held_against(outcome),
                     "--judge-datasheet judgments.jsonl",
                 ]
             ),
         )
         return self.cleaned(text)
+
+    def _held_against(self, outcome: Outcome | RegressionOutcome) -> list[str]:
+        baseline = self._settings.baseline
+        if baseline is None or not isinstance(outcome, RegressionOutcome):
+            return []
+        return [
+            "--judge-baseline",
+            shlex.quote(os.path.relpath(baseline, self._settings.invocation)),
+        ]
 
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""
@@ -182,6 +248,7 @@ class Run:
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
+                "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
                 "asked": dict(measurement.asked),
             }
             for measurement, lines in pending.values()

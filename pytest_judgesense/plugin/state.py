@@ -231,6 +231,20 @@ class State:
                 self._tell_error(session, error)
             else:
                 self._told.append(f"datasheet written: {path}")
+        if self.settings.save_baseline is not None:
+            self._write_baseline(self.settings.save_baseline, session)
+
+    def _write_baseline(self, path: Path, session: pytest.Session) -> None:
+        from pytest_judgesense.baseline import baseline_text
+        from pytest_judgesense.datasheet.assembly import versions
+        from pytest_judgesense.reporting import write_text
+
+        try:
+            write_text(path, baseline_text(self._received, self.settings.seed, versions()))
+        except JudgesenseError as error:
+            self._tell_error(session, error)
+        else:
+            self._told.append(f"baseline written: {path}")
 
     def _keep_live(self, session: pytest.Session) -> None:
         if self._made_live_folder is None or self.settings.save_live is None:

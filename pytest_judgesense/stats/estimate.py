@@ -19,6 +19,7 @@ __all__ = [
     "Estimate",
     "Interval",
     "Missing",
+    "Observations",
     "censored_end",
     "censored_value",
     "number_text",
@@ -131,6 +132,21 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Observations:
+    """The units behind a rate, so that two measurements can be paired unit by unit.
+
+    Attributes:
+        keys: what a unit is made of: the ids of its trials, one a line.
+        values: its value, within [0, 1].
+        clusters: its cluster.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[float, ...]
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A measure's value, or the reason why there is none.
 
@@ -147,6 +163,8 @@ class Estimate:
         missing: unparsed and failed replies.
         flags: warnings that belong to the number, such as ``degenerate``.
         unavailable: why nothing was measured.
+        observations: the units, where the value is their mean and this process has counted them;
+            they are in no file.
     """
 
     measure: str
@@ -161,6 +179,7 @@ class Estimate:
     missing: Missing = Missing()
     flags: tuple[str, ...] = ()
     unavailable: str | None = None
+    observations: Observations | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.unavailable is not None):

@@ -278,6 +278,8 @@ def _checks(
     for key, value in checks.items():
         # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].
         for arguments in value if isinstance(value, list) else [value]:
+            if key == "no_regression" and isinstance(arguments, str):
+                arguments = {"measure": arguments}  # noqa: PLW2901 - as if it were written so
             if isinstance(arguments, bool) or not isinstance(arguments, int | float | dict):
                 raise SuiteError(
                     f"check {key} in {path} has no bar",

@@ -1,0 +1,304 @@
+"""What was measured before, as later sessions are compared with it: baseline files and datasheets.
+
+A baseline file holds what was said, not only what was computed of it, so that a later session is
+compared trial by trial::
+
+    {"schema": "judgesense/baseline/1", "seed", "versions",
+     "judges": [{"identity": {...},
+                 "suites": [{"suite", "digest", "design", "prompts", "judgments": [...]}]}]}
+
+``digest`` is over items and design, not over prompts: a changed prompt is compared with the old one
+on the same trials. Each judgment stands on a line of its own, as in a judgment log without its
+design and latency, so that a version control shows which replies have changed. The same judgments
+make the same file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
+from pytest_judgesense.datasheet.log import design_of_object, judgment_of_object
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.estimate import Clustered, Estimate
+from pytest_judgesense.suites.suite import Suite
+
+__all__ = [
+    "SCHEMA",
+    "Measured",
+    "baseline_text",
+    "changes",
+    "read_baseline",
+    "read_measured",
+    "stimuli_digest",
+]
+
+SCHEMA: Final = "judgesense/baseline/1"
+# What of a judge's identity is called what; the rest of it is the judge.
+_IDENTITY: Final = ("name", "provider", "model", "base_url")
+_DECODING: Final = ("temperature", "max_tokens", "seed", "top_p", "reasoning")
+_BESIDE: Final = ("name", "own_prompts")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One judge on one suite, from a file or from this session.
+
+    Attributes:
+        judge: name of the judge.
+        suite: name of the suite.
+        identity: what makes the judge the judge that it is.
+        side: its estimates and, unless only a datasheet is there, its judgments.
+        digest: of items and design; ``None`` where they are not known.
+        prompts: system prompt and templates in use; empty where they are not known.
+    """
+
+    judge: str
+    suite: str
+    identity: Mapping[str, Any]
+    side: Side
+    digest: str | None = None
+    prompts: Mapping[str, Any] | None = None
+
+
+def stimuli_digest(suite: Suite) -> str:
+    """Digest of what is judged and how it is counted, whatever the wording of the prompts."""
+    value = [
+        [suite.kind, suite.space.labels, suite.space.ordinal, suite.space.pairwise],
+        [suite.orders, suite.replicates, suite.pairs],
+        [
+            [i.id, i.cluster, dict(i.fields), i.contents, i.label, dict(i.condition)]
+            for i in suite.items
+        ],
+    ]
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def baseline_text(
+    parts: Iterable[Mapping[str, Any]], seed: int, versions: Mapping[str, str]
+) -> str:
+    """The baseline file of a session.
+
+    Args:
+        parts: one a judge and suite: ``sheet``, the part of the datasheet as plain values; ``log``,
+            the lines of the judgment log; ``stimuli``, the `stimuli_digest`.
+        seed: of the estimators.
+        versions: of what computed the numbers.
+    """
+    known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
+    judges: dict[str, list[Mapping[str, Any]]] = {}
+    for slug, suite in sorted(known):
+        judges.setdefault(slug, []).append(known[slug, suite])
+    entries = [
+        f'{{"identity": {_json(of_judge[0]["sheet"]["identity"])},\n"suites": [\n'
+        + ",\n".join(map(_suite_text, of_judge))
+        + "\n]}"
+        for of_judge in judges.values()
+    ]
+    head = f'"schema": {_json(SCHEMA)},\n"seed": {seed},\n"versions": {_json(dict(versions))}'
+    return f'{{{head},\n"judges": [\n' + ",\n".join(entries) + "\n]}\n"
+
+
+def _suite_text(part: Mapping[str, Any]) -> str:
+    lines = [json.loads(line) for line in part["log"]]
+    head = {
+        "suite": part["sheet"]["suite"],
+        "digest": part["stimuli"],
+        "design": lines[0]["design"],
+        "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
+    }
+    # The time that a reply took is no part of what was said, and a replay does not measure it.
+    judgments = [
+        {key: value for key, value in line.items() if key not in ("design", "latency_s")}
+        for line in lines
+    ]
+    return f'{_json(head)[:-1]},\n"judgments": [\n' + ",\n".join(map(_json, judgments)) + "\n]}"
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair, where a reply was cut off
+        return json.dumps(value)
+    return text
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _SuiteForm(_Form):
+    suite: str
+    digest: str
+    design: dict[str, Any]
+    prompts: dict[str, Any]
+    judgments: list[dict[str, Any]] = Field(min_length=1)
+
+
+class _JudgeForm(_Form):
+    identity: dict[str, Any]
+    suites: list[_SuiteForm]
+
+
+class _BaselineForm(_Form):
+    schema_: Literal["judgesense/baseline/1"] = Field(alias="schema")
+    seed: int
+    versions: dict[str, str]
+    judges: list[_JudgeForm] = Field(min_length=1)
+
+
+def read_measured(path: Path, seed: int = 0) -> list[Measured]:
+    """What a baseline or a datasheet holds, both ``.json``.
+
+    Args:
+        path: the file.
+        seed: of the estimators.
+
+    Raises:
+        UsageError: there is no such file.
+        LogError: it cannot be read, or is of another schema; it says which.
+    """
+    if not path.is_file():
+        raise UsageError(
+            f"there is no file {path}",
+            expected="a baseline",
+            remedy="write a baseline with: pytest --judge-save-baseline PATH",
+        )
+    value = _object(path)
+    if value.get("schema") == DATASHEET:
+        return _of_datasheet(path, value)
+    return _of_baseline(path, value, seed)
+
+
+def read_baseline(path: Path, seed: int = 0) -> list[Measured]:
+    """What a baseline holds; errors as of `read_measured`."""
+    found = read_measured(path, seed)
+    if any(one.digest is None for one in found):
+        raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
+    return found
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema not in (SCHEMA, DATASHEET):
+        raise LogError(
+            f"{path} has another schema",
+            found=repr(schema),
+            expected=f"{SCHEMA!r} or {DATASHEET!r}",
+            remedy="write it again with this version: pytest --judge-save-baseline PATH",
+        )
+    assert isinstance(value, dict)
+    return value
+
+
+def _of_baseline(path: Path, value: Mapping[str, Any], seed: int) -> list[Measured]:
+    try:
+        form = _BaselineForm.model_validate(value)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:3]
+        )
+        raise LogError(f"{path} is not of the form {SCHEMA}", found=problems) from error
+    found = []
+    for judge in form.judges:
+        name = str(judge.identity.get("name", ""))
+        for of in judge.suites:
+            where = f"{path}: judge {name}, suite {of.suite}"
+            design = design_of_object(of.design, where)
+            judgments = tuple(
+                judgment_of_object(line, f"{where}, judgment {number}")[0]
+                for number, line in enumerate(of.judgments, start=1)
+            )
+            side = Side.of(Cell(name, of.suite, design, judgments, seed))
+            found.append(Measured(name, of.suite, judge.identity, side, of.digest, of.prompts))
+    return found
+
+
+def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
+    found = []
+    try:
+        for entry in value["judges"]:
+            by_suite: dict[str, list[Estimate]] = {}
+            for measure in entry["measures"]:
+                by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
+            identity = {k: v for k, v in entry["judge"].items() if k in (*_IDENTITY, *_DECODING)}
+            found += [
+                Measured(entry["judge"]["name"], suite, identity, Side(tuple(estimates)))
+                for suite, estimates in by_suite.items()
+            ]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LogError(
+            f"{path} is no datasheet that can be compared",
+            found=f"{type(error).__name__}: {error}",
+        ) from error
+    return found
+
+
+def _estimate(value: Mapping[str, Any]) -> Estimate:
+    interval = value["clustered"]
+    return Estimate(
+        measure=value["measure"],
+        suite=value["suite"],
+        condition=value["condition"],
+        value=value["value"],
+        count=value["count"],
+        n=value["n"],
+        unit=value["unit"],
+        # The file holds no one-sided bounds, and the unpaired comparison needs none.
+        clustered=interval
+        and Clustered(**interval, lower_bound=interval["lower"], upper_bound=interval["upper"]),
+        flags=tuple(value["flags"]),
+        unavailable=value["unavailable"],
+    )
+
+
+def changes(old: Measured, new: Measured) -> list[str]:
+    """What differs between the two beside the verdicts: judge, decoding, prompt, suite."""
+    lines = []
+    keys = list(dict.fromkeys([*old.identity, *new.identity]))
+    for what, of in (
+        ("judge", [k for k in keys if k not in (*_DECODING, *_BESIDE)]),
+        ("decoding", [k for k in keys if k in _DECODING]),
+    ):
+        lines += [
+            f"{what}: {key} {_shown(old.identity[key])} -> {_shown(new.identity[key])}"
+            for key in of
+            if key in old.identity
+            and key in new.identity
+            and old.identity[key] != new.identity[key]
+        ]
+    if old.prompts and new.prompts and old.prompts != new.prompts:
+        lines.append("prompt:")
+        lines += [f"  {line}" for line in _prompt_diff(old.prompts, new.prompts)]
+    if old.digest and new.digest and old.digest != new.digest:
+        lines.append(f"suite: its items or its design, digest {old.digest} -> {new.digest}")
+    return lines
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _prompt_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    before = {"system": old.get("system") or "", **old.get("templates", {})}
+    after = {"system": new.get("system") or "", **new.get("templates", {})}
+    for name in dict.fromkeys([*before, *after]):
+        then, now = (str(side.get(name, "")).splitlines() for side in (before, after))
+        labels = f"{name} before", f"{name} now"
+        yield from difflib.unified_diff(then, now, *labels, n=1, lineterm="")

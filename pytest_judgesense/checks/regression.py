@@ -1,0 +1,385 @@
+"""Whether a judge has become worse: two measurements of one suite, compared trial by trial. Pure.
+
+Trials are paired by id, units (calls, template pairs, canonical pairs) by the trials that they are
+made of. Differences are oriented so that higher is better. With the one-sided 95% bounds of
+`stats.comparison`, and m the margin of the check::
+
+    no verdict, or no unit of the measure, changed    unchanged, without a test
+    lower bound > 0                                   improved
+    lower bound > -m                                  unchanged: whatever is lost is no matter
+    p of "not worse" after Holm <= 0.05               regressed
+    else                                              inconclusive, with the clusters needed
+
+The p-value is that of the upper bound (below 0), and at least the probability that mere swaps of
+the two measurements explain the loss; Holm's family is every regression check of the session. So a
+judge compared with itself is called regressed in at most 5% of sessions, whatever their size.
+
+Only unchanged and improved pass. Inconclusive fails under policy ``confident``; under ``estimate``
+it passes with a warning if the estimate has not lost more than the margin. What cannot be compared
+(not measured, degenerate now and not before, more than 5% of the units lost to missing replies) is
+inconclusive, and fails under both.
+
+Measures that are no means of fixed units (kappa, d', thresholds, ...) have the jackknife of the
+difference over clusters; measurements on different items, or known by their intervals alone, are
+compared unpaired, and the comparison says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+from pytest_judgesense.checks.declaration import Check
+from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
+from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.stats.comparison import (
+    Adjusted,
+    Difference,
+    jackknife_difference,
+    paired_difference,
+    unpaired_difference,
+)
+from pytest_judgesense.stats.estimate import Estimate
+
+__all__ = ["ALPHA", "Comparison", "RegressionOutcome", "Side", "Verdict", "compare", "differs"]
+
+Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
+_Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
+
+ALPHA: Final = 0.05
+# Paired where at least this share of the units of both sides has a partner.
+_PAIRED: Final = 0.5
+_TOO_FEW: Final = "there are too few clusters for an interval"
+# Rates whose denominator are the answers themselves: their units are not the same ones twice.
+_CONDITIONAL: Final = ("target_sensitivity_decisive", "first_slot_rate")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two measurements: its estimates and, where they are known, its judgments."""
+
+    estimates: tuple[Estimate, ...]
+    cell: Cell | None = None
+
+    @classmethod
+    def of(cls, cell: Cell) -> Side:
+        """The side of a cell; its units are counted here."""
+        return cls(estimate_all(cell), cell)
+
+    @cached_property
+    def by_id(self) -> dict[str, Judgment]:
+        """Judgments by trial id."""
+        return {j.trial.id: j for j in self.cell.judgments} if self.cell else {}
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The clusters, in order."""
+        return tuple(dict.fromkeys(j.trial.cluster for j in self.by_id.values()))
+
+    @cached_property
+    def without(self) -> dict[str, dict[_Key, float | None]]:
+        """For each cluster the values of all estimates of the judgments outside it."""
+        cell = self.cell
+        assert cell is not None, "a side without judgments is not taken apart"
+        return {
+            cluster: {
+                _key(estimate): estimate.value
+                for estimate in estimate_all(
+                    replace(
+                        cell,
+                        judgments=tuple(j for j in cell.judgments if j.trial.cluster != cluster),
+                    )
+                )
+            }
+            for cluster in self.clusters
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A measure, then and now.
+
+    Attributes:
+        old: the estimate of the baseline; ``new``: that of this session.
+        difference: new less old, above 0 if better; ``None`` where nothing was tested.
+        identical: whether nothing behind the measure has changed: no verdict, or at least no unit.
+        worse: the trials of each unit that got worse, in ids; without units, those with another
+            verdict.
+        better: likewise; ``None`` without units.
+        blocked: why it is inconclusive whatever the numbers say.
+        notes: how it was compared, where that is to be known.
+    """
+
+    old: Estimate
+    new: Estimate
+    difference: Difference | None = None
+    identical: bool = False
+    worse: tuple[tuple[str, ...], ...] = ()
+    better: tuple[tuple[str, ...], ...] | None = None
+    blocked: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, -1 where lower is; 1 where that depends."""
+        return -1 if MEASURES[self.new.measure].direction == "lower" else 1
+
+    @property
+    def judged(self) -> bool:
+        """Whether the measure has a direction."""
+        return MEASURES[self.new.measure].direction != "construct"
+
+    @cached_property
+    def p_worse(self) -> float:
+        """One-sided p-value of "not worse"; 1 where nothing was tested."""
+        return self.difference.p_worse if self.difference else 1.0
+
+    def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
+        """Ends of the interval of new less old, in the measure's own direction."""
+        if self.difference is None:
+            return None
+        low, high = sorted(self.sign * end for end in self.difference.ends(coverage))
+        return low, high
+
+    def verdict(self, margin: float, adjusted: Adjusted) -> Verdict:
+        """What is to be said of the difference; see the module."""
+        if self.identical:
+            return "unchanged"
+        difference = self.difference
+        if difference is None or self.blocked:
+            regressed = difference is not None and adjusted.p <= ALPHA
+            return "regressed" if regressed else "inconclusive"
+        lower = difference.lower(ALPHA)
+        if lower > -margin:
+            return "improved" if lower > 0 else "unchanged"
+        return "regressed" if adjusted.p <= ALPHA else "inconclusive"
+
+    def clusters_needed(self, margin: float, adjusted: Adjusted) -> int | None:
+        """Clusters with such answers that would settle it; ``None`` where no number would."""
+        difference = self.difference
+        if difference is None or self.blocked:
+            return None
+        value = difference.value
+        if value > -margin:
+            reach, room = value - difference.lower(ALPHA), value + margin
+        else:
+            reach, room = difference.upper(adjusted.alpha) - value, -value
+        if room <= 0:
+            return None
+        # An interval is as wide as one over the root of the number of clusters; never fewer than
+        # there are, for these have not settled it.
+        return max(difference.clusters + 1, math.ceil(difference.clusters * (reach / room) ** 2))
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionOutcome:
+    """What came of a `no_regression` check.
+
+    Attributes:
+        check: the check, its margin under ``margin``.
+        suite: the suite that both were measured on.
+        policy: the policy that decided.
+        comparison: then and now.
+        adjusted: the p-value after Holm.
+        family: regression checks of the session.
+        old: the baseline's side.
+        new: this session's side.
+        changes: what differs between the two beside the verdicts.
+    """
+
+    check: Check
+    suite: str
+    policy: Policy
+    comparison: Comparison
+    adjusted: Adjusted
+    family: int
+    old: Side
+    new: Side
+    changes: tuple[str, ...] = ()
+
+    @property
+    def margin(self) -> float:
+        """The loss that is no matter."""
+        return self.check.bars["margin"]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``improved``, ``unchanged``, ``regressed`` or ``inconclusive``."""
+        return self.comparison.verdict(self.margin, self.adjusted)
+
+    @property
+    def outcome(self) -> OutcomeWord:
+        """The outcome under the policy."""
+        verdict, difference = self.verdict, self.comparison.difference
+        if verdict in ("improved", "unchanged"):
+            return "pass"
+        if verdict == "regressed":
+            return "fail"
+        if self.policy == "confident" or self.comparison.blocked or difference is None:
+            return "inconclusive"
+        return "pass" if difference.value >= -self.margin else "inconclusive"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What an inconclusive comparison leaves open."""
+        if self.verdict != "inconclusive":
+            return ()
+        needed = self.comparison.clusters_needed(self.margin, self.adjusted)
+        text = self.comparison.blocked or (
+            f"a loss of {self.margin:g} is neither shown nor excluded"
+            + (f"; about {needed} clusters with such answers would settle it" if needed else "")
+        )
+        return (text,)
+
+
+def compare(
+    old: Side,
+    new: Side,
+    measure: str,
+    condition: Mapping[str, Any] | None = None,
+    most_missing: float = MOST_MISSING,
+) -> Comparison:
+    """The comparison of ``measure`` under exactly ``condition``.
+
+    Args:
+        old: then.
+        new: now.
+        measure: its name.
+        condition: of the estimate; the pooled one by default.
+        most_missing: with a greater share of the baseline's units lost, nothing is decided.
+    """
+    then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
+    bare = Comparison(then, now, identical=_identical(old, new, then, now))
+    if bare.identical:
+        return bare
+    for word, estimate in (("baseline", then), ("session", now)):
+        if estimate.value is None:
+            return replace(bare, blocked=f"the {word} has no {measure}: {estimate.unavailable}")
+    assert then.value is not None
+    assert now.value is not None
+    if "degenerate" in now.flags and "degenerate" not in then.flags:
+        reason = "degenerate: the judge now gives one answer to everything"
+        return replace(bare, difference=_unpaired(then, now, bare.sign), blocked=reason)
+    if then.observations and now.observations and measure not in _CONDITIONAL:
+        paired = _paired(bare, most_missing)
+        if paired is not None:
+            return paired
+    elif shared := _jackknife(old, new, bare):
+        return shared
+    found = _unpaired(then, now, bare.sign)
+    blocked = None if found else _TOO_FEW
+    return replace(bare, difference=found, blocked=blocked, notes=(_why_unpaired(old, new),))
+
+
+def _why_unpaired(old: Side, new: Side) -> str:
+    if not old.by_id or not new.by_id:
+        return "unpaired: without the judgments, the two intervals are compared"
+    if old.by_id.keys() == new.by_id.keys():
+        return "compared by the two intervals: no cluster by itself moves the difference"
+    return "unpaired: the two were asked different trials"
+
+
+def _key(estimate: Estimate) -> _Key:
+    return estimate.measure, tuple(sorted(estimate.condition.items()))
+
+
+def _estimate(side: Side, measure: str, condition: dict[str, Any]) -> Estimate:
+    found = find_estimate(side.estimates, measure, condition)
+    if found is not None:
+        return found
+    reason = f"not measured{f' under {condition}' if condition else ''}"
+    return Estimate(measure, "", condition, unavailable=reason)
+
+
+def _identical(old: Side, new: Side, then: Estimate, now: Estimate) -> bool:
+    """Whether all trials behind the measure are there twice, with the same outcomes."""
+    if not old.by_id or not new.by_id:
+        return False
+    if then.observations and now.observations:
+        if set(then.observations.keys) != set(now.observations.keys):
+            return False
+        ids = {trial for key in now.observations.keys for trial in key.split("\n")}
+    elif old.by_id.keys() != new.by_id.keys():
+        return False
+    else:
+        ids = set(new.by_id)
+    return not any(differs(old.by_id[i], new.by_id[i]) for i in ids)
+
+
+def differs(a: Judgment, b: Judgment) -> bool:
+    """Whether two judgments of one trial have another verdict, or only one of them has any."""
+    return (type(a.outcome), a.verdict) != (type(b.outcome), b.verdict)
+
+
+def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
+    """Unit by unit; ``None`` where too few have a partner."""
+    then, now = bare.old.observations, bare.new.observations
+    assert then is not None
+    assert now is not None
+    before = dict(zip(then.keys, then.values, strict=True))
+    common = [index for index, key in enumerate(now.keys) if key in before]
+    if len(common) < _PAIRED * max(len(then.keys), len(now.keys)):
+        return None
+    change = {
+        now.keys[i]: (bare.sign * (now.values[i] - before[now.keys[i]]), now.clusters[i])
+        for i in common
+    }
+    values, clusters = zip(*change.values(), strict=True)
+    if not any(values) and before.keys() == change.keys():
+        return replace(bare, identical=True)
+    found = paired_difference(values, clusters)
+    lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
+    notes = (f"{lost} units of the baseline and {gained} of the session have no partner",)
+    blocked = None if found else _TOO_FEW
+    if lost > most_missing * len(then.keys) and not blocked:
+        blocked = f"{lost} of {len(then.keys)} units of the baseline have no partner now"
+    return replace(
+        bare,
+        difference=found,
+        worse=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value < 0),
+        better=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value > 0),
+        blocked=blocked,
+        notes=notes if lost or gained else (),
+    )
+
+
+def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
+    """By leaving out one cluster at a time on both sides; ``None`` where they differ."""
+    if old.by_id.keys() != new.by_id.keys() or not new.by_id:
+        return None
+    key = _key(bare.new)
+    pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
+    left_out = [
+        math.nan if before is None or after is None else bare.sign * (after - before)
+        for before, after in pairs
+    ]
+    changed = {j.trial.cluster for i, j in new.by_id.items() if differs(j, old.by_id[i])}
+    assert bare.old.value is not None
+    assert bare.new.value is not None
+    value = bare.sign * (bare.new.value - bare.old.value)
+    if value == 0 and not any(left_out):
+        return replace(bare, identical=True)
+    found = jackknife_difference(value, left_out, len(changed), (-math.inf, math.inf))
+    if found is None:
+        return None
+    flipped = tuple((i,) for i, j in new.by_id.items() if differs(j, old.by_id[i]))
+    return replace(bare, difference=found, worse=flipped)
+
+
+def _unpaired(then: Estimate, now: Estimate, sign: int) -> Difference | None:
+    sides = []
+    for estimate in (then, now):
+        if estimate.clustered is None or estimate.value is None:
+            return None
+        ends = sorted((sign * estimate.clustered.lower, sign * estimate.clustered.upper))
+        sides.append((sign * estimate.value, (ends[0], ends[1])))
+    assert then.clustered is not None
+    assert now.clustered is not None
+    clusters = min(then.clustered.clusters, now.clustered.clusters)
+    return unpaired_difference(sides[0], sides[1], clusters, now.clustered.level)

@@ -1,0 +1,337 @@
+r"""Differences between two measurements, oriented so that above 0 is better.
+
+**Paired proportions** (Tango's score interval). Of n units b got better and c got worse. With z the
+normal quantile, the ends solve ``T(D) = z`` (lower) and ``T(D) = -z`` (upper)::
+
+    T(D) = (b - c - n D) / sqrt(n (2 q + D (1 - D)))
+    q    = (sqrt(B^2 - 8 n C) - B) / (4 n),   B = (2 n - b + c) D - b - c,   C = -c D (1 - D)
+
+At D = 0 it is McNemar's test. Units of one cluster are not independent: with the design effect of
+the clustered variance of the differences (never below 1) and Student's quantiles t(d, q) the counts
+are deflated as `stats.clustered` deflates those of one proportion::
+
+    f = (t(n - 1, q) / t(K - 1, q))^2 / max(1, design effect)        b f, c f out of n f
+
+With one unit a cluster f is 1, and it is Tango's interval itself.
+
+**Few units that differ.** If both measurements are of one judge, swapping the two within a cluster
+changes nothing: the sign of every cluster's total is a coin. The score test forgets how coarse that
+is: three clusters that all got worse have z = -1.73 and happen by chance once in eight. So a
+difference also has ``swap_p``, the exact probability under such swaps of a total as low as the one
+seen; with one unit a cluster it is the one-sided exact McNemar test. `Difference.p_worse` is the
+larger of the two, which keeps its level exactly for a judge compared with itself.
+
+**Other statistics**: delete-one-cluster jackknife of the difference, ``D -/+ t(K - 1, q) se``. Of
+its swaps only the least probability is known: 2 to the power of minus the clusters that changed.
+
+**Unpaired** (MOVER): with the values x, y and their intervals (l, u)::
+
+    lower = x - y - sqrt((x - l_x)^2 + (u_y - y)^2)
+    upper = x - y + sqrt((u_x - x)^2 + (y - l_y)^2)
+
+For another coverage than that of the intervals their arms are scaled by Student's quantiles.
+
+Edges: without a unit that differs, Tango's ends are ``-/+ z^2 / (n + z^2)``. One cluster says
+nothing of the spread between clusters: `None`.
+
+References:
+    T. Tango (1998), Statistics in Medicine 17, 891-908, equations 5 to 9.
+    Q. McNemar (1947), Psychometrika 12, 153-157.
+    G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import bdtr, ndtr, ndtri, stdtrit
+
+from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.inputs import Clusters, clustered_vector
+
+__all__ = [
+    "Adjusted",
+    "Difference",
+    "holm",
+    "jackknife_difference",
+    "mcnemar_exact",
+    "paired_difference",
+    "tango",
+    "unpaired_difference",
+]
+
+_Ends: TypeAlias = tuple[float, float]
+
+_LEAST_P: Final = 1e-12  # below it p-values are not told apart
+_HALVINGS: Final = 60  # of an interval of length 2: more than a double holds
+_EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """New less old, oriented so that above 0 is better.
+
+    Attributes:
+        method: ``tango``, ``tango-clustered``, ``cluster-jackknife`` or ``mover`` (unpaired).
+        value: the difference.
+        n: units compared; 0 where no units are paired.
+        clusters: their clusters; of unpaired measurements the smaller number.
+        ends: from a coverage to the ends of the two-sided interval.
+        better: paired units that got better, in units; ``worse`` likewise. ``None`` if unknown.
+        swap_p: least probability that swapping the two within clusters explains a drop like this.
+    """
+
+    method: str
+    value: float
+    n: int
+    clusters: int
+    ends: Callable[[float], _Ends] = field(compare=False, repr=False)
+    better: float | None = None
+    worse: float | None = None
+    swap_p: float = 0.0
+
+    def lower(self, alpha: float) -> float:
+        """One-sided bound: with probability ``1 - alpha`` the truth is above it."""
+        return self.ends(1 - 2 * alpha)[0]
+
+    def upper(self, alpha: float) -> float:
+        """One-sided bound: with probability ``1 - alpha`` the truth is below it."""
+        return self.ends(1 - 2 * alpha)[1]
+
+    @property
+    def p_worse(self) -> float:
+        """One-sided p-value of "not worse": the least alpha whose upper bound is below 0."""
+        if self.value >= 0:
+            return 1.0
+        low, high = math.log(_LEAST_P), math.log(0.5)
+        for _ in range(_HALVINGS // 2):
+            middle = (low + high) / 2
+            if self.upper(math.exp(middle)) < 0:
+                high = middle
+            else:
+                low = middle
+        return max(math.exp(high), self.swap_p)
+
+    @property
+    def mcnemar(self) -> float | None:
+        """Two-sided exact McNemar p-value, units taken as independent; ``None`` if not counted."""
+        if self.better is None or self.worse is None:
+            return None
+        return mcnemar_exact(round(self.better), round(self.worse))
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """A p-value after Holm, and the alpha at which its bound says the same.
+
+    Attributes:
+        p: adjusted p-value: rejected at the level of the family if at most that level.
+        alpha: level of the one-sided bound that lies beyond 0 exactly if it is rejected.
+    """
+
+    p: float
+    alpha: float
+
+
+def mcnemar_exact(better: int, worse: int) -> float:
+    """Two-sided exact McNemar p-value: a sign test of the units that differ; 1 if there are none.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if better < 0 or worse < 0:
+        msg = f"counts are at least 0, found {better} and {worse}"
+        raise ValueError(msg)
+    return min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
+
+
+def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _Ends:
+    """Tango's score interval of ``(better - worse) / n``; counts may be fractional.
+
+    Args:
+        better: units that got better.
+        worse: units that got worse.
+        n: units in all, above 0.
+        coverage: nominal coverage, from 0 to below 1.
+
+    Raises:
+        ValueError: counts do not fit into ``n``, or the coverage is none.
+    """
+    if not (min(better, worse) >= 0 and n > 0 and better + worse <= n * (1 + 1e-9)):
+        msg = f"units that differ are among all n, found {better!r}, {worse!r} of {n!r}"
+        raise ValueError(msg)
+    if not 0 <= coverage < 1:
+        msg = f"a coverage lies between 0 and 1, found {coverage!r}"
+        raise ValueError(msg)
+    z = float(ndtri((1 + coverage) / 2))
+    value = (better - worse) / n
+
+    def statistic(delta: float) -> float:
+        b = (2 * n - better + worse) * delta - better - worse
+        c = -worse * delta * (1 - delta)
+        q = (math.sqrt(max(0.0, b * b - 8 * n * c)) - b) / (4 * n)
+        variance = n * (2 * q + delta * (1 - delta))
+        gap = better - worse - n * delta
+        return gap / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, gap)
+
+    lower = _root(lambda delta: statistic(delta) - z, -1.0, value)
+    upper = _root(lambda delta: statistic(delta) + z, value, 1.0)
+    return lower, upper
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function crosses 0 between two ends; it may be infinite at them."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if falling(middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference | None:
+    """The mean of paired differences of units that are 0 or 1 (or halves).
+
+    Args:
+        differences: new less old, one a unit, within [-1, 1], above 0 if better.
+        clusters: cluster of each unit.
+
+    Returns:
+        The difference; ``None`` with fewer than two clusters.
+
+    Raises:
+        ValueError: a difference is outside [-1, 1], or lengths differ.
+    """
+    vector, codes, count = clustered_vector(differences, clusters)
+    found = clustered_mean(vector, clusters, lower=-1.0, upper=1.0)
+    if found is None:
+        return None
+    n = vector.size
+    better, worse = float(vector[vector > 0].sum()), float(-vector[vector < 0].sum())
+    alone = count == n
+    effect = 1.0 if alone else max(1.0, found.design_effect or 1.0)
+
+    def ends(coverage: float) -> _Ends:
+        ratio = 1.0 if alone else _student(n - 1, coverage) / _student(count - 1, coverage)
+        share = ratio**2 / effect
+        return tango(better * share, worse * share, n * share, coverage)
+
+    return Difference(
+        method="tango" if alone else "tango-clustered",
+        value=float(vector.mean()),
+        n=n,
+        clusters=count,
+        ends=ends,
+        better=float((vector > 0).sum()),
+        worse=float((vector < 0).sum()),
+        swap_p=_swap_p(np.bincount(codes, weights=vector, minlength=count)),
+    )
+
+
+def _swap_p(totals: ArrayLike) -> float:
+    """Probability of a sum as low as that of ``totals`` if each had its sign by a coin."""
+    whole = np.rint(2 * np.asarray(totals)).astype(np.int64)  # doubled: halves are counts too
+    whole = whole[whole != 0]
+    if whole.size > _EXACT_CLUSTERS:
+        return float(ndtr(whole.sum() / math.sqrt(float((whole**2).sum()))))
+    # chance[s]: probability that the clusters so far which count as worse add up to s.
+    chance = np.ones(1)
+    for size in np.abs(whole):
+        longer = np.zeros(chance.size + size)
+        longer[: chance.size] += chance / 2
+        longer[size:] += chance / 2
+        chance = longer
+    lost = int(-whole[whole < 0].sum())
+    return float(min(1.0, chance[lost:].sum()))
+
+
+def jackknife_difference(
+    value: float, left_out: Sequence[float], changed: int, bounds: _Ends
+) -> Difference | None:
+    """The difference of a statistic that is no mean, such as kappa.
+
+    Args:
+        value: the oriented difference over all clusters.
+        left_out: the same without each cluster in turn; NaN where it is undefined.
+        changed: clusters with a verdict that changed.
+        bounds: least and greatest difference there can be.
+
+    Returns:
+        The difference; ``None`` with fewer than two clusters, where it is not defined without a
+        cluster, or where no cluster moves it: no spread is no certainty.
+    """
+    without = np.asarray(left_out, dtype=np.float64)
+    count = without.size
+    if count < 2 or not (math.isfinite(value) and np.isfinite(without).all()):
+        return None
+    deviations = without - without.mean()
+    error = math.sqrt((count - 1) / count * float(deviations @ deviations))
+    if error <= 1e-12:
+        return None
+
+    def ends(coverage: float) -> _Ends:
+        reach = _student(count - 1, coverage) * error
+        return max(bounds[0], value - reach), min(bounds[1], value + reach)
+
+    return Difference("cluster-jackknife", value, 0, count, ends, swap_p=0.5**changed)
+
+
+def unpaired_difference(
+    old: tuple[float, _Ends], new: tuple[float, _Ends], clusters: int, coverage: float = 0.95
+) -> Difference | None:
+    """The difference of two measurements on different units, from their clustered intervals.
+
+    Args:
+        old: value and ends of the interval, oriented so that higher is better.
+        new: the same of the new measurement.
+        clusters: the smaller number of clusters of the two.
+        coverage: of both intervals.
+
+    Returns:
+        The difference; ``None`` with fewer than two clusters.
+    """
+    if clusters < 2:
+        return None
+    (x, (lower_x, upper_x)), (y, (lower_y, upper_y)) = new, old
+    down, up = math.hypot(x - lower_x, upper_y - y), math.hypot(upper_x - x, y - lower_y)
+    unit = _student(clusters - 1, coverage)
+
+    def ends(wanted: float) -> _Ends:
+        scale = _student(clusters - 1, wanted) / unit
+        return x - y - scale * down, x - y + scale * up
+
+    return Difference("mover", x - y, 0, clusters, ends)
+
+
+def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:
+    """Holm's step-down adjustment, which keeps the chance of any false rejection at ``alpha``.
+
+    Args:
+        p_values: one a hypothesis of the family.
+        alpha: level of the family.
+
+    Returns:
+        For each, in the same order, the adjusted p-value and the level of its bound: that of its
+        step if it is rejected, else that of the step at which Holm stopped.
+    """
+    size = len(p_values)
+    found: list[Adjusted | None] = [None] * size
+    so_far, level, stopped = 0.0, alpha, False
+    for step, index in enumerate(sorted(range(size), key=lambda i: p_values[i])):
+        so_far = max(so_far, min(1.0, (size - step) * p_values[index]))
+        level = level if stopped else alpha / (size - step)
+        stopped = stopped or so_far > alpha
+        found[index] = Adjusted(so_far, level)
+    return [one for one in found if one is not None]
+
+
+def _student(degrees: int, coverage: float) -> float:
+    # At coverage 0 both quantiles are 0, and their ratio is that of the densities: 1 in the limit.
+    return float(stdtrit(degrees, (1 + max(coverage, 1e-9)) / 2))

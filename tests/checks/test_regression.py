@@ -1,0 +1,246 @@
+"""Then and now: what is called improved, unchanged, regressed or inconclusive, and what passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.regression import RegressionOutcome, Side, compare
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.comparison import holm
+from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
+
+STEADY = ("YES", "YES")
+FLIPS = ("YES", "NO")
+
+
+def wordings(flips: int, items: int = 40, *, first: int = 0) -> Cell:
+    """A judge of items under two wordings: half are NO, and ``flips`` items flip."""
+    answers = {
+        f"i{k}": FLIPS if first <= k < first + flips else (STEADY, ("NO", "NO"))[k % 2]
+        for k in range(items)
+    }
+    return cell(YES_NO, worded(answers))
+
+
+def sides(old: Cell, new: Cell) -> tuple[Side, Side]:
+    return Side.of(old), Side.of(new)
+
+
+def outcome(
+    old: Cell,
+    new: Cell,
+    measure: str = "jss",
+    *,
+    policy: Policy = "estimate",
+    others: tuple[float, ...] = (),
+    **given: Any,
+) -> RegressionOutcome:
+    """The outcome of one check in a family with ``others``, by their p-values."""
+    check = declare_check("no_regression", (measure,), {"suite": "s", **given})
+    then, now = sides(old, new)
+    found = compare(then, now, measure, check.condition)
+    adjusted = holm([found.p_worse, *others])[0]
+    return RegressionOutcome(check, "s", policy, found, adjusted, 1 + len(others), then, now)
+
+
+def test_the_same_verdicts_are_unchanged_without_a_test() -> None:
+    found = outcome(wordings(10), wordings(10))
+    assert (found.verdict, found.outcome, found.warnings) == ("unchanged", "pass", ())
+    assert found.comparison.difference is None
+    assert found.comparison.p_worse == 1
+
+
+def test_many_flips_more_are_a_regression_and_fail() -> None:
+    found = outcome(wordings(0), wordings(8))
+    # 8 of 40 items, one pair each, all for the worse: exact one-sided p = 1/2^8.
+    assert found.comparison.difference is not None
+    assert found.comparison.difference.method == "tango"
+    assert found.comparison.difference.value == pytest.approx(-8 / 40)
+    assert found.comparison.p_worse == pytest.approx(1 / 2**8)
+    assert (found.verdict, found.outcome) == ("regressed", "fail")
+
+
+def test_a_measure_of_which_less_is_better_is_turned_round() -> None:
+    worse = outcome(wordings(0), wordings(8), "flip_rate")
+    assert worse.verdict == "regressed"
+    # New less old as people read it: the rate rose by 0.2.
+    low, high = worse.comparison.interval() or (0, 0)
+    assert low < 8 / 40 < high
+    assert "flip_rate 0.000 -> 0.200, difference +0.200" in summary(worse)
+    assert outcome(wordings(8), wordings(0), "flip_rate").verdict == "improved"
+
+
+def test_a_loss_within_the_margin_is_unchanged_however_certain() -> None:
+    # 60 of 400 items: the 95% lower bound of the change is near -0.18, the upper one below 0.
+    old, new = wordings(0, 400), wordings(60, 400)
+    assert outcome(old, new, margin=0.05).verdict == "regressed"
+    assert outcome(old, new, margin=0.25).verdict == "unchanged"
+
+
+def test_few_flips_are_inconclusive_pass_under_estimate_and_fail_under_confident() -> None:
+    # One of 20 for the worse: no one calls that a regression, and no one can exclude a loss of 5%.
+    loose = outcome(wordings(0, 20), wordings(1, 20))
+    assert (loose.verdict, loose.outcome) == ("inconclusive", "pass")
+    assert "about" in loose.warnings[0]
+    strict = outcome(wordings(0, 20), wordings(1, 20), policy="confident")
+    assert (strict.verdict, strict.outcome) == ("inconclusive", "inconclusive")
+
+
+def test_an_estimate_below_the_margin_does_not_pass_even_where_it_is_inconclusive() -> None:
+    # 3 of 20 are a loss of 0.15, and three coins fall alike once in eight.
+    found = outcome(wordings(0, 20), wordings(3, 20))
+    assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
+
+
+def test_the_clusters_said_to_be_needed_settle_it() -> None:
+    found = outcome(wordings(0, 20), wordings(3, 20))
+    needed = found.comparison.clusters_needed(found.margin, found.adjusted)
+    assert needed is not None
+    assert needed > 20
+    # As many clusters, with the same share of flips, twice over for the rounding of small counts.
+    settled = outcome(wordings(0, 2 * needed), wordings(round(0.15 * 2 * needed), 2 * needed))
+    assert settled.verdict == "regressed"
+
+
+def test_holm_lets_one_of_many_checks_reject_less_easily() -> None:
+    # p = 1/2^5 = 0.031 alone; of four checks the least has to be below 0.05 / 4.
+    old, new = wordings(0), wordings(5)
+    assert outcome(old, new).verdict == "regressed"
+    found = outcome(old, new, others=(0.5, 0.6, 0.7))
+    assert found.verdict == "inconclusive"
+    assert found.adjusted.p == pytest.approx(4 / 2**5)
+    # With another that rejects at the first step, three remain.
+    assert outcome(old, new, others=(0.001, 0.6, 0.7)).adjusted.p == pytest.approx(3 / 2**5)
+
+
+def test_a_judge_that_gives_one_answer_now_is_no_better_for_its_jss() -> None:
+    one_answer = cell(YES_NO, worded({f"i{k}": STEADY for k in range(40)}))
+    for policy in ("estimate", "confident"):
+        found = outcome(wordings(10), one_answer, policy=policy)  # type: ignore[arg-type]
+        assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
+        assert "degenerate" in found.warnings[0]
+
+
+def test_flips_hidden_behind_missing_replies_do_not_pass() -> None:
+    # The 5 items that flipped state no verdict now: 5 of 40 pairs have no partner, above 5%.
+    lost = [
+        judgment(f"i{k}", "?" if k < 5 else "NO" if k % 2 else "YES", template=t, pairwise=False)
+        for k in range(40)
+        for t in ("t1", "t2")
+    ]
+    found = outcome(wordings(0), cell(YES_NO, lost))
+    assert found.outcome == "inconclusive"
+    assert "5 of 40 units" in found.warnings[0]
+
+
+def test_what_was_not_measured_is_inconclusive_and_says_which() -> None:
+    alone = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)}))
+    found = outcome(alone, wordings(0, 10))
+    assert found.outcome == "inconclusive"
+    assert found.warnings[0].startswith("the baseline has no jss")
+
+
+def test_kappa_is_compared_by_leaving_out_clusters() -> None:
+    found = outcome(wordings(0), wordings(16, first=4), "kappa")
+    assert found.comparison.difference is not None
+    assert found.comparison.difference.method == "cluster-jackknife"
+    assert found.comparison.difference.clusters == 40
+    assert found.verdict == "regressed"
+    # What changed is shown by trial: the second wording of 8 items of each label, or the first.
+    assert len(found.comparison.worse) == 16
+
+
+def test_side_bias_of_a_judge_that_came_to_like_the_first_slot_is_a_regression() -> None:
+    fair = cell(SLOTS, both_orders("p", [("A", "B")] * 40))
+    leaning = cell(SLOTS, both_orders("p", [("A", "A")] * 20 + [("A", "B")] * 20))
+    found = outcome(fair, leaning, "side_bias")
+    # First slots: 60 of 80, so |0.75 - 0.5|.
+    assert found.comparison.new.value == pytest.approx(0.25)
+    assert found.verdict == "regressed"
+
+
+def test_other_items_are_compared_unpaired_and_it_is_said() -> None:
+    others = cell(YES_NO, worded({f"x{k}": FLIPS for k in range(40)}))
+    found = outcome(wordings(4), others).comparison
+    assert found.difference is not None
+    assert found.difference.method == "mover"
+    assert "unpaired" in found.notes[0]
+    assert found.difference.mcnemar is None
+
+
+def test_units_without_a_partner_are_counted() -> None:
+    found = outcome(wordings(0, 40), wordings(0, 38)).comparison
+    assert found.notes == ("2 units of the baseline and 0 of the session have no partner",)
+
+
+def test_construct_dependent_measures_are_shown_and_never_judged() -> None:
+    old, new = sides(wordings(0), wordings(0))
+    assert not compare(old, new, "tie_rate").judged
+    with pytest.raises(UsageError, match="no direction"):
+        declare_check("no_regression", ("tie_rate",), {"suite": "s"})
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "says"),
+    [
+        ((), {}, "measure"),
+        (("jsss",), {}, "did you mean 'jss'"),
+        (("jss",), {"margin": -0.1}, "margin"),
+        (("jss",), {"margin": 2}, "from 0 to 1"),
+        (("jss",), {"bar": 0.9}, "argument of no_regression"),
+    ],
+)
+def test_a_wrong_declaration_says_what_is_right(
+    args: tuple[str, ...], kwargs: Mapping[str, Any], says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        declare_check("no_regression", args, kwargs)
+
+
+def test_the_margin_has_a_default_for_each_measure_and_stands_in_the_id() -> None:
+    def declared(*args: Any, **kwargs: Any) -> Check:
+        return declare_check("no_regression", args, kwargs)
+
+    assert declared("jss").id == "no_regression[jss,0.05]"
+    assert declared("kappa").id == "no_regression[kappa,0.1]"
+    assert declared("dark_current", margin=0.1).id == "no_regression[dark_current,0.1]"
+    assert declared("dark_current").suite == "vacuum"
+    shown = declared("target_sensitivity", distance=1).id
+    assert shown == "no_regression[target_sensitivity,0.05,distance=1]"
+
+
+def explained(old: Cell, new: Cell, **given: Any) -> list[str]:
+    found = outcome(old, new, **given)
+    asked: Callable[[str], str] = lambda trial: f"is it so, {trial}?"  # noqa: E731
+    return explain(found, new, "mine", asked, "pytest x").splitlines()
+
+
+def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> None:
+    def replied(word: str, text: str) -> Cell:
+        many = [
+            judgment(f"i{k}", said, template=t, pairwise=False, reply=f"{text} {said}")
+            for k in range(20)
+            for t, said in (("t1", "YES" if k % 2 else "NO"), ("t2", word if k < 8 else "YES"))
+        ]
+        return cell(YES_NO, many)
+
+    lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"), measure="agreement")
+    assert lines[0].startswith("no_regression[agreement,0.05]")
+    lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"))
+    # Of the 8 items whose second wording changed, the 4 that were NO agreed before and flip now;
+    # the other 4 were flips and agree now.
+    assert lines[1] == "  flipped for the worse: 4, on 4 items"
+    assert lines[2] == "    s/i0/t1/ab/r1: NO -> NO"
+    assert lines[5] == "    s/i0/t2/ab/r1: NO -> YES"
+    assert "then NO" in lines[7]
+    assert "now\\x1b[31m YES" in lines[7]
+    assert lines[7].index("then") < lines[7].index("|") < lines[7].index("now")
+    assert any("what changed" in line for line in lines)
+    assert lines[-1].endswith("pytest x")

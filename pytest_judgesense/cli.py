@@ -1,4 +1,4 @@
-"""``judgesense``: datasheets from judgment logs, recordings, and the embedded judge over HTTP.
+"""``judgesense``: suites linted, judgment logs, recordings, and the embedded judge over HTTP.
 
 Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endpoint was broken.
 """
@@ -6,29 +6,16 @@ Exit codes: 0 fine, 1 a bar failed, 2 the command was wrong, 3 a file or an endp
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from pytest_judgesense import __version__
-from pytest_judgesense.errors import (
-    JudgesenseError,
-    UsageError,
-    printable,
-    printable_lines,
-    unknown_name,
-)
-
-if TYPE_CHECKING:
-    from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense import __version__, actions
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable_lines
 
 __all__ = ["main"]
 
-WRONG_COMMAND: Final = 2
-BROKEN_FILE: Final = 3
 _LARGEST_PORT: Final = 65535
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -42,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(options)
     except JudgesenseError as error:
         sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
-        return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
+        return actions.WRONG_COMMAND if isinstance(error, UsageError) else actions.BROKEN_FILE
     except BrokenPipeError:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
         sys.stdout = None
@@ -65,46 +52,84 @@ def _parser() -> argparse.ArgumentParser:
         help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
     )
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
-    report.set_defaults(run=_report)
+    report.set_defaults(run=actions.report)
 
-    imports = commands.add_parser("import", help="turn foreign results into a judgment log")
-    imports.add_argument("kind", choices=["llmbar"], metavar="KIND", help="llmbar")
-    imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
-    imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
-    imports.add_argument(
-        "--reparse",
-        action="store_true",
-        help="read the completions anew instead of keeping the recorded verdicts",
+    lint = commands.add_parser("lint", help="say what would make a suite's numbers worthless")
+    lint.add_argument(
+        "suites",
+        nargs="*",
+        metavar="SUITE",
+        help="suite file, folder, or name (default: the suites here, else the built-in ones)",
     )
-    imports.set_defaults(run=_import)
+    lint.set_defaults(run=actions.lint)
 
     screen = commands.add_parser("equivalence", help="ask a judge whether templates ask the same")
     screen.add_argument("judge_suite", metavar="SUITE", help="whose template pairs")
     screen.add_argument("--judge-name", required=True, metavar="NAME")
     screen.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
     _add_cassettes(screen)
-    screen.set_defaults(run=_equivalence)
+    screen.set_defaults(run=actions.equivalence)
 
+    _add_import(commands)
     serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
-    serve.set_defaults(run=_serve)
+    serve.set_defaults(run=actions.serve)
     _add_interchange(commands)
     _add_planning(commands)
     return parser
 
 
+def _add_import(commands: _Commands) -> None:
+    """Results and benchmark files of others."""
+    imports = commands.add_parser("import", help="turn foreign files into a judgment log or suite")
+    kinds = ["llmbar", "judgesense", "games", "table"]
+    imports.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
+    imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    imports.add_argument(
+        "--reparse",
+        action="store_true",
+        help="llmbar: read the completions anew instead of keeping the recorded verdicts",
+    )
+    imports.add_argument(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="judgesense: the pair file of a decision log, for its clusters",
+    )
+    imports.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="FIELD=COLUMN",
+        help="table: the column that holds a field of a judgment; may be repeated",
+    )
+    imports.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="SAID=MEANT",
+        help="table: what a verdict or label is called here (model_a=A); may be repeated",
+    )
+    imports.add_argument("--judge", metavar="NAME", help="table: the judge of all rows")
+    imports.add_argument("--suite", metavar="NAME", help="games, table: the suite of all rows")
+    imports.set_defaults(run=actions.import_)
+
+
 def _add_interchange(commands: _Commands) -> None:
     """Recordings to and from other programs and machines."""
     cassettes = commands.add_parser("cassettes", help="work with recordings")
-    actions = cassettes.add_subparsers(required=True, metavar="ACTION")
-    convert = actions.add_parser("convert", help="convert a cassette to or from stock vcrpy")
+    verbs = cassettes.add_subparsers(required=True, metavar="ACTION")
+    convert = verbs.add_parser("convert", help="convert a cassette to or from stock vcrpy")
     convert.add_argument(
         "source", type=Path, metavar="FILE", help="cassette (.jsonl), or vcrpy's .yaml or .json"
     )
     convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="the other of the two")
     _add_judge_and_suite(convert, required=False)
-    convert.set_defaults(run=_convert)
-    check = actions.add_parser("check", help="search recordings for secrets (exit code 1: found)")
+    convert.set_defaults(run=actions.convert)
+    check = verbs.add_parser("check", help="search recordings for secrets (exit code 1: found)")
     check.add_argument(
         "paths",
         nargs="+",
@@ -112,36 +137,36 @@ def _add_interchange(commands: _Commands) -> None:
         metavar="PATH",
         help="cassette of this project (.jsonl) or of vcrpy (.yaml, .yml, .json), or a folder",
     )
-    check.set_defaults(run=_check_cassettes)
+    check.set_defaults(run=actions.check_cassettes)
 
     batch = commands.add_parser("batch", help="ask by an OpenAI-batch file (or vllm run-batch)")
     steps = batch.add_subparsers(required=True, metavar="STEP")
     export = steps.add_parser("export", help="write the requests of the trials not yet recorded")
     export.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
     _add_judge_and_suite(export, required=True)
-    export.set_defaults(run=_batch_export)
+    export.set_defaults(run=actions.batch_export)
     results = steps.add_parser("import", help="record the results: output and error files")
     results.add_argument("results", nargs="+", type=Path, metavar="FILE")
     _add_judge_and_suite(results, required=True)
-    results.set_defaults(run=_batch_import)
+    results.set_defaults(run=actions.batch_import)
 
     merge = commands.add_parser("merge", help="join cassettes, logs or datasheets of CI shards")
     merge.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
     merge.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
-    merge.set_defaults(run=_merge)
+    merge.set_defaults(run=actions.merge)
 
 
 def _add_planning(commands: _Commands) -> None:
     """What a suite costs, and what its checks can tell."""
     for name, said, run in (
-        ("plan", "calls, tokens, cost and power, before any call", _plan),
-        ("power", "chances that checks do not pass, and what they stop", _power),
+        ("plan", "calls, tokens, cost and power, before any call", actions.plan),
+        ("power", "chances that checks do not pass, and what they stop", actions.power),
     ):
         command = commands.add_parser(name, help=said)
         option = command.add_argument
         option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
         option("--judge-name", required=name == "plan", metavar="NAME")
-        option("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+        _add_cassettes(command)
         option("--judge-policy", choices=["estimate", "confident"], default="estimate")
         option("--judge-seed", type=_seed, default=0, metavar="N")
         option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
@@ -168,11 +193,11 @@ def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _seed(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
-    return value
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value
 
 
 def _share(text: str) -> float:
@@ -187,193 +212,18 @@ def _assumption(text: str) -> tuple[str, float]:
     return name, _share(number)
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
+    return value
+
+
 def _port(text: str) -> int:
     value = int(text)
     if not 0 <= value <= _LARGEST_PORT:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_LARGEST_PORT}")
     return value
-
-
-def _report(options: argparse.Namespace) -> int:
-    from pytest_judgesense.datasheet.assembly import write_datasheet
-    from pytest_judgesense.datasheet.terminal import datasheet_lines
-    from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
-
-    cells = cells_of_logs(options.logs, options.seed)
-    if not cells:
-        raise UsageError(
-            "there is nothing to report on",
-            found="no judgment in " + ", ".join(str(path) for path in options.logs),
-            expected="at least one line",
-        )
-    sheet = datasheet_of_cells(cells, options.seed)
-    for line in datasheet_lines(sheet):
-        print(printable(line))
-    for path in options.datasheet:
-        write_datasheet(path, sheet, [list(log_of_cells(cells))])
-        print(printable(f"datasheet written: {path}"))
-    return 0
-
-
-def _import(options: argparse.Namespace) -> int:
-    from pytest_judgesense.datasheet.log import log_line
-    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
-
-    judgments = list(read_llmbar(options.path, reparse=options.reparse))
-    try:
-        options.output.parent.mkdir(parents=True, exist_ok=True)
-        with options.output.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(log_line(judgment, DESIGN) + "\n" for judgment in judgments)
-    except OSError as error:
-        raise UsageError(f"{options.output} cannot be written", found=str(error)) from error
-    judges = sorted({judgment.judge for judgment in judgments})
-    suites = sorted({judgment.trial.suite for judgment in judgments})
-    unparsed = sum(judgment.verdict is None for judgment in judgments)
-    said = f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}"
-    print(printable(f"{said}; {unparsed} state no verdict"))
-    print(printable(f"written: {options.output}"))
-    return 0
-
-
-def _check_cassettes(options: argparse.Namespace) -> int:
-    from pytest_judgesense.cassettes.checking import check_cassettes
-
-    checked = check_cassettes(options.paths, os.environ)
-    for finding in checked.findings:
-        print(printable(f"{finding.place}: {finding.what}"))
-    for error in checked.broken:
-        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
-    if checked.skipped:
-        named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
-        print(printable(f"not searched for, as words and not secrets: {named}"))
-    print(
-        f"{len(checked.findings)} secrets in {checked.files} files, {checked.exchanges} exchanges"
-    )
-    if checked.broken:
-        return BROKEN_FILE
-    return 1 if checked.findings else 0
-
-
-def _serve(options: argparse.Namespace) -> int:
-    from pytest_judgesense.judges.embedded.observer import PROFILES
-    from pytest_judgesense.judges.embedded.server import EmbeddedServer
-
-    try:
-        server = EmbeddedServer(options.port)
-    except OSError as error:
-        raise UsageError(
-            f"port {options.port} cannot be served",
-            found=str(error),
-            remedy="choose another port, or 0 for any",
-        ) from error
-    print(f"the embedded judge is served at {server.base_url}", flush=True)
-    print(f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages")
-    print("Ctrl-C ends it.", flush=True)
-    try:
-        server.serve_forever(poll_interval=0.1)
-    except KeyboardInterrupt:
-        print()
-    finally:
-        server.server_close()
-    return 0
-
-
-def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
-    """The judge that this folder's project declares, and the suite, as pytest would take them."""
-    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-
-    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
-    return judge, _suite(options)
-
-
-def _suite(options: argparse.Namespace) -> Suite:
-    from pytest_judgesense.suites.builtin import builtin_suites
-    from pytest_judgesense.suites.loading import load_suite
-
-    base, _, preset = options.judge_suite.partition("@")
-    known = builtin_suites()
-    own = Path("suites") / base / f"{base}.suite.toml"
-    for path in (Path(base), own, known.get(base, own)):
-        if path.name.endswith(".suite.toml") and path.is_file():
-            return load_suite(path, preset or None)
-    raise unknown_name("suite", base, known)
-
-
-def _convert(options: argparse.Namespace) -> int:
-    from pytest_judgesense.interchange import from_foreign_vcr, from_vcr, to_vcr
-
-    source, target = options.source, options.output
-    if options.judge_name and options.judge_suite and target is None:
-        judge, suite = _judge_and_suite(options)
-        lines = from_foreign_vcr(source, judge, suite, options.judge_cassettes)
-    elif target is None or options.judge_name or options.judge_suite:
-        raise UsageError(
-            "it is not said where to convert to",
-            expected="-o FILE; or, for what vcrpy has recorded itself, --judge-name and "
-            "--judge-suite together, which name the cassette",
-        )
-    elif source.suffix == ".jsonl":
-        lines = to_vcr(source, target)
-    else:
-        lines = from_vcr(source, target)
-    return _print(lines)
-
-
-def _batch_export(options: argparse.Namespace) -> int:
-    from pytest_judgesense.interchange import export_batch
-
-    judge, suite = _judge_and_suite(options)
-    return _print(export_batch(judge, suite, options.judge_cassettes, options.output))
-
-
-def _batch_import(options: argparse.Namespace) -> int:
-    from pytest_judgesense.interchange import import_batch
-
-    judge, suite = _judge_and_suite(options)
-    return _print(import_batch(judge, suite, options.judge_cassettes, options.results))
-
-
-def _equivalence(options: argparse.Namespace) -> int:
-    from pytest_judgesense.screening import screen_equivalence
-
-    judge, suite = _judge_and_suite(options)
-    return _print(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
-
-
-def _plan(options: argparse.Namespace) -> int:
-    from pytest_judgesense.power import plan_lines
-
-    _print(plan_lines(*_judge_and_suite(options), options.judge_cassettes))
-    return _power(options)
-
-
-def _power(options: argparse.Namespace) -> int:
-    from pytest_judgesense.power import Asked, power_lines
-
-    asked = Asked(
-        options.judge_policy,
-        options.judge_seed,
-        options.drop,
-        options.precision,
-        dict(options.assume),
-        options.correlation,
-    )
-    if options.judge_name is None or options.assume:
-        return _print(power_lines(_suite(options), asked))
-    judge, suite = _judge_and_suite(options)
-    return _print(power_lines(suite, asked, judge, options.judge_cassettes))
-
-
-def _merge(options: argparse.Namespace) -> int:
-    from pytest_judgesense.reporting import merge
-
-    return _print(merge(options.sources, options.output))
-
-
-def _print(lines: Iterable[str]) -> int:
-    for line in lines:
-        print(line)
-    return 0
 
 
 if __name__ == "__main__":

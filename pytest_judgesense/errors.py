@@ -13,6 +13,7 @@
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
         ├── StaleRecording     the trial is recorded, but with another request: record it again
+        ├── OldRecording       the trial was recorded longer ago than the user allows: likewise
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says four things: what was wrong, what was found, what was expected and what to do.
@@ -35,6 +36,7 @@ __all__ = [
     "LogError",
     "MissingRecording",
     "NetworkRefused",
+    "OldRecording",
     "StaleRecording",
     "SuiteError",
     "UsageError",
@@ -127,6 +129,10 @@ class MissingRecording(CassetteError):
 
 class StaleRecording(CassetteError):
     """A trial is recorded, but its request has changed since."""
+
+
+class OldRecording(CassetteError):
+    """A recording is older than the user allows."""
 
 
 class BrokenCassette(CassetteError):

@@ -7,16 +7,19 @@ module that imports every station. It reads like that arrow.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pytest_judgesense.cassettes.credentials import Credentials
+from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.recordings import models_of
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
+from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
@@ -24,6 +27,7 @@ from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
@@ -38,7 +42,7 @@ from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Measurement", "Mode", "cell_of", "measure"]
+__all__ = ["Measurement", "Mode", "ask_all", "cell_of", "measure", "models_named"]
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
@@ -54,8 +58,10 @@ class Measurement:
         estimates: all of them.
         calls: what it took.
         served: models that the replies named.
-        recorded: when the first and the last exchange were recorded.
+        recorded: when the first and the last answer were recorded.
         notices: what should be told but is no error.
+        asked: the trials that were asked in this session, each with how often it was retried.
+        oldest: the cassette with the oldest answer.
     """
 
     judge: JudgeSpec
@@ -67,6 +73,8 @@ class Measurement:
     recorded: tuple[str, str] | None
     seed: int
     notices: tuple[str, ...] = ()
+    asked: Mapping[str, int] = field(default_factory=dict)
+    oldest: Path | None = None
 
     @property
     def cell(self) -> Cell:
@@ -121,6 +129,7 @@ def measure(
     traffic: Traffic | None = None,
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
+    session: SessionCalls | None = None,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -136,6 +145,7 @@ def measure(
         traffic: the judge's calls so far: pace, places and limits go on from there.
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
+        session: what the session has asked so far; it is added to. What failed is not asked again.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -161,15 +171,20 @@ def measure(
     ]
     if mode == "replay":
         _verify_recorded(by_tape, how_to_record)
+    session = session or SessionCalls()
+    before = [session.on(path) for path in cassettes.values()]
     known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
+    known = known.union(*(asked.failed for asked in before))
     traffic = traffic or Traffic(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
     tell = told(unknown)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
-    for tape, part in by_tape:
-        asked = loop.run(_ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell)))
-        for trial, answer in zip(part, asked, strict=True):
+    for (tape, part), on_tape in zip(by_tape, before, strict=True):
+        given = loop.run(
+            ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell), on_tape)
+        )
+        for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
             else:
@@ -177,22 +192,49 @@ def measure(
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge.name, trial, answers[trial.id]) for trial in trials)
-    replies = [answer.reply for answer in answers.values()]
-    spans = [tape.recorded for tape in tapes if tape.recorded]
+    served = models_named(judge, answers.values(), by_tape)
+    spans = [
+        (*span, tape.path)
+        for tape, part in by_tape
+        if (span := tape.recorded_of(trial.id for trial in part))
+    ]
     return Measurement(
         judge=judge,
         suite=own,
         judgments=judgments,
         estimates=estimate_all(cell_of(judge.name, own, judgments, seed)),
         calls=_calls(judgments, answers.values(), judge.prices),
-        served=tuple(sorted({r.model for r in replies if isinstance(r, Reply) and r.model})),
-        recorded=(min(a for a, _ in spans), max(b for _, b in spans)) if spans else None,
+        served=tuple(sorted(set().union(*served.values()))),
+        recorded=(min(a for a, *_ in spans), max(b for _, b, _ in spans)) if spans else None,
+        oldest=min(spans)[-1] if spans else None,
         seed=seed,
         notices=(
-            *dict.fromkeys(notice for tape in tapes for notice in tape.notices),
+            *dict.fromkeys(
+                notice
+                for tape, on_tape in zip(tapes, before, strict=True)
+                for notice in on_tape.noted(tape.notices)
+            ),
+            *(told for model in served for told in changed_within(model, served[model])),
             *failures(judgments),
         ),
+        asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
     )
+
+
+def models_named(
+    judge: JudgeSpec, answers: Iterable[Answer], tapes: Iterable[tuple[Tape, Sequence[Trial]]]
+) -> dict[str, Counter[str]]:
+    """How many replies name each model, by the model that was asked for."""
+    if judge.provider == "callable":  # whom it asks, only its calls tell
+        return models_of(
+            exchange
+            for tape, trials in tapes
+            for wanted in ({trial.id for trial in trials},)
+            for exchange in read_exchanges(tape.path)
+            if exchange.trial in wanted
+        )
+    replies = [answer.reply for answer in answers]
+    return {judge.model: Counter(r.model for r in replies if isinstance(r, Reply) and r.model)}
 
 
 def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:
@@ -200,7 +242,7 @@ def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) 
     return Cell(judge, suite.name, suite.design, tuple(judgments), seed)
 
 
-async def _ask_all(
+async def ask_all(
     judge: JudgeSpec,
     suite: Suite,
     trials: Sequence[Trial],
@@ -208,14 +250,16 @@ async def _ask_all(
     traffic: Traffic,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
+    before: AskedOn,
 ) -> list[Answer | LimitReached]:
+    """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     messages = renderer(suite, judge)
     async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
         if tape.mode == "replay" and judge.provider != "callable":
             return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
         with tape.intercepting():
             return await _together(
-                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell
+                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell, before
             )
 
 
@@ -224,18 +268,25 @@ async def _together(
     asked: Iterable[tuple[Trial, list[dict[str, str]]]],
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
+    before: AskedOn,
 ) -> list[Answer | LimitReached]:
     # The judge's traffic decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
     begun = asyncio.Semaphore(2 * concurrency)
 
     async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer | LimitReached:
+        if failed := before.failure(trial.id, messages):
+            return failed
         try:
             async with begun:
                 answer = await asker.ask(trial.id, messages, trial.replicate)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
         tell(trial, answer)
+        if answer.made:
+            before.add(trial.id, messages, answer)
+        elif earlier := before.of(trial.id, messages):
+            return earlier.again(answer)
         return answer
 
     tasks = [asyncio.ensure_future(one(trial, messages)) for trial, messages in asked]

@@ -1,4 +1,7 @@
-"""From judgment logs to a datasheet, and from the files of several machines to one."""
+"""From judgment logs to a datasheet, and from the files of several machines to one.
+
+Text in lines, for a command line that prints it.
+"""
 
 from __future__ import annotations
 

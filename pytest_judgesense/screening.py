@@ -1,4 +1,6 @@
-"""A judge screens template pairs for equivalence; people decide.
+"""What is looked at before a suite is trusted: what lint says of it, and a judge of its wordings.
+
+A judge screens template pairs for equivalence; people decide.
 
 The question is a suite like any other: its items are the template pairs of the suite in question,
 its labels YES, NO and UNSURE. So it is asked, recorded, replayed and parsed like one. What comes
@@ -14,21 +16,24 @@ import shlex
 import sys
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.checks.outcome import lint_suite
+from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judgment import Verdict
 from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Item, Suite, Template
 
-__all__ = ["screen_equivalence"]
+__all__ = ["lint_report", "screen_equivalence"]
 
 _SYSTEM: Final = "You compare instructions. Answer with one word."
 _QUESTION: Final = Template(
@@ -55,6 +60,39 @@ The labels of the two instructions mean the opposite of each other. Read those o
 exchanged before you compare.
 """
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def lint_report(paths: Iterable[Path]) -> tuple[list[str], int, int]:
+    """What is wrong with suites and their presets, in lines; a finding stands once a file.
+
+    Returns:
+        The lines, the last of them a summary; how many errors there are; how many files cannot be
+        read.
+    """
+    lines: list[str] = []
+    found = {"error": 0, "warning": 0}
+    suites = broken = 0
+    for path in paths:
+        told: set[tuple[str, str, str]] = set()
+        try:
+            for preset in (None, *presets_of(path)):
+                suite = load_suite(path, preset)
+                suites += 1
+                new = [finding for finding in lint_suite(suite) if finding.key not in told]
+                told |= {finding.key for finding in new}
+                if new or preset is None:
+                    lines.append(f"{suite.name}:{'' if new else ' nothing found'}")
+                for finding in new:
+                    found[finding.severity] += 1
+                    lines += [f"  {line}" for line in finding.lines]
+        except JudgesenseError as error:
+            broken += 1
+            lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]
+    counted = [(suites, "suite or preset"), *((found[word], word) for word in found)]
+    counted += [(broken, "broken file")] if broken else []
+    plural = {"suite or preset": "suites and presets"}
+    total = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for n, word in counted]
+    return [*lines, ", ".join(total)], found["error"], broken
 
 
 def screen_equivalence(

@@ -15,6 +15,7 @@ from pytest_judgesense.errors import (
     LogError,
     MissingRecording,
     NetworkRefused,
+    OldRecording,
     StaleRecording,
     SuiteError,
     UsageError,
@@ -53,6 +54,7 @@ def test_parts_that_are_not_given_take_no_line() -> None:
         (CassetteError, JudgesenseError),
         (MissingRecording, CassetteError),
         (StaleRecording, CassetteError),
+        (OldRecording, CassetteError),
         (BrokenCassette, CassetteError),
     ],
 )

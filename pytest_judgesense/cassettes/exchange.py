@@ -50,6 +50,8 @@ Body: TypeAlias = str | bytes
 _T = TypeVar("_T")
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
+_MODEL: Final = re.compile(r'(?<!\\)"model"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _REMEDY: Final = (
     "restore the file from version control, or delete the line and record what is missing with "
@@ -107,6 +109,17 @@ class Exchange:
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
         return is_answer(self.response.status, self.response.headers)
+
+    @property
+    def models(self) -> tuple[str, str] | None:
+        """The model that was asked for (else the URL), and the one that the answer names, if any.
+
+        Bodies of JSON and streams of it are read alike, whatever provider they are from.
+        """
+        served = _model_of(self.response.body)
+        if served is None or self.request.method == "CALL":
+            return None
+        return _model_of(self.request.body) or self.request.url, served
 
     def to_line(self) -> str:
         """The cassette line of this exchange, without a line break."""
@@ -200,6 +213,11 @@ def as_body(data: bytes) -> Body:
 def as_bytes(body: Body) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def _model_of(body: Body) -> str | None:
+    found = _MODEL.search(body) if isinstance(body, str) else None
+    return found and found[1]
 
 
 def _verified(data: Any) -> dict[str, Any]:

@@ -140,6 +140,10 @@ class Ledger:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
         return self._recordings.span
 
+    def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
+        """When the first and the last answer to ``trials`` was recorded (see `Recordings`)."""
+        return self._recordings.span_of(trials)
+
     @property
     def trials(self) -> set[str]:
         """Ids of the trials of which anything is recorded."""

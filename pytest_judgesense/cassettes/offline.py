@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
@@ -19,12 +20,17 @@ from unittest import mock
 from pytest_judgesense.cassettes.scope import current_scope, entered
 from pytest_judgesense.errors import NetworkRefused
 
-__all__ = ["refuse_sockets"]
+__all__ = ["refuse_sockets", "socket_pairs"]
 
+# Python's own class, though a guard derived from it may stand in its place (see `socket_pairs`).
+_SOCKET: Final = next(
+    (cls for cls in socket.socket.__mro__ if cls.__module__ == "socket"), socket.socket
+)
+_PAIRING: Final = threading.RLock()
 # Owner, name, and the position of the address among the arguments.
 _DOORS: Final[tuple[tuple[object, str, int], ...]] = (
-    (socket.socket, "connect", 1),
-    (socket.socket, "connect_ex", 1),
+    (_SOCKET, "connect", 1),
+    (_SOCKET, "connect_ex", 1),
     (socket, "getaddrinfo", 0),
     (asyncio.BaseEventLoop, "getaddrinfo", 1),
     # On Windows the loop connects without `socket.connect`.
@@ -49,6 +55,17 @@ def refuse_sockets() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def socket_pairs() -> Iterator[None]:
+    """Let socket pairs be made within this block where a guard forbids all sockets.
+
+    pytest-socket puts a class in the place of ``socket.socket`` that refuses to be made. A pair
+    reaches nobody, and no event loop starts without one.
+    """
+    with _PAIRING, mock.patch.object(socket, "socket", _SOCKET):
+        yield
+
+
 def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
     @wraps(connect)
     def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -59,7 +76,7 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
         error = NetworkRefused(
             f"trial {scope.trial} tried to reach {address!r} while replaying",
             expected="every answer from the cassette",
-            remedy="use a client that is recorded (httpx, requests, urllib3, aiohttp, tornado), or "
+            remedy="use a client that is recorded (httpx, requests, urllib, aiohttp, tornado), or "
             "record the trial again with --judge-mode record",
         )
         scope.remember(error)
@@ -71,7 +88,7 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
 def _outside(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def permitted(*args: Any, **kwargs: Any) -> Any:
-        with entered(None):
+        with entered(None), socket_pairs():
             return function(*args, **kwargs)
 
     return permitted

@@ -1,4 +1,4 @@
-"""urllib3 (and with it requests and botocore) under a tape, safe with threads.
+"""urllib3 (and with it requests and botocore) and urllib.request under a tape, safe with threads.
 
 vcrpy replaces urllib3's connection classes and takes the replacement back, in the whole process,
 whenever one of them connects: with threads, calls leak to the network and recordings are lost. So
@@ -7,20 +7,23 @@ response comes out, and nothing global changes in between.
 
 A request that urllib3 itself retries or redirects calls ``urlopen`` again from within; what is
 recorded is the outermost call with the response that the client gets.
+
+For urllib.request the same is done one level above http.client, at ``AbstractHTTPHandler.do_open``:
+each step of a redirect is a request of its own there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from http.client import responses
+from http.client import HTTPResponse, responses
 from io import BytesIO
 from typing import Any, Final, Protocol
 
 from pytest_judgesense.cassettes.bodies import sent_bytes
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
 
-__all__ = ["Asked", "taped_urlopen"]
+__all__ = ["Asked", "taped_open", "taped_urlopen"]
 
 # A rebuilt response arrives whole.
 _STALE_HEADERS: Final = frozenset({"transfer-encoding"})
@@ -87,6 +90,64 @@ def taped_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Asked]) -> Cal
         )
 
     return taped
+
+
+def taped_open(do_open: Callable[..., Any], ask: Callable[..., Asked]) -> Callable[..., Any]:
+    """A stand-in for ``urllib.request.AbstractHTTPHandler.do_open`` that goes by a tape.
+
+    Args:
+        do_open: the method that reaches the endpoint.
+        ask: takes method, URL, body and headers of a request to the tape.
+    """
+
+    @wraps(do_open)
+    def taped(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
+        method, url = request.get_method(), request.full_url
+        data = sent_bytes(request.data)
+        asked = ask(method, url, data, request.header_items())
+        if asked.recorded is not None:
+            kept = asked.recorded
+            return _plain_response(
+                kept.status, kept.headers.items(), as_bytes(kept.body), method, url
+            )
+        if request.data is not None:
+            request.data = data  # a file or an iterator has been read to its end
+        live = do_open(handler, http_class, request, **options)
+        content = live.read()
+        asked.answered(live.status, live.headers.items(), content)
+        return _plain_response(live.status, live.headers.items(), content, method, url)
+
+    return taped
+
+
+class _Received:
+    """Bytes that have arrived, as `HTTPResponse` reads a socket."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def makefile(self, *_: Any) -> BytesIO:
+        return BytesIO(self._data)
+
+
+def _plain_response(
+    status: int, headers: Iterable[tuple[str, str]], content: bytes, method: str, url: str
+) -> HTTPResponse:
+    lines = [f"HTTP/1.1 {status} {responses.get(status, '')}"]
+    lines += [
+        f"{name}: {value}"
+        for name, value in headers
+        if name.lower() not in (*_STALE_HEADERS, "content-length")
+    ]
+    lines += [f"Content-Length: {len(content)}", "", ""]
+    head = "\r\n".join(lines).encode("latin-1", "replace")
+    received: Any = _Received(head + content)
+    response = HTTPResponse(received, method=method, url=url)
+    response.begin()
+    # As `do_open` leaves it.
+    response.url = url
+    response.msg = response.reason  # type: ignore[assignment]
+    return response
 
 
 def _absolute(pool: Any, url: str) -> str:

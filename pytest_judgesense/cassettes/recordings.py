@@ -12,6 +12,8 @@ its trial is looked up, and digests are computed only where the texts of two req
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -21,13 +23,23 @@ from pytest_judgesense.cassettes.journal import Line
 from pytest_judgesense.cassettes.key import request_digest
 from pytest_judgesense.errors import CassetteError
 
-__all__ = ["Recordings", "digest_of", "join"]
+__all__ = ["Recordings", "digest_of", "join", "models_of"]
 
 
 def digest_of(exchange: Exchange) -> str:
     """The request digest of ``exchange``."""
     request = exchange.request
     return request_digest(request.method, request.url, request.body)
+
+
+def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
+    """How many answers name each model, by the model that was asked for."""
+    found: dict[str, Counter[str]] = {}
+    for exchange in exchanges:
+        if exchange.answers and exchange.models:
+            asked, served = exchange.models
+            found.setdefault(asked, Counter())[served] += 1
+    return found
 
 
 @dataclass(slots=True)
@@ -47,6 +59,7 @@ class _Entry(NamedTuple):
     call: int
     answers: bool
     line: int | None
+    at: str
     source: bytes | Exchange
 
     @property
@@ -97,9 +110,8 @@ class Recordings:
         for number, (line, entry) in enumerate(lines, start=1):
             response = entry["response"]
             answers = is_answer(response["status"], response["headers"])
-            recordings._add(
-                entry["trial"], _Entry(entry["call"], answers, number, line), entry["recorded_at"]
-            )
+            at = sys.intern(entry["recorded_at"])  # many lines share a second
+            recordings._add(entry["trial"], _Entry(entry["call"], answers, number, at, line))
         return recordings
 
     @property
@@ -112,21 +124,33 @@ class Recordings:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
         return self._span
 
+    def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
+        """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
+
+        An attempt that failed before its answer came is evidence, and makes the answer no older;
+        of a trial that never got one, its errors count.
+        """
+        moments = []
+        for trial in trials:
+            entries = self._entries(trial)
+            moments += [e.at for e in entries if e.answers] or [e.at for e in entries]
+        return (min(moments), max(moments)) if moments else None
+
     def add(self, exchange: Exchange) -> None:
         """Add an exchange that was recorded just now."""
         self._add_exchange(exchange, None)
 
     def _add_exchange(self, exchange: Exchange, line: int | None) -> None:
-        entry = _Entry(exchange.call, exchange.answers, line, exchange)
-        self._add(exchange.trial, entry, exchange.recorded_at)
+        at = exchange.recorded_at
+        self._add(exchange.trial, _Entry(exchange.call, exchange.answers, line, at, exchange))
 
-    def _add(self, trial: str, entry: _Entry, at: str) -> None:
+    def _add(self, trial: str, entry: _Entry) -> None:
         of_trial = self._trials.get(trial)
         if of_trial is None:
             of_trial = self._trials[trial] = _OfTrial()
         of_trial.add(entry)
-        first, last = self._span or (at, at)
-        self._span = (min(first, at), max(last, at))
+        first, last = self._span or (entry.at, entry.at)
+        self._span = (min(first, entry.at), max(last, entry.at))
 
     def sole_answer(self, trial: str, method: str, url: str, body: Body) -> Exchange | None:
         """The answer to a request if it is the only one recorded of ``trial``, text for text.

@@ -2,7 +2,8 @@
 
 Two ways lead to a tape. A client of ours asks it directly (`Tape.find`). Any other client, inside a
 judge's own code, is intercepted while `Tape.intercepting` holds: vcrpy's stubs for httpx, aiohttp
-and tornado, and a stand-in for urllib3 (`pools`), take a request of the running trial to the tape.
+and tornado, and stand-ins for urllib3 and urllib.request (`pools`), take a request of the running
+trial to the tape.
 A request outside every trial, or of another tape's trial, goes to the handler that was in place on
 entry: the network, a test's mock, or somebody's own vcr cassette.
 
@@ -15,7 +16,7 @@ record    its exchange                   goes out; its answer is appended at onc
 
 While recording, errors that a trial ended with do not count as recorded: it is asked again.
 Tapes that intercept at the same time must be left in the reverse order of their entry.
-Clients on bare ``http.client`` are not intercepted; while replaying, their connections are refused.
+Other clients on bare ``http.client`` are not intercepted; while replaying, they are refused.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from http.client import responses
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.request import AbstractHTTPHandler
 
 from vcr.cassette import Cassette
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
@@ -47,7 +49,7 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.intercepted import Intercepted, intercepted
 from pytest_judgesense.cassettes.ledger import Ledger, Mode
 from pytest_judgesense.cassettes.offline import refuse_sockets
-from pytest_judgesense.cassettes.pools import taped_urlopen
+from pytest_judgesense.cassettes.pools import taped_open, taped_urlopen
 from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
 from pytest_judgesense.cassettes.staleness import missing
 from pytest_judgesense.errors import JudgesenseError
@@ -61,8 +63,8 @@ _UNSAFE_PATCHERS: Final = ("httplib", "requests", "boto3", "urllib3", "httplib2"
 # They write requests, URLs and bodies to the log.
 _TALKATIVE: Final = tuple(
     """
-    vcr httpx httpcore h11 h2 hpack urllib3 requests aiohttp tornado botocore boto3 openai anthropic
-    litellm LiteLLM mistralai groq cohere google
+    vcr httpx httpx2 httpcore httpcore2 h11 h2 hpack urllib3 requests aiohttp tornado botocore boto3
+    openai anthropic litellm LiteLLM mistralai groq cohere google
     """.split()
 )
 
@@ -139,6 +141,10 @@ class Tape:
     def recorded(self) -> tuple[str, str] | None:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
         return self._ledger.span
+
+    def recorded_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
+        """When the first and the last answer to these trials was; ``None`` without any."""
+        return self._ledger.span_of(trials)
 
     @property
     def trials(self) -> set[str]:
@@ -367,11 +373,14 @@ class _TapeCassette(Cassette):  # type: ignore[misc]
 
 
 def _patches(tape: Tape, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
-    """Targets, attributes and replacements: vcrpy's own and urllib3's, each with a dispatcher."""
+    """Targets, attributes, replacements: vcrpy's own and those of `pools`, all with dispatchers."""
     for patcher in patchers:
         target, name = patcher.getter(), patcher.attribute
         taped = with_plain_json(patcher.new) if name == "_request" else patcher.new
         yield target, name, dispatching(taped, getattr(target, name), tape._listens)
+    plain = taped_open(AbstractHTTPHandler.do_open, tape._intercept)
+    handler = dispatching(plain, AbstractHTTPHandler.do_open, tape._listens)
+    yield AbstractHTTPHandler, "do_open", handler
     try:
         from urllib3 import HTTPConnectionPool as Pool
     except ImportError:

@@ -6,17 +6,19 @@ Text of judges and of prompts is untrusted: control characters are shown as esca
 from __future__ import annotations
 
 import difflib
+import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
-from pytest_judgesense.checks.outcome import Finding, Outcome
-from pytest_judgesense.errors import printable
+from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
+from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate, number_text
+from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["explain", "failures", "summary"]
+__all__ = ["explain", "failures", "lint_notices", "summary"]
 
 # Of 100 columns; pytest may put a margin of four before them.
 _WIDTH = 96
@@ -201,3 +203,23 @@ def _differing(prompts: list[str]) -> list[str]:
         ]
         shown.append(" / ".join(line for line in changed if line.strip()) or " ".join(own[-2:]))
     return shown
+
+
+def lint_notices(suite: Suite) -> tuple[str, ...]:
+    """What lint warns of in ``suite``, a sentence each.
+
+    Raises:
+        SuiteError: lint finds errors: what would be measured is not what the measures say.
+    """
+    found = lint_suite(suite)
+    errors = [finding for finding in found if finding.severity == "error"]
+    if errors:
+        first, *others = errors
+        more = [f"{finding.rule}: {finding.where}: {finding.what}" for finding in others]
+        raise SuiteError(
+            f"lint {first.rule}: suite {suite.name}, {first.where}: {first.what}",
+            found="; ".join([first.found, *more]),
+            expected=first.expected,
+            remedy=f"{first.remedy}; all findings: judgesense lint {shlex.quote(str(suite.path))}",
+        )
+    return tuple(finding.line for finding in found)

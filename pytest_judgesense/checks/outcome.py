@@ -11,23 +11,38 @@ Under either policy
 - with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
   case would break is inconclusive.
 
-Only ``pass`` passes.
+Only ``pass`` passes. A bar that not even a judge without error could clear with confidence on the
+clusters of a suite cannot be decided: `lint_suite` says so before anyone is asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.declaration import Check
+from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
-from pytest_judgesense.stats.settle import units_to_settle
+from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
+from pytest_judgesense.suites.consistency import LintFinding
+from pytest_judgesense.suites.lint import lint_items
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["MOST_MISSING", "Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
+__all__ = [
+    "MOST_MISSING",
+    "Finding",
+    "Outcome",
+    "OutcomeWord",
+    "Policy",
+    "judge_check",
+    "lint_suite",
+]
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -263,3 +278,87 @@ def _signed(estimate: Estimate, bar: float) -> tuple[float, float] | None:
     if estimate.count is None:
         return None
     return estimate.value, bar
+
+
+# What one unit of these rates is; what is not named here is not a rate with a known best case.
+_UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
+    "template pair": lambda trial: (trial.item, trial.order, trial.replicate),
+    "canonical pair": lambda trial: (trial.item, trial.template, trial.replicate),
+    "item": lambda trial: trial.item,
+    "call": lambda trial: trial.id,
+}
+_RATES: Final = frozenset(
+    "jss flip_rate kappa repeat_flip_rate agreement dark_current raw_false_preference "
+    "positional_false_preference one_sided_commit other_conflict target_sensitivity miss_by_tie "
+    "side_bias order_positional order_one_sided unparsed_rate".split()
+)
+
+
+def lint_suite(suite: Suite) -> tuple[LintFinding, ...]:
+    """What all rules find in ``suite``, its bars included; errors first."""
+    found = (*lint_items(suite), *_undecidable(suite))
+    return tuple(sorted(found, key=lambda finding: finding.severity))
+
+
+def _undecidable(suite: Suite) -> Iterator[LintFinding]:
+    """The bars of ``suite`` that no judge could clear with confidence on so many clusters."""
+    trials = plan_trials(suite)
+    for declaration in suite.checks:
+        try:
+            check = declare_check(declaration.name, (), dict(declaration.arguments))
+        except UsageError:
+            continue  # to declare it is where it is told
+        for measure, bar, condition, floor in _bars(check):
+            part = [t for t in trials if condition.items() <= t.condition.items()]
+            clusters = len({trial.cluster for trial in part})
+            if measure not in _RATES or not clusters:
+                continue
+            needed = _needed(measure, bar, part, len(suite.design.pairs), floor=floor)
+            if needed is not None and needed <= clusters:
+                continue
+            yield LintFinding(
+                "warning",
+                "undecidable-bar",
+                f"{check.id} of suite {suite.name}",
+                "so few clusters cannot clear the bar with confidence",
+                f"{clusters} clusters",
+                f"at least {needed} clusters"
+                if needed
+                else "a bar short of perfection: no number of items is enough for it",
+                f"add items until there are {needed} clusters, or set a bar that fewer can clear"
+                if needed
+                else "set a bar that a judge without error can clear",
+            )
+
+
+def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | float], bool]]:
+    """Measure, bar, condition and whether it is a floor, for each bar of ``check``."""
+    if check.name == "criterion_tradeoff":
+        for bar, measure, condition, floor in _TRADEOFF:
+            yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
+    elif check.measure in MEASURES:
+        condition = {k: v for k, v in check.condition.items() if k != "polarity"}
+        floor = MEASURES[check.measure].direction == "higher"
+        yield check.measure, check.bars["bar"], condition, floor
+
+
+def _needed(
+    measure: str, bar: float, trials: list[Trial], pairs: int, *, floor: bool
+) -> int | None:
+    """Fewest clusters on which a judge without error would clear the bar with confidence."""
+    unit = MEASURES[measure].unit
+    units = {(trial.cluster, _UNIT_OF[unit](trial)) for trial in trials}
+    each = max(1, round(len(units) / len({cluster for cluster, _ in units})))
+    if measure == "side_bias":
+        # Without bias every cluster names both slots equally often: the share is one half.
+        half = [0.0, 1.0] * max(1, each // 2)
+        return clusters_to_clear(
+            half, lambda share: max(0.5 - share.lower_bound, share.upper_bound - 0.5) <= bar
+        )
+    if measure == "kappa":
+        # Like its interval where all agree: chance agreement is taken as one half.
+        bar = (1 + bar) / 2
+    values = [1.0 if floor else 0.0] * each * (max(1, pairs) if unit == "template pair" else 1)
+    return clusters_to_clear(
+        values, lambda rate: rate.lower_bound >= bar if floor else rate.upper_bound <= bar
+    )

@@ -22,10 +22,17 @@ from pytest_judgesense.datasheet.sheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.datasheet.standing import LEADERBOARD
 from pytest_judgesense.errors import LogError, UsageError
 
-__all__ = ["assemble", "joined_datasheets", "sheet_of", "versions", "write_datasheet"]
+__all__ = [
+    "assemble",
+    "counted_once",
+    "joined_datasheets",
+    "sheet_of",
+    "versions",
+    "write_datasheet",
+]
 
 # What a judge's entry sums up of its parts, beside what the judge is.
-_SUMS: Final = frozenset({"served", "prompts", "suites", "recorded"})
+_SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
 
 
@@ -42,6 +49,37 @@ def versions() -> dict[str, str]:
 def assemble(parts: Iterable[Mapping[str, Any]], *, seed: int, mode: str) -> Datasheet:
     """The datasheet of parts as plain values."""
     return sheet_of([part_from_plain(part) for part in parts], seed=seed, mode=mode)
+
+
+def counted_once(
+    parts: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
+) -> list[dict[str, Any]]:
+    """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
+
+    A trial that several suites hold counts as made in the first one by name and as replayed in the
+    others, whichever of them was measured first.
+
+    Args:
+        parts: for each its plain values, and the trials that the session asked for it, with how
+            often they were retried.
+    """
+    owners: dict[tuple[str, str], str] = {}
+    for sheet, asked in parts:
+        for trial in asked:
+            key = (sheet["judge"], trial)
+            owners[key] = min(owners.get(key, sheet["suite"]), sheet["suite"])
+    counted = []
+    for sheet, asked in parts:
+        retried = [
+            times
+            for trial, times in asked.items()
+            if owners[sheet["judge"], trial] == sheet["suite"]
+        ]
+        calls = sheet["calls"]
+        answered = calls["made"] + calls["replayed"]
+        made = {"made": len(retried), "replayed": answered - len(retried), "retried": sum(retried)}
+        counted.append({**sheet, "calls": {**calls, **made}})
+    return counted
 
 
 def sheet_of(parts: Iterable[SuiteSheet], *, seed: int, mode: str) -> Datasheet:
@@ -163,9 +201,10 @@ class _Joined:
         key, parts = (part["suite"],), self._of["parts"]
         first = parts.setdefault(key, _Known(part, source))
         # The session that made the calls counts them; a session that replayed them does not.
-        fuller = max(first.value["calls"], part["calls"], key=lambda calls: calls["made"])
-        parts[key] = _Known({**first.value, "calls": fuller}, first.source)
-        _agree(parts, key, {**part, "calls": fuller}, source, what)
+        fuller = max(first.value, part, key=lambda one: one["calls"]["made"])
+        counted = {"calls": fuller["calls"], "state": fuller["state"]}
+        parts[key] = _Known({**first.value, **counted}, first.source)
+        _agree(parts, key, {**part, **counted}, source, what)
 
     def entry(self) -> dict[str, Any]:
         def of(kind: str) -> list[Any]:

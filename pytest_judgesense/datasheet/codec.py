@@ -13,7 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from pytest_judgesense.datasheet.sheet import Calls, CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.datasheet.sheet import (
+    Calls,
+    CheckLine,
+    Datasheet,
+    JudgeSheet,
+    SuiteSheet,
+    changed_between,
+    state_of,
+)
 from pytest_judgesense.datasheet.standing import leaderboards, setting_notices
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 
@@ -33,7 +41,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
     head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
-    return sheet_text(head, [_judge(judge) for judge in sheet.judges])
+    return sheet_text(head, [_judge(judge, sheet.mode) for judge in sheet.judges])
 
 
 def sheet_text(head: Mapping[str, Any], judges: list[dict[str, Any]]) -> str:
@@ -63,13 +71,13 @@ def _compared(judges: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def prompts_digest(judge: JudgeSheet) -> str | None:
     """A short digest of the prompts that were in use; ``None`` where they are not known."""
-    return _prompts_of([_part(part) for part in judge.parts])
+    return _prompts_of([_part(part, "") for part in judge.parts])
 
 
-def _judge(judge: JudgeSheet) -> dict[str, Any]:
+def _judge(judge: JudgeSheet, mode: str) -> dict[str, Any]:
     return summed_up(
         judge.identity,
-        [_part(part) for part in judge.parts],
+        [_part(part, mode) for part in judge.parts],
         [_estimate(estimate) for estimate in judge.estimates],
         [_check(line) for line in judge.checks],
         [dict(analysis) for analysis in judge.analyses],
@@ -86,12 +94,14 @@ def summed_up(
     """A judge's entry in the datasheet, from what is known of each of its suites."""
     spans = [part["recorded"] for part in parts if part["recorded"]]
     calls = sum((Calls(**part["calls"]) for part in parts), Calls())
+    states = {part["state"] for part in parts}
     return {
         "judge": {
             **identity,
             "served": sorted({model for part in parts for model in part["served"]}),
             "prompts": _prompts_of(parts),
             "suites": {part["suite"]: part["digest"] for part in parts},
+            "state": states.pop() if len(states) == 1 else "PARTLY FRESH",
             "recorded": {
                 "first": min(span["first"] for span in spans),
                 "last": max(span["last"] for span in spans),
@@ -103,12 +113,15 @@ def summed_up(
         "checks": checks,
         "analyses": analyses,
         "calls": asdict(calls),
-        "notices": [notice for part in parts for notice in part["notices"]],
+        "notices": [
+            *(notice for part in parts for notice in part["notices"]),
+            *changed_between({part["suite"]: part["served"] for part in parts}),
+        ],
         "parts": parts,
     }
 
 
-def _part(part: SuiteSheet) -> dict[str, Any]:
+def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
     recorded = part.recorded
     return {
         "judge": part.judge,
@@ -116,6 +129,7 @@ def _part(part: SuiteSheet) -> dict[str, Any]:
         "digest": part.suite_digest,
         "prompts": _digest(dict(part.prompts)) if part.prompts else None,
         "served": list(part.served),
+        "state": state_of(mode, part.calls),
         "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
         "calls": asdict(part.calls),
         "notices": list(part.notices),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, number_text
 
-__all__ = ["counts", "interval", "rate", "value"]
+__all__ = ["age", "counts", "interval", "rate", "value"]
 
 
 def rate(number: float) -> str:
@@ -35,3 +37,13 @@ def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> 
     lower = number_text(ends.lower, flags, "lower end ")
     upper = number_text(ends.upper, flags, "upper end ")
     return f"[{lower}, {upper}]"
+
+
+def age(recorded: str, today: date | None, of: str = "") -> str:
+    """Days since a day, in brackets. On the terminal only: a file is the same on any day."""
+    if today is None:
+        return ""
+    days = (today - date.fromisoformat(recorded)).days
+    # The clock that recorded may have been ahead of this one.
+    told = "today" if days < 1 else f"{of}{days} day{'s' * (days > 1)} ago"
+    return f" ({told})"

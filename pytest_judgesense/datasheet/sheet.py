@@ -14,7 +14,17 @@ from pytest_judgesense.judgment import Failed, Judgment
 from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.stats.estimate import Estimate
 
-__all__ = ["Calls", "CheckLine", "Datasheet", "JudgeSheet", "SuiteSheet", "merge_parts"]
+__all__ = [
+    "Calls",
+    "CheckLine",
+    "Datasheet",
+    "JudgeSheet",
+    "SuiteSheet",
+    "changed_between",
+    "changed_within",
+    "merge_parts",
+    "state_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +181,52 @@ class JudgeSheet:
     def analyses(self) -> tuple[Mapping[str, Any], ...]:
         """The tables of all suites."""
         return tuple(analysis for part in self.parts for analysis in part.analyses)
+
+
+def state_of(mode: str, calls: Calls) -> str:
+    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``.
+
+    A recording session asks what is missing: its judgments may be of both kinds.
+    """
+    if mode == "report":
+        return "FROM LOGS"
+    if mode == "live":
+        return "FRESH"  # what a worker has asked, others find answered
+    if not calls.made:
+        return "REPLAYED"
+    return "PARTLY FRESH" if calls.replayed else "FRESH"
+
+
+def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
+    """What to say where the replies of one suite name several models; nothing otherwise.
+
+    That a reply names another model than was asked for (``gpt-x`` and ``gpt-x-2026-01-01``) is
+    what an alias is for; that two replies name different ones is a judge that changed meanwhile.
+
+    Args:
+        model: the model that was asked for.
+        served: how many replies name each model.
+    """
+    if len(served) < 2:
+        return []
+    told = " and ".join(f"{name} ({served[name]} replies)" for name in sorted(served))
+    notice = f"the model behind {model} changed under this recording, its replies name {told}"
+    return [f"{notice}: they do not describe one judge, record it anew"]
+
+
+def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
+    """What to say where suites of one judge were answered by different models; else nothing.
+
+    Args:
+        served: models that the replies named, by suite. A suite whose replies name none says
+            nothing.
+    """
+    named = {suite: tuple(models) for suite, models in served.items() if models}
+    if len(set(named.values())) < 2:
+        return []
+    told = "; ".join(f"{suite} by {' and '.join(models)}" for suite, models in named.items())
+    notice = f"the suites were answered by different models, {told}"
+    return [f"{notice}: they do not describe one judge, record them anew together"]
 
 
 @dataclass(frozen=True, slots=True)

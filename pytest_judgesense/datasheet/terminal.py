@@ -7,12 +7,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from pytest_judgesense.datasheet import numbers
 from pytest_judgesense.datasheet.codec import prompts_digest
 from pytest_judgesense.datasheet.profile import profile_sketch
-from pytest_judgesense.datasheet.sheet import CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.datasheet.sheet import (
+    CheckLine,
+    Datasheet,
+    JudgeSheet,
+    SuiteSheet,
+    changed_between,
+    state_of,
+)
 from pytest_judgesense.datasheet.standing import analysis_lines, leaderboards, setting_notices
 from pytest_judgesense.errors import printable
 from pytest_judgesense.stats.estimate import CENSORED, Estimate
@@ -23,23 +31,36 @@ WIDTH = 100
 _CHECK_COLUMN = 82
 
 
-def datasheet_lines(sheet: Datasheet) -> Iterator[str]:
-    """The lines of all judges, a blank line between two."""
+def datasheet_lines(sheet: Datasheet, today: date | None = None) -> Iterator[str]:
+    """The lines of all judges, a blank line between two.
+
+    Args:
+        sheet: the datasheet.
+        today: the day in UTC from which the age of recordings is told; without it none is.
+    """
     for index, judge in enumerate(sheet.judges):
         if index:
             yield ""
-        yield from _judge_lines(judge, sheet)
+        yield from _judge_lines(judge, sheet, today)
     yield from _comparison_lines(sheet)
 
 
-def _judge_lines(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:
+def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Iterator[str]:
     yield from _wrapped(f"judge {judge.judge}", _identity(judge))
     yield from _wrapped(
-        "", [f"prompts {prompts_digest(judge) or 'unknown'}", *_provenance(judge, sheet)]
+        "",
+        [
+            f"prompts {prompts_digest(judge) or 'unknown'}",
+            *(provenance := _provenance(judge, sheet.mode, today)),
+            f"seed of intervals {sheet.seed}",
+        ],
     )
     yield from _row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
     for part in judge.parts:
-        yield from _part_lines(part)
+        own = _provenance(part, sheet.mode, today)
+        yield from _part_lines(part, [] if own == provenance else own)
+    for notice in changed_between({part.suite: part.served for part in judge.parts}):
+        yield from _indented(f"notice: {notice}", width=2)
     sketch = profile_sketch(judge.estimates)
     yield from _wrapped(
         "  profile:", [sketch or "nothing that a profile is drawn from was measured"]
@@ -62,14 +83,15 @@ def _identity(judge: JudgeSheet) -> list[str]:
     return parts
 
 
-def _provenance(judge: JudgeSheet, sheet: Datasheet) -> list[str]:
-    recorded = judge.recorded
-    state = {"replay": "REPLAYED", "report": "FROM LOGS"}.get(sheet.mode, "FRESH")
-    if recorded is None:
-        return [state, f"seed of intervals {sheet.seed}"]
-    first, last = (moment[:10] for moment in recorded)
-    span = first if first == last else f"{first} to {last}"
-    return [f"{state}, recorded {span}", f"seed of intervals {sheet.seed}"]
+def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
+    """How judgments came, and when they were recorded."""
+    state = state_of(mode, of.calls)
+    if of.recorded is None:
+        return [state]
+    first, last = (moment[:10] for moment in of.recorded)
+    if first == last:
+        return [state, f"recorded {first}{numbers.age(first, today)}"]
+    return [state, f"recorded {first} to {last}{numbers.age(first, today, 'the oldest ')}"]
 
 
 def _row(
@@ -89,8 +111,8 @@ def _row(
     yield line.rstrip()
 
 
-def _part_lines(part: SuiteSheet) -> Iterator[str]:
-    yield from _indented(part.suite, width=2)
+def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
+    yield from _indented(": ".join(filter(None, [part.suite, ", ".join(provenance)])), width=2)
     gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]] = {}
     composite = []
     for line in part.checks:
@@ -111,6 +133,7 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
         if measure == "jss":
             yield from _pair_lines(part, gated)
+    yield from _worth(part.estimates)
     for analysis in part.analyses:
         for words in analysis_lines(analysis):
             yield from _indented(words, width=4)
@@ -121,6 +144,20 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             yield from _warnings([line])
     for notice in part.notices:
         yield from _indented(f"notice: {notice}")
+
+
+def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
+    """Independent units that the units of each pooled measure are worth, and the design effect."""
+    parts = [
+        f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
+        for estimate in estimates
+        if not estimate.condition
+        and (found := estimate.clustered) is not None
+        and found.effective_n is not None
+        and found.design_effect is not None
+    ]
+    if parts:
+        yield from _indented("effective n (design effect): " + ", ".join(parts), width=4)
 
 
 def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

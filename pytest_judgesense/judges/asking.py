@@ -11,7 +11,9 @@ import asyncio
 import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -20,7 +22,7 @@ import httpx
 
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
-from pytest_judgesense.cassettes.scope import CallScope
+from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.embedded.server import serving
@@ -101,8 +103,10 @@ class Asker:
         key: str | None = None,
         pools: Pools | None = None,
         traffic: Traffic | None = None,
+        threads: ThreadPoolExecutor | None = None,
     ) -> None:
         self._spec = spec
+        self._threads = threads
         self._traffic = traffic or Traffic(spec, 1)
         self._tape = tape
         self._base_url = base_url
@@ -247,12 +251,18 @@ class Asker:
     async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
         if self._function is None:
             # Not before it is needed: a replay needs neither the model nor the module around it.
-            self._function = function_of(self._spec)
+            # What a module fetches while it is imported belongs to no trial, or it would be missing
+            # wherever another trial comes first. While replaying it may reach nobody either.
+            replaying = self._tape.mode == "replay"
+            importing = CallScope(f"(import of {self._spec.model})", owner=self)
+            with entered(importing if replaying else None):
+                self._function = function_of(self._spec)
         target = self._spec.model
         started = time.perf_counter()
         try:
             # Its own copy: what a judge does to its messages is not what it was asked.
-            text = await _awaited(self._function, [dict(message) for message in plain])
+            own = [dict(message) for message in plain]
+            text = await _awaited(self._function, own, self._threads)
         except JudgesenseError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
@@ -299,11 +309,15 @@ def _status_of(error: BaseException) -> int:
     return found if isinstance(found, int) else 0
 
 
-async def _awaited(function: JudgeFunction, messages: list[dict[str, str]]) -> object:
+async def _awaited(
+    function: JudgeFunction, messages: list[dict[str, str]], threads: ThreadPoolExecutor | None
+) -> object:
     if inspect.iscoroutinefunction(function):
         return await function(messages)
-    # A synchronous judge must not hold up the others: it runs in a thread with this context.
-    result: object = await asyncio.to_thread(function, messages)
+    # A synchronous judge must not hold up the others: it runs in a thread with this context. The
+    # loop's own threads are a few more than there are processors, which is no measure for waiting.
+    loop = asyncio.get_running_loop()
+    result: object = await loop.run_in_executor(threads, copy_context().run, function, messages)
     if inspect.isawaitable(result):
         awaitable: Awaitable[object] = result
         return await awaitable
@@ -331,7 +345,11 @@ async def open_asker(
     traffic = traffic or Traffic(spec, concurrency)
     name, key = key_of(spec)
     if tape.mode == "replay" or spec.provider == "callable":
-        yield Asker(spec, tape, base_url=base_url, traffic=traffic)
+        threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
+        try:
+            yield Asker(spec, tape, base_url=base_url, traffic=traffic, threads=threads)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
         return
     local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
     if key is None and not local:

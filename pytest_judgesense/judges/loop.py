@@ -11,7 +11,10 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TypeVar
+
+from pytest_judgesense.cassettes.offline import socket_pairs
 
 __all__ = ["AskingLoop"]
 
@@ -24,10 +27,12 @@ class AskingLoop:
 
     Attributes:
         on_wait: called a few times a second by the thread that waits in `run`.
+        waiting: entered by whoever waits for a result.
     """
 
     def __init__(self) -> None:
         self.on_wait: Callable[[], None] | None = None
+        self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -43,9 +48,10 @@ class AskingLoop:
         """
         future = self.submit(coroutine)
         try:
-            while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
-                self.on_wait()
-            return future.result()
+            with self.waiting():
+                while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
+                    self.on_wait()
+                return future.result()
         except BaseException:
             if not future.done():
                 future.cancel()
@@ -64,7 +70,8 @@ class AskingLoop:
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._starting:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                with socket_pairs():  # it wakes itself up by one
+                    self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="judgesense-asking", daemon=True
                 )

@@ -79,11 +79,7 @@ def render_messages(
         order: ``ab`` shows content 1 in slot A, ``ba`` content 2.
         system_role: without it the system prompt becomes the beginning of the user turn.
     """
-    fields = dict(item.fields)
-    if item.contents:
-        first, second = item.contents if order == "ab" else item.contents[::-1]
-        fields |= {"a": first, "b": second}
-    user = fill(template.text, fields)
+    user = fill(template.text, item.texts(order))
     if not suite.system:
         return [{"role": "user", "content": user}]
     if not system_role:

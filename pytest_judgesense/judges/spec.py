@@ -22,6 +22,8 @@ JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]
 
 PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
+# Windows has devices of these names, in every folder and whatever follows a dot.
+_DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,11 @@ class JudgeSpec:
         """The name as it stands in node ids and file names.
 
         Characters outside ``[A-Za-z0-9._-]`` become ``-``; a digest then tells names apart that
-        would otherwise coincide.
+        would otherwise coincide. A name that no folder can have on Windows begins with ``judge-``.
         """
         clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
+        if _DEVICE.fullmatch(clean):
+            clean = f"judge-{clean}"
         if clean == self.name:
             return clean
         return f"{clean}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"

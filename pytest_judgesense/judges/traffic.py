@@ -177,6 +177,15 @@ class Traffic:
         """How many calls may be under way now."""
         return int(self._places)
 
+    @property
+    def ended(self) -> JudgeError | None:
+        """Why the judge is not to be asked again; ``None`` if it may be."""
+        return self._ended
+
+    def end(self, error: JudgeError) -> None:
+        """Ask the judge no more: somebody else has found that it cannot be."""
+        self._ended = self._ended or error
+
     async def call(
         self,
         once: Callable[[], Awaitable[Attempt]],

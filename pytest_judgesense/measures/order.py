@@ -41,6 +41,7 @@ from pytest_judgesense.stats.proportions import wilson
 __all__ = [
     "DECOMPOSITION",
     "first_slot_rate",
+    "folded_ends",
     "order_estimates",
     "side_bias",
     "verify_identity",
@@ -177,21 +178,22 @@ def _side_bias(cell: Cell, judgments: Sequence[Judgment]) -> Estimate:
         count=count,
         n=n,
         unit="call",
-        interval=Interval(share.method, *_folded(share.lower, share.upper), share.level),
+        interval=Interval(share.method, *folded_ends(share.lower, share.upper), share.level),
         clustered=clustered and _folded_clustered(clustered),
         missing=_folded_missing(missing),
         flags=flags,
     )
 
 
-def _folded(lower: float, upper: float) -> tuple[float, float]:
+def folded_ends(lower: float, upper: float) -> tuple[float, float]:
+    """Ends of the distance of a share from one half, given those of the share."""
     low, high = sorted((abs(lower - 0.5), abs(upper - 0.5)))
     return (0.0 if lower <= 0.5 <= upper else low), high
 
 
 def _folded_clustered(share: Clustered) -> Clustered:
-    lower, upper = _folded(share.lower, share.upper)
-    bound_low, bound_high = _folded(share.lower_bound, share.upper_bound)
+    lower, upper = folded_ends(share.lower, share.upper)
+    bound_low, bound_high = folded_ends(share.lower_bound, share.upper_bound)
     return Clustered(
         method=f"{share.method}-folded",
         lower=lower,
@@ -208,5 +210,5 @@ def _folded_clustered(share: Clustered) -> Clustered:
 def _folded_missing(missing: Missing) -> Missing:
     if missing.lower_bound is None or missing.upper_bound is None:
         return missing
-    low, high = _folded(missing.lower_bound, missing.upper_bound)
+    low, high = folded_ends(missing.lower_bound, missing.upper_bound)
     return Missing(missing.unparsed, missing.failed, low, high, missing.share)

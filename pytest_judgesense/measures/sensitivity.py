@@ -14,9 +14,7 @@ Sensitivity, wrong choice and miss by tie sum to 1. A call without a verdict tak
 them. Its worst cases: for the rates 0 and 1; for d' a miss or a false alarm, and their opposites;
 for the threshold a wrong and a right answer, no worst case being known where it is censored.
 
-d' has the jackknife over clusters. Where no cluster changes it, as for a judge without any error,
-that has no width; in its place stand the d' of the Korn-Graubard limits of both rates (method
-``korn-graubard-joint``), which holds the estimate between them.
+The interval of d' is that of `stats.detection.clustered_d_prime`.
 """
 
 from __future__ import annotations
@@ -29,9 +27,8 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
-from pytest_judgesense.stats.detection import d_prime
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
+from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
 from pytest_judgesense.stats.threshold import detection_threshold
 
 __all__ = ["sensitivity_by_distance", "threshold_estimate", "tie_rate"]
@@ -113,61 +110,27 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -
         reason = "no verdict with the better candidate in each of the slots"
         return unavailable("d_prime", cell, reason, condition, missing=missing)
 
-    def statistic(kept: NDArray[np.intp]) -> float:
-        there = signal[kept]
-        if not there.any() or there.all():
-            return float("nan")
-        shown = first[kept]
-        return d_prime(
-            shown[there].sum(), int(there.sum()), shown[~there].sum(), int((~there).sum())
-        )
-
-    clustered = clustered_jackknife(statistic, units.clusters)
-    if clustered is None or clustered.effective_n is not None:
-        clustered = _joint(first, signal, units.clusters)
     lost = [_better_slot(judgment) == "A" for judgment in judgments if judgment.verdict is None]
     worst = _worst_d_prime(first, signal, sum(lost), len(lost) - sum(lost))
     return Estimate(
         measure="d_prime",
         suite=cell.suite,
         condition=condition,
-        value=statistic(np.arange(first.size)),
+        value=d_prime(
+            float(first[signal].sum()),
+            int(signal.sum()),
+            float(first[~signal].sum()),
+            int((~signal).sum()),
+        ),
         n=first.size,
         unit="call",
-        clustered=clustered,
+        clustered=clustered_d_prime(first, signal, units.clusters),
         missing=Missing(missing.unparsed, missing.failed, *worst, missing.share),
     )
 
 
 def _better_slot(judgment: Judgment) -> str:
     return "A" if (judgment.trial.label == "1") == (judgment.trial.order == "ab") else "B"
-
-
-def _joint(
-    first: NDArray[np.float64], signal: NDArray[np.bool_], clusters: Sequence[str]
-) -> Clustered | None:
-    """The d' of the limits of the hit rate and of the false-alarm rate."""
-    names = np.array(clusters)
-    hits = clustered_proportion(first[signal], list(names[signal]))
-    alarms = clustered_proportion(first[~signal], list(names[~signal]))
-    if hits is None or alarms is None:
-        return None
-    signals, noises = int(signal.sum()), int((~signal).sum())
-
-    def at(hit_rate: float, alarm_rate: float) -> float:
-        return d_prime(hit_rate * signals, signals, alarm_rate * noises, noises)
-
-    return Clustered(
-        method="korn-graubard-joint",
-        lower=at(hits.lower, alarms.upper),
-        upper=at(hits.upper, alarms.lower),
-        level=hits.level,
-        clusters=min(hits.clusters, alarms.clusters),
-        design_effect=None,
-        effective_n=None,
-        lower_bound=at(hits.lower_bound, alarms.upper_bound),
-        upper_bound=at(hits.upper_bound, alarms.lower_bound),
-    )
 
 
 def _worst_d_prime(

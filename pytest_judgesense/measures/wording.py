@@ -39,9 +39,8 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.stats.agreement import kappa_bounds, table_kappa
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
+from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
 
@@ -225,13 +224,9 @@ def _kappa(
     size = len(labels)
     cells = np.array([place[a] * size + place[b] for a, b in said])
 
-    def of(kept: NDArray[np.intp]) -> float:
-        table = np.bincount(cells[kept], minlength=size * size).reshape(size, size)
-        part = table_kappa(table, quadratic=bool(scale))
-        return float("nan") if part is None else part
-
-    value = of(np.arange(cells.size))
-    if np.isnan(value):
+    table = np.bincount(cells, minlength=size * size).reshape(size, size)
+    value = table_kappa(table, quadratic=bool(scale))
+    if value is None:
         reason = "undefined: both wordings gave one and the same label throughout"
         flags = ("degenerate", *notes)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
@@ -243,7 +238,9 @@ def _kappa(
         value=value,
         n=len(complete),
         unit="template pair",
-        clustered=_kappa_interval(of, units, value),
+        clustered=clustered_kappa(
+            [a for a, _ in said], [b for _, b in said], units.clusters, scale=scale
+        ),
         missing=missing,
         flags=(*flags, *notes),
     )
@@ -259,33 +256,3 @@ def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Mis
         bounds = kappa_bounds(first, second, (labels[0], labels[1]))
     lower, upper = bounds or (None, None)
     return Missing(missing.unparsed, missing.failed, lower, upper, missing.share)
-
-
-def _kappa_interval(
-    of: Callable[[NDArray[np.intp]], float], units: Units, value: float
-) -> Clustered | None:
-    """The jackknife; where no cluster changes kappa, that of the agreement at the chance seen."""
-    jackknife = clustered_jackknife(of, units.clusters, lower=-1.0, upper=1.0)
-    if jackknife is None or jackknife.effective_n is None:
-        return jackknife
-    agreement = clustered_proportion(units.values, units.clusters)
-    assert agreement is not None, "the jackknife has found two clusters"
-    observed = float(units.values.mean())
-    # kappa = (po - pe) / (1 - pe), so 1 - pe = (1 - po) / (1 - kappa); at kappa 1 pe is taken as
-    # 1/2: two balanced labels, the widest that kappa can be for a given width of the agreement.
-    beyond = (1 - observed) / (1 - value) if value < 1 else 0.5
-
-    def scaled(share: float) -> float:
-        return max(-1.0, 1 - (1 - share) / beyond)
-
-    return Clustered(
-        method="korn-graubard-scaled",
-        lower=scaled(agreement.lower),
-        upper=scaled(agreement.upper),
-        level=agreement.level,
-        clusters=agreement.clusters,
-        design_effect=agreement.design_effect,
-        effective_n=agreement.effective_n,
-        lower_bound=scaled(agreement.lower_bound),
-        upper_bound=scaled(agreement.upper_bound),
-    )

@@ -107,8 +107,9 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the datasheets, once, where the reports arrive."""
+    """Write the datasheets, once, where the reports arrive; the workers of xdist have ended."""
     session.config.stash[STATE].write(session)
 
 
@@ -117,6 +118,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     state = config.stash[STATE]
     sections = {
         "judge datasheet": state.summary_lines(),
+        "judge verification": state.verification_lines(),
         "judge recording interrupted": state.resume_lines(),
     }
     for title, section in sections.items():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
 from pytest_judgesense.plugin.frames import told_plainly
+from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import STATE
 from pytest_judgesense.suites.planning import trial_order
@@ -39,6 +41,9 @@ class AskableJudge:
         self._tape = tape
         self._test = test
         self._asked = 0
+        self._under_way = 0
+        self._changing = threading.Lock()
+        self._open = ExitStack()
 
     def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """The reply to a prompt or to whole messages.
@@ -48,15 +53,35 @@ class AskableJudge:
             CassetteError: replaying, and the recording does not serve.
         """
         __tracebackhide__ = True
-        return told_plainly(self._run.loop.run, self._question(prompt))
+        with self._intercepting():
+            return told_plainly(self._run.loop.run, self._question(prompt))
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
         __tracebackhide__ = True
         try:
-            return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+            with self._intercepting(), self._run.loop.waiting():
+                return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
+
+    @contextmanager
+    def _intercepting(self) -> Iterator[None]:
+        """The tape intercepts from the first question under way to the last, and no longer.
+
+        Then it stands in front of whatever else intercepts during a test, and behind nothing.
+        """
+        with self._changing:
+            if not self._under_way:
+                self._open.enter_context(self._tape.intercepting())
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._open.close()
 
     def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.
@@ -80,7 +105,7 @@ class AskableJudge:
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, its tape open for the time of the test."""
     run = item.config.stash[STATE].run
-    test = item.nodeid.replace("\\", "/")
+    test = nodeid_of(item).replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
@@ -90,8 +115,17 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
-            how_to_record=f"record it: pytest '{item.nodeid}' --judge-mode record",
+            how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
-        with tape.intercepting():
+        oldest = tape.recorded_of(tape.trials)
+        run.places.refuse_old(
+            oldest and oldest[0],
+            path,
+            f"judge {spec.name!r} in this test",
+            f"pytest '{item.nodeid}'",
+        )
+        try:
             yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        finally:
+            run.tell_end_of(spec)
         tape.finish(trial_order(tape.trials))

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.paths import (
     BuiltinArgument,
     names_asked_of,
+    nodeid_of,
     preset_of,
     split_name,
 )
@@ -86,6 +88,8 @@ class SuiteFile(pytest.File):
             chosen = [suite for suite in suites if self._chosen(suite)]
             judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
             checks = {suite.name: _checks(suite) for suite in chosen}
+            for suite in chosen:
+                lint_notices(suite)  # what it warns of is told with the measurement
         except UsageError as error:
             state.problems.append(str(error))
             return []
@@ -183,7 +187,7 @@ class CheckItem(pytest.Item):
         run = self.config.stash[STATE].run
         outcome, measurement = run.outcome(self.judge, self.suite, self.check)
         if outcome.outcome != "pass":
-            raise CheckFailed(run.explanation(outcome, measurement, self.nodeid))
+            raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation of a check, or the message of an error of ours, without a traceback."""

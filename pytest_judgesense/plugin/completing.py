@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.plugin.markers import has_check, refuse_test_cases, suites_of
+from pytest_judgesense.plugin.markers import asks_judges, has_check, refuse_test_cases, suites_of
 from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.plugin.state import STATE, State
 
@@ -25,6 +25,7 @@ def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> No
     _add_builtin(state, session, items)
     if state.problems or any(has_check(item) for item in items):
         state.problems += refuse_test_cases(items)
+    _refuse_workers(state, items)
     _select(state, items)
     state.report_problems(items)
 
@@ -37,6 +38,13 @@ def _add_builtin(state: State, session: pytest.Session, items: list[pytest.Item]
             items.extend(builtin_items(session, argument))
         except pytest.UsageError as error:
             state.problems.append(str(error))
+
+
+def _refuse_workers(state: State, items: list[pytest.Item]) -> None:
+    # Only here: a run that asks no judge may be spread as it likes.
+    problem = state.problem_of_workers()
+    if problem and any(asks_judges(item) for item in items):
+        state.problems.append(problem)
 
 
 def _select(state: State, items: list[pytest.Item]) -> None:

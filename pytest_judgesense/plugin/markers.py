@@ -10,6 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
+from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.state import STATE
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     suite = _suite(item.config, item, check)
     outcome, measurement = run.outcome(judge, suite, check)
     if outcome.outcome != "pass":
-        raise CheckFailed(run.explanation(outcome, measurement, item.nodeid))
+        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
 
 
 @contextmanager

@@ -61,6 +61,8 @@ class SessionMeter:
         self._max_cost = max_cost
         self._lock = threading.Lock()
         self._here = _Spent()
+        if max_calls is None and max_cost is None:
+            shared = None
         self._file = shared / "spent.json" if shared else None
         self._between = FileLock(shared / "spent.lock") if shared else None
         self.retries = 0

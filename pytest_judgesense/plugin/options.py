@@ -89,6 +89,19 @@ _OPTIONS: Final = (
         "stop before the calls of the session may have cost more, by the prices of the judges",
         "USD",
     ),
+    _Option(
+        "judge-max-age",
+        "float",
+        "fail checks on recordings that are older than this many days",
+        "DAYS",
+    ),
+    _Option(
+        "judge-verify",
+        "int",
+        "with --judge-mode live: replay, ask N recorded trials of each judge and suite again, and "
+        "report what changed",
+        "N",
+    ),
     _Option("judge-save-live", "string", "keep what live mode records, in this folder", "DIR"),
 )
 
@@ -103,6 +116,9 @@ class Settings(NamedTuple):
         max_cost: the most USD, likewise.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
+        max_age: the most days since a recording; ``None`` sets no limit.
+        verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
+            are. The mode is then ``replay``: what is asked changes no check.
     """
 
     mode: str
@@ -119,6 +135,8 @@ class Settings(NamedTuple):
     max_calls: int | None = None
     max_cost: float | None = None
     max_missing: float | None = None
+    max_age: float | None = None
+    verify: int | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -177,6 +195,10 @@ def _number(config: pytest.Config, name: str, default: int, least: int) -> int:
     return number
 
 
+def _optional(config: pytest.Config, name: str, least: int) -> int | None:
+    return None if _value(config, name) is None else _number(config, name, least, least)
+
+
 def _amount(config: pytest.Config, name: str) -> float | None:
     value = _value(config, name)
     if value is None:
@@ -213,8 +235,15 @@ def settings_of(config: pytest.Config) -> Settings:
                 f"--judge-datasheet {path.name}: the suffix chooses the form; "
                 "expected .json, or .jsonl for the judgment log"
             )
+    mode = _choice(config, "judge-mode", _MODES)
+    verify = _optional(config, "judge-verify", 1)
+    if verify is not None and mode != "live":
+        raise pytest.UsageError(
+            f"--judge-verify {verify} asks judges, and --judge-mode is {mode}; "
+            "expected --judge-mode live beside it"
+        )
     return Settings(
-        mode=_choice(config, "judge-mode", _MODES),
+        mode=mode if verify is None else "replay",
         judges=tuple(_value(config, "judge-name") or ()),
         suites=tuple(_value(config, "judge-suite") or ()),
         cassettes=root / (cassettes or "cassettes"),
@@ -225,9 +254,9 @@ def settings_of(config: pytest.Config) -> Settings:
         save_live=invocation / save_live if save_live else None,
         rootdir=root,
         invocation=invocation,
-        max_calls=_number(config, "judge-max-calls", 0, 0)
-        if _value(config, "judge-max-calls") is not None
-        else None,
+        max_calls=_optional(config, "judge-max-calls", 0),
         max_cost=_amount(config, "judge-max-cost"),
         max_missing=_share(config, "judge-max-missing"),
+        max_age=_amount(config, "judge-max-age"),
+        verify=verify,
     )

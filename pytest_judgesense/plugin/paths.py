@@ -19,6 +19,7 @@ __all__ = [
     "BuiltinArgument",
     "all_or_named",
     "names_asked_of",
+    "nodeid_of",
     "preset_of",
     "split_name",
     "take_builtin_arguments",
@@ -58,6 +59,15 @@ def names_asked_of(config: pytest.Config, file: Path) -> list[tuple[str, ...]]:
     split = [argument.split("::") for argument in config.args]
     folder = config.invocation_params.dir
     return [tuple(names) for path, *names in split if (folder / path).resolve() == file.resolve()]
+
+
+def nodeid_of(item: pytest.Item) -> str:
+    """The id of an item as it can be pasted back.
+
+    Under ``--dist loadgroup`` xdist appends the group: ``test_a.py::test_a@group``.
+    """
+    path, found, _ = item.nodeid.rpartition(f"::{item.name}@")
+    return f"{path}::{item.name}" if found else item.nodeid
 
 
 def all_or_named(names: tuple[str, ...]) -> list[BuiltinArgument]:

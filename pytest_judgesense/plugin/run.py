@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import sys
-import uuid
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.locking import Recorder
+from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
-from pytest_judgesense.checks.explanation import explain, summary
+from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
-from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.places import Places
+from pytest_judgesense.plugin.places import Places, ask_again, recorder_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -57,7 +54,9 @@ class Run:
         config: pytest.Config,
         settings: Settings,
         live_folder: Path | None,
-        spent_folder: Path | None,
+        session_folder: Path | None,
+        started: str,
+        waiting: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._config = config
         self._settings = settings
@@ -65,13 +64,16 @@ class Run:
         self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._wants_log = any(path.suffix == ".jsonl" for path in settings.datasheets)
-        self._meter = SessionMeter(settings.max_calls, settings.max_cost, spent_folder)
+        self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
+        self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
-        self.places = Places(settings, live_folder, _recorder_of(config))
+        self._verified: list[dict[str, Any]] = []
+        self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
         self.interrupted: list[str] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
+        self.loop.waiting = waiting
         self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
@@ -180,6 +182,7 @@ class Run:
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
+                "asked": dict(measurement.asked),
             }
             for measurement, lines in pending.values()
         ]
@@ -193,7 +196,16 @@ class Run:
                 meter=self._meter,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
-        return self._traffic[judge.slug]
+        traffic = self._traffic[judge.slug]
+        if isinstance(error := self._session.error("judge", judge.slug), JudgeError):
+            traffic.end(error)
+        return traffic
+
+    def tell_end_of(self, judge: JudgeSpec) -> None:
+        """Tell the other processes of the session if the judge is not to be asked again."""
+        traffic = self._traffic.get(judge.slug)
+        if traffic is not None and traffic.ended is not None:
+            self._session.note_error(traffic.ended, "judge", judge.slug)
 
     def _log(self, measurement: Measurement) -> list[str]:
         # A recording that is older than this search may hold what it would have removed.
@@ -206,9 +218,14 @@ class Run:
             part[name] = json.loads(self.cleaned(json.dumps(part[name])))
         return part
 
+    def take_verified(self) -> list[dict[str, Any]]:
+        """What came of asking trials again since the last call, as plain values."""
+        verified, self._verified = self._verified, []
+        return verified
+
     def take_secrets(self) -> dict[str, Any]:
         """What is to be told of secrets: names that were removed, and those not searched for."""
-        if self._settings.mode == "replay":
+        if self._settings.mode == "replay" and self._settings.verify is None:
             return {}
         told = {
             "removed": sorted(self.credentials.removed),
@@ -224,52 +241,69 @@ class Run:
         self.loop.close()
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
-        names = {
-            own.recorded_as(item, template) for item in own.items for template in own.templates
-        }
-        with ExitStack() as stack:
-            # In alphabetical order: two processes that want the same two never wait in a circle.
-            held = {
-                name: stack.enter_context(self.places.recording(judge, f"{name}.jsonl"))
-                for name in sorted(names)
-            }
-            told = stack.enter_context(self._progress.of(judge, suite))
+        warned = lint_notices(own)
+        with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
+            key = ("measurement", judge.slug, suite.name, str(suite.path))
+            if known := self._session.error(*key):
+                raise known
             try:
-                return measure(
+                measurement = measure(
                     judge,
                     suite,
                     held,
                     self.loop,
-                    mode=self._mode,
+                    mode=mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
                     how_to_record=self.places.how_to_record(judge, suite),
                     traffic=self.traffic(judge),
                     credentials=self.credentials,
                     told=told,
+                    session=self._session,
                 )
+                measurement = replace(measurement, notices=(*warned, *measurement.notices))
+            except JudgesenseError as error:
+                self._session.note_error(error, *key)
+                self.tell_end_of(judge)
+                raise
             except KeyboardInterrupt:
-                if self._settings.mode == "record":
+                if mode == "record":
                     self.interrupted.append(_progress(judge, own, held.values()))
                 raise
+        if self._settings.verify is not None:
+            self._verify(measurement, self._settings.verify)
+        self.places.refuse_old(
+            measurement.recorded and measurement.recorded[0],
+            measurement.oldest,
+            f"judge {judge.name!r} on suite {suite.name}",
+            self.places.command(judge, suite),
+        )
+        return measurement
 
-    @property
-    def _mode(self) -> Any:
-        return self._settings.mode
+    def _verify(self, measurement: Measurement, count: int) -> None:
+        """Ask some of the trials again, once in the session, whichever of its processes does."""
+        judge, suite, places = measurement.judge, measurement.suite, self.places.for_verifying()
+        with places.recordings(judge, suite) as held:
+            known = places.cassette(judge, f"{suite.name}.verified.json")
+            if not known.exists():
+                found = ask_again(
+                    measurement,
+                    held,
+                    self.loop,
+                    self.traffic(judge),
+                    count=count,
+                    concurrency=self._settings.concurrency,
+                    credentials=self.credentials,
+                )
+                replace_content(known, self.cleaned(json.dumps(asdict(found))).encode())
+            self._verified.append(json.loads(known.read_bytes()))
 
     def _pend(self, measurement: Measurement, *lines: CheckLine) -> None:
         key = (measurement.judge.slug, measurement.suite.name)
         _, known = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*known, *lines))
-
-
-def _recorder_of(config: pytest.Config) -> Recorder:
-    """This process, for others that want to record what it records."""
-    # What xdist tells its workers; without it the process is a session of its own.
-    told = getattr(config, "workerinput", {})
-    command = told.get("mainargv", sys.argv)
-    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 
@@ -31,8 +33,10 @@ __all__ = ["STATE", "State"]
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
-_SPENT_FOLDER: Final = "judgesense_spent_folder"
+_SESSION_FOLDER: Final = "judgesense_session_folder"
+_EACH: Final = "judgesense_each"
 _PROBLEMS: Final = "judgesense_problems"
+_STARTED: Final = "judgesense_started"
 
 
 class State:
@@ -44,20 +48,31 @@ class State:
         self.problems: list[str] = []
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
+        self.clock = Clock(config)
         self._received: list[dict[str, Any]] = []
+        self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._told: list[str] = []
         self._was_interrupted = False
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
         self._made_live_folder: Path | None = None
-        self._made_spent_folder: Path | None = None
+        self._made_session_folder: Path | None = None
 
     @cached_property
     def run(self) -> Run:
         """What measures in this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
-        return Run(self.config, self.settings, self._live_folder, self._spent_folder)
+        # Replaying, nobody is waited for: a test that takes too long is at fault itself.
+        waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
+        return Run(
+            self.config,
+            self.settings,
+            self._live_folder,
+            self._session_folder,
+            self._started,
+            waiting,
+        )
 
     @property
     def is_worker(self) -> bool:
@@ -70,9 +85,10 @@ class State:
             self.builtin = take_builtin_arguments(self.config, self.settings.suites)
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
+        self.config.pluginmanager.register(self.clock, "judgesense-clock")
         if not self.is_worker:
             self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
-            if self.settings.mode == "live":
+            if self.settings.mode == "live" or self.settings.verify is not None:
                 self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
 
     @property
@@ -82,20 +98,54 @@ class State:
         folder = self.config.workerinput[_LIVE_FOLDER]  # type: ignore[attr-defined]
         return Path(folder) if folder else None
 
+    @cached_property
+    def _started(self) -> str:
+        """When the session began: workers are told by their controller."""
+        from datetime import UTC, datetime
+
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return str(getattr(self.config, "workerinput", {}).get(_STARTED, now))
+
     @property
-    def _spent_folder(self) -> Path | None:
-        """Where workers count together what limits allow; alone, a process counts by itself."""
-        folder = getattr(self.config, "workerinput", {}).get(_SPENT_FOLDER)
+    def _session_folder(self) -> Path | None:
+        """Where workers tell each other what was asked and spent; alone, a process remembers it."""
+        folder = getattr(self.config, "workerinput", {}).get(_SESSION_FOLDER)
         return Path(folder) if folder else None
 
+    def problem_of_workers(self) -> str | None:
+        """Why judges cannot be measured by the workers of this session; ``None`` if they can."""
+        if getattr(self.config, "workerinput", {}).get(_EACH):
+            return str(
+                UsageError(
+                    "judges cannot be measured under --dist each",
+                    found="every test in every worker: each trial would be asked by all of them",
+                    expected="each test in one worker",
+                    remedy="leave --dist each out; -n N takes load, loadscope, loadfile, "
+                    "loadgroup or worksteal",
+                )
+            )
+        if (folder := self._session_folder) is not None and not folder.is_dir():
+            return str(
+                UsageError(
+                    "judges cannot be asked by workers on several machines",
+                    found=f"no folder {folder} here, which the workers of a session share",
+                    expected="workers on the machine on which pytest was started",
+                    remedy="start a session on each machine, with a part of the tests each, and "
+                    "join their recordings and datasheets by `judgesense merge`",
+                )
+            )
+        return None
+
     def equip(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker what all workers of the session share: live recordings and limits."""
+        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
         folder = self._made_live_folder
         workerinput[_LIVE_FOLDER] = str(folder) if folder else None
-        if self.settings.max_calls is not None or self.settings.max_cost is not None:
-            if self._made_spent_folder is None:
-                self._made_spent_folder = Path(tempfile.mkdtemp(prefix="judgesense-spent-"))
-            workerinput[_SPENT_FOLDER] = str(self._made_spent_folder)
+        workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
+        workerinput[_STARTED] = self._started
+        if self.settings.mode != "replay":
+            if self._made_session_folder is None:
+                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
+            workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
 
     def report_problems(self, items: list[pytest.Item]) -> None:
         """End the session with the problems of its collection, if there are any.
@@ -131,6 +181,8 @@ class State:
         # Strings: what workers send is limited to plain values.
         if parts := self.run.take_pending():
             report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
+        if verified := self.run.take_verified():
+            report.judgesense_verified = json.dumps(verified)  # type: ignore[attr-defined]
         if secrets := self.run.take_secrets():
             report.judgesense_secrets = json.dumps(secrets)  # type: ignore[attr-defined]
 
@@ -138,6 +190,8 @@ class State:
         """Keep the parts that a report brings."""
         if sent := getattr(report, "judgesense", None):
             self._received += json.loads(sent)
+        for found in json.loads(getattr(report, "judgesense_verified", "[]")):
+            self._verified[found["judge"], found["suite"]] = found
         if sent := getattr(report, "judgesense_secrets", None):
             secrets = json.loads(sent)
             self._removed.update(secrets["removed"])
@@ -148,17 +202,20 @@ class State:
         """The datasheet of all parts received; ``None`` if there are none."""
         if not self._received:
             return None
-        from pytest_judgesense.datasheet.assembly import assemble
+        from pytest_judgesense.datasheet.assembly import assemble, counted_once
 
         return assemble(
-            [part["sheet"] for part in self._received],
+            counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
         )
 
     def write(self, session: pytest.Session) -> None:
-        """Write the datasheets that were asked for."""
-        if self.is_worker or self.datasheet is None:
+        """Write the datasheets that were asked for, and keep what was recorded live."""
+        if self.is_worker:
+            return
+        self._keep_live(session)
+        if self.datasheet is None:
             return
         from pytest_judgesense.datasheet.assembly import write_datasheet
 
@@ -171,22 +228,48 @@ class State:
             try:
                 write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
             except JudgesenseError as error:
-                # What was measured is still told: the error stands below it.
-                self._told += f"ERROR: {error}".splitlines()
-                session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+                self._tell_error(session, error)
             else:
                 self._told.append(f"datasheet written: {path}")
+
+    def _keep_live(self, session: pytest.Session) -> None:
+        if self._made_live_folder is None or self.settings.save_live is None:
+            return
+        if not any(self._made_live_folder.iterdir()):
+            return
+        from pytest_judgesense.plugin.places import keep_recordings
+
+        try:
+            keep_recordings(self._made_live_folder, self.settings.save_live)
+        except JudgesenseError as error:
+            self._tell_error(session, error)
+
+    def _tell_error(self, session: pytest.Session, error: JudgesenseError) -> None:
+        # What was measured is still told: the error stands below it.
+        self._told += f"ERROR: {error}".splitlines()
+        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
 
     def summary_lines(self) -> Iterator[str]:
         """The terminal summary."""
         if self.is_worker:
             return
         if self.datasheet is not None:
+            from datetime import UTC, datetime
+
             from pytest_judgesense.datasheet.terminal import datasheet_lines
 
-            yield from datasheet_lines(self.datasheet)
+            yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
         yield from map(printable, self._told)
         yield from map(printable, self._lines_on_secrets())
+
+    def verification_lines(self) -> Iterator[str]:
+        """What came of asking recorded trials again, by judge and suite; nothing otherwise."""
+        if not self._verified:
+            return
+        from pytest_judgesense.checks.verifying import verification_from_plain, verification_lines
+
+        for key in sorted(self._verified):
+            yield from verification_lines(verification_from_plain(self._verified[key]))
 
     def _lines_on_secrets(self) -> Iterator[str]:
         if self._removed:
@@ -212,16 +295,19 @@ class State:
     def header(self) -> str | None:
         """One line for pytest's header, where judges are asked for by an option."""
         settings = self.settings
-        if not (settings.judges or settings.suites or settings.mode != "replay"):
+        if not (settings.judges or settings.suites or settings.mode != "replay" or settings.verify):
             return None
         judges = ", ".join(settings.judges) or "as declared"
-        return f"judgesense {__version__}: {settings.mode}, judges: {judges}, seed {settings.seed}"
+        mode = settings.mode
+        if settings.verify is not None:
+            mode += f", {settings.verify} trials of each judge and suite asked again live"
+        return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
     def close(self) -> None:
         """End the loop of the calls, and remove what live mode kept for this session only."""
         if "run" in self.__dict__:
             self.run.close()
-        for folder in (self._made_live_folder, self._made_spent_folder):
+        for folder in (self._made_live_folder, self._made_session_folder):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 

@@ -23,6 +23,13 @@ units that are completed independently. Where one reply stands in several units,
 template pairs of a ring, fewer completions are possible: the bounds then hold, and may be wider
 than need be. With three and more labels there is no such reduction, and no bounds are given.
 
+The clustered interval of kappa is the delete-one-cluster jackknife, each end moved out to that of a
+second interval: Korn-Graubard for the agreement p_o, at the chance agreement seen,
+``kappa = 1 - (1 - p_o) / (1 - p_e)``. Alone the jackknife covers too little where a label is rare.
+Where no cluster changes kappa, as for streams that agree throughout, it has no width and would
+claim certainty; where one cluster holds all of a label, it is undefined: there the second interval
+stands alone.
+
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     J. Cohen (1968), Psychological Bulletin 70, 213-220 (weighted).
@@ -30,13 +37,26 @@ References:
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cohen_kappa", "confusion", "kappa_bounds", "table_kappa", "weighted_kappa"]
+from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
+from pytest_judgesense.stats.estimate import Clustered
+from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
+
+__all__ = [
+    "clustered_kappa",
+    "cohen_kappa",
+    "confusion",
+    "kappa_bounds",
+    "table_kappa",
+    "weighted_kappa",
+]
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -57,6 +77,103 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     if by_chance == n * n:
         return None
     return (n * agreed - by_chance) / (n * n - by_chance)
+
+
+def clustered_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    clusters: Clusters,
+    level: float = 0.95,
+    scale: Sequence[Hashable] = (),
+) -> Clustered | None:
+    """Interval of Cohen's kappa over clusters (see the module).
+
+    Args:
+        first: labels of rater 1.
+        second: labels of rater 2 on the same units, in the same order.
+        clusters: cluster of each unit.
+        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
+        scale: all labels in their order, for kappa with quadratic weights; the agreement of a unit
+            is then ``1 - (distance / greatest distance)^2``.
+
+    Returns:
+        The interval, its method ``cluster-jackknife``, or ``korn-graubard-scaled`` where that
+        stands alone; ``None`` with fewer than two clusters, or where kappa is undefined.
+
+    Raises:
+        ValueError: lengths differ, or the level is none.
+    """
+    two_sided_level(level)
+    _check_paired(first, second)
+    codes, count = cluster_codes(clusters)
+    _check_paired(first, codes)
+    if count < 2:
+        return None
+    places = {label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))}
+    labels = len(places)
+    one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
+    cell = (codes * labels + one) * labels + other
+    tables = np.bincount(cell, minlength=count * labels**2).reshape(count, labels, labels)
+    weights = _weights(labels, quadratic=bool(scale))
+    total = tables.sum(axis=0)
+    whole = float(_kappas(total[None], weights)[0])
+    if math.isnan(whole):
+        return None
+    jackknife = jackknife_interval(whole, _kappas(total - tables, weights), level, -1.0, 1.0)
+    most = weights.max()
+    agree = 1 - weights[one, other] / most
+    by_chance = float((weights * np.outer(total.sum(axis=1), total.sum(axis=0))).sum())
+    scaled = _scaled_agreement(agree, codes, by_chance / most / codes.size**2, level)
+    if jackknife is None or jackknife.effective_n is not None:
+        return scaled
+    return _wider(jackknife, scaled)
+
+
+def _kappas(tables: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Kappa of each table of shape (tables, labels, labels); NaN where it is undefined."""
+    n = tables.sum(axis=(1, 2))
+    apart = (tables * weights).sum(axis=(1, 2))
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    by_chance = np.einsum("ti,ij,tj->t", rows, weights, columns)
+    known = by_chance > 0
+    return np.where(known, 1 - n * apart / np.where(known, by_chance, 1), np.nan)
+
+
+def _weights(labels: int, *, quadratic: bool) -> NDArray[np.int64]:
+    """How far apart two labels are: the square of their distance, or 1 for any two."""
+    places = np.arange(labels)
+    apart = np.subtract.outer(places, places)
+    return apart**2 if quadratic else (apart != 0).astype(np.int64)
+
+
+def _scaled_agreement(
+    agree: NDArray[np.float64], clusters: NDArray[np.intp], beyond: float, level: float
+) -> Clustered:
+    agreement = clustered_proportion(agree, clusters, level)
+    assert agreement is not None, "there are two clusters"
+
+    def scaled(share: float) -> float:
+        return max(-1.0, 1 - (1 - share) / beyond)
+
+    return replace(
+        agreement,
+        method="korn-graubard-scaled",
+        lower=scaled(agreement.lower),
+        upper=scaled(agreement.upper),
+        lower_bound=scaled(agreement.lower_bound),
+        upper_bound=scaled(agreement.upper_bound),
+    )
+
+
+def _wider(one: Clustered, other: Clustered) -> Clustered:
+    """The first interval, each end moved to that of the other if it lies farther out."""
+    return replace(
+        one,
+        lower=min(one.lower, other.lower),
+        upper=max(one.upper, other.upper),
+        lower_bound=min(one.lower_bound, other.lower_bound),
+        upper_bound=max(one.upper_bound, other.upper_bound),
+    )
 
 
 def weighted_kappa(
@@ -84,9 +201,7 @@ def table_kappa(table: NDArray[np.int64], *, quadratic: bool = False) -> float |
         quadratic: weigh by the squared distance of the labels' positions; otherwise every
             disagreement weighs 1.
     """
-    places = np.arange(len(table))
-    apart = np.subtract.outer(places, places)
-    weights = apart**2 if quadratic else (apart != 0).astype(np.int64)
+    weights = _weights(len(table), quadratic=quadratic)
     expected = int((weights * np.outer(table.sum(axis=1), table.sum(axis=0))).sum())
     if expected == 0:
         return None
@@ -166,7 +281,7 @@ def confusion(
     return table
 
 
-def _check_paired(first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
+def _check_paired(first: Sequence[Hashable], second: Sequence[Hashable] | NDArray[np.intp]) -> None:
     if len(first) != len(second):
         msg = f"both streams label the same units, found {len(first)} and {len(second)} labels"
         raise ValueError(msg)

@@ -6,14 +6,18 @@ replacement::
 
     v = K / (K - 1) * sum over clusters c of (sum over i in c of (x_i - m))^2 / n^2
 
-**Proportion** (Korn and Graubard): the exact interval of an effective sample::
+**Proportion** (Korn and Graubard, made cautious): the exact interval of an effective sample::
 
     n_eff = min(n, m (1 - m) / v)
-    n_adj = n_eff * (t(n - 1, q) / t(K - 1, q))^2          Clopper-Pearson of m n_adj out of n_adj
+    n_adj = min(n_eff * (t(n - 1, q) / t(K - 1, q))^2, cautious n)
+    Clopper-Pearson of m n_adj out of n_adj
 
-At m = 0 and m = 1 v is 0 and says nothing: there n_eff = K, a cluster being worth one unit. At m
-strictly between with v = 0 (all clusters have one mean) n_eff = n. The cap keeps luck in few
-clusters from making an interval narrower than that of independent units.
+The cautious n (see `correlation`) stands for what few departing clusters cannot tell about v;
+without it the interval of an extreme rate covers too little. At m = 0 and m = 1 v is 0 and says
+nothing: there n_eff = n_adj = K. That is exact: whatever the dependence within clusters, a rate p
+shows K clusters without a departure from 1 with a chance of at most ``p^K``. At m strictly between
+with v = 0 (all clusters have one mean) n_eff = n. The cap keeps luck in few clusters from making an
+interval narrower than that of independent units.
 
 **Mean**: ``m -/+ t(K - 1, q) sqrt(v)``, clipped. Without an observed spread between clusters a
 Student interval would have no width, and conventions take its place:
@@ -51,6 +55,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from pytest_judgesense.stats.correlation import cautious_n
 from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import (
     Clusters,
@@ -60,7 +65,12 @@ from pytest_judgesense.stats.inputs import (
 )
 from pytest_judgesense.stats.proportions import clopper_pearson
 
-__all__ = ["clustered_jackknife", "clustered_mean", "clustered_proportion"]
+__all__ = [
+    "clustered_jackknife",
+    "clustered_mean",
+    "clustered_proportion",
+    "jackknife_interval",
+]
 
 _Ends: TypeAlias = tuple[float, float]
 
@@ -78,7 +88,7 @@ def clustered_proportion(
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
-        The interval, ``effective_n`` being n_eff before the adjustment by Student's quantiles and
+        The interval, ``effective_n`` being the estimate n_eff, before it is adjusted, and
         ``design_effect`` n / n_eff; ``None`` with fewer than two clusters.
 
     Raises:
@@ -91,10 +101,14 @@ def clustered_proportion(
         return None
     share = float(vector.mean())
     n_eff = _effective_n(share, _mean_variance(vector - share, codes, count), vector.size, count)
+    constant = share in (0.0, 1.0)
+    sums = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    sizes = np.bincount(codes, minlength=count).astype(np.float64)
+    most = n_eff if constant else cautious_n(sums, sizes)
 
     def ends(coverage: float) -> _Ends:
         ratio = _student(vector.size - 1, coverage) / _student(count - 1, coverage)
-        n_adj = n_eff * ratio**2
+        n_adj = min(n_eff if constant else n_eff * ratio**2, most)
         exact = clopper_pearson(share * n_adj, n_adj, coverage)
         return exact.lower, exact.upper
 
@@ -183,13 +197,41 @@ def clustered_jackknife(
     Raises:
         ValueError: the bounds are the wrong way round, or the level is none.
     """
-    two_sided_level(level)
-    bounds = _bounds(lower, upper)
     codes, count = cluster_codes(clusters)
     if count < 2:
         return None
     whole = float(statistic(np.arange(codes.size)))
     left_out = np.array([float(statistic(np.flatnonzero(codes != c))) for c in range(count)])
+    return jackknife_interval(whole, left_out, level, lower, upper)
+
+
+def jackknife_interval(
+    whole: float,
+    left_out: NDArray[np.float64],
+    level: float = 0.95,
+    lower: float | None = None,
+    upper: float | None = None,
+) -> Clustered | None:
+    """Jackknife interval of a statistic whose leave-one-out values are known already.
+
+    Args:
+        whole: the statistic of all units.
+        left_out: the statistic without each cluster in turn, shape (clusters,).
+        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
+        lower: least value the statistic can have, where there is one; ends are clipped to it.
+        upper: greatest value the statistic can have, likewise.
+
+    Returns:
+        The interval; ``None`` with fewer than two clusters, or when a value is not finite.
+
+    Raises:
+        ValueError: the bounds are the wrong way round, or the level is none.
+    """
+    two_sided_level(level)
+    bounds = _bounds(lower, upper)
+    count = left_out.size
+    if count < 2:
+        return None
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None
     constant = bool(np.ptp(left_out) <= _ROUNDING * float(np.abs(left_out).max()))

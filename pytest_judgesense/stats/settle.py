@@ -12,17 +12,30 @@ supposes that further units repeat the proportion and the clustering seen so far
 itself uses the Korn-Graubard bound, which for few clusters is wider.
 
 Edges: at p = b no number is enough: ``None``. At b = 0 and b = 1 any one unit clears.
+
+Before anything is measured, the best case tells what a bar needs at least: K clusters that all hold
+the values of a judge without error, and the Korn-Graubard bound that would gate them. It narrows as
+K grows, so the fewest clusters are found by bisection.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Final
 
+import numpy as np
 from scipy.special import ndtri
 
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import two_sided_level
 
-__all__ = ["units_to_settle"]
+__all__ = ["clusters_to_clear", "units_to_settle"]
+
+_MOST_CLUSTERS: Final = 100_000
+_MOST_UNITS: Final = 2_000_000
 
 
 def units_to_settle(
@@ -54,3 +67,35 @@ def units_to_settle(
         return None
     z = float(ndtri(level))
     return max(1, math.ceil(design_effect * bar * (1 - bar) * (z / (estimate - bar)) ** 2))
+
+
+def clusters_to_clear(
+    cluster: Sequence[float], clears: Callable[[Clustered], bool], level: float = 0.95
+) -> int | None:
+    """Fewest clusters, all with these values, whose interval clears a bar.
+
+    Args:
+        cluster: the values of one cluster, within [0, 1].
+        clears: whether an interval clears the bar; once true, true for more clusters.
+        level: nominal coverage of each one-sided bound.
+
+    Returns:
+        At least 2; ``None`` when not even 100,000 clusters (or two million units) would do.
+
+    Raises:
+        ValueError: there are no values, or one is outside [0, 1].
+    """
+    values = np.asarray(cluster, dtype=np.float64)
+
+    def clear(count: int) -> bool:
+        interval = clustered_proportion(
+            np.tile(values, count), np.repeat(np.arange(count), values.size), level
+        )
+        return interval is not None and clears(interval)
+
+    enough = 2
+    while not clear(enough):
+        enough *= 2
+        if enough > _MOST_CLUSTERS or enough * values.size > _MOST_UNITS:
+            return None
+    return bisect_left(range(enough + 1), True, lo=max(2, enough // 2), key=clear)

@@ -1,5 +1,8 @@
 """Whether the parts of a suite fit each other, and whether it can measure at all. Pure.
 
+What does not fit cannot be asked, and is an error at once. What can be asked, but would make
+numbers mean something else, is a finding of `suites.lint`.
+
 Of every suite: templates, items and decision space. Of those that measure a judge as an instrument
 (`vacuum`, `ladder`, `criterion`), before anything is asked:
 
@@ -14,16 +17,16 @@ Of every suite: templates, items and decision space. Of those that measure a jud
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import LadderTask, QuarterTask
 from pytest_judgesense.suites.suite import Item, Suite
 
-__all__ = ["pooled", "verify_chain", "verify_suite"]
+__all__ = ["LintFinding", "pooled", "some", "verify_chain", "verify_lengths", "verify_suite"]
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_LONGER: Final = 1.1
@@ -33,6 +36,54 @@ _MARK: Final = re.compile(
     r"[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """Something about a suite that its numbers would suffer from.
+
+    Attributes:
+        severity: ``error`` stops a run, ``warning`` stands beside its numbers.
+        rule: name of the rule.
+        where: the items or templates concerned.
+        what: what is wrong, in one clause.
+        found: what is there; ``expected``: what would be right; ``remedy``: what to do.
+    """
+
+    severity: Literal["error", "warning"]
+    rule: str
+    where: str
+    what: str
+    found: str
+    expected: str
+    remedy: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two findings the same one."""
+        return (self.rule, self.where, self.found)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The finding in lines, for people."""
+        return (
+            f"{self.severity} {self.rule}: {self.where}: {self.what}",
+            f"  found:    {self.found}",
+            f"  expected: {self.expected}",
+            f"  remedy:   {self.remedy}",
+        )
+
+    @property
+    def line(self) -> str:
+        """The finding in one line, for notices."""
+        return f"lint {self.rule}: {self.where}: {self.what}: {self.found}; {self.remedy}"
+
+
+def some(names: Iterable[str], most: int = 3) -> str:
+    """The first of ``names``, and how many more there are."""
+    listed = list(dict.fromkeys(names))
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
 
 
 def verify_suite(suite: Suite) -> None:
@@ -53,26 +104,31 @@ def verify_suite(suite: Suite) -> None:
 
 
 def verify_chain(task: LadderTask | QuarterTask, where: str) -> None:
-    """Nothing, if the levels of a ladder task form a prefix chain of texts of one length.
+    """Nothing, if the levels of a ladder task form a prefix chain.
 
     Args:
         task: the line of the stimuli file.
         where: the file, for messages.
 
     Raises:
-        SuiteError: a level lacks a sentence that a level below it has gained, gains none itself,
-            or is longer or shorter than the others.
+        SuiteError: a level lacks a sentence that a level below it has gained, or gains none itself.
     """
-    if isinstance(task, QuarterTask):
-        chains: Mapping[str, Sequence[str]] = {"quarters": task.quarters}
-        others: list[str] = []
-    else:
-        chains = {"levels": task.levels, "rewordings": task.rewordings}
+    for name, texts in _chains(task).items():
+        _verify_prefixes(f"task {task.id} in {where}: the {name}", texts)
+
+
+def verify_lengths(task: LadderTask | QuarterTask, where: str) -> None:
+    """Nothing, if the texts of a ladder task are of one length, within 10%.
+
+    Raises:
+        SuiteError: one has more than 10% more words than another.
+    """
+    others: list[str] = []
+    if isinstance(task, LadderTask):
         others = [other.text for other in task.alternatives]
         others += [filler.text for filler in task.fillers]
-    for name, texts in chains.items():
-        _verify_prefixes(f"task {task.id} in {where}: the {name}", texts)
-    lengths = [len(text.split()) for texts in (*chains.values(), others) for text in texts]
+    texts = [text for chain in (*_chains(task).values(), others) for text in chain]
+    lengths = [len(text.split()) for text in texts]
     if max(lengths) > _MOST_LONGER * min(lengths):
         raise SuiteError(
             f"task {task.id} in {where}: the texts differ in length",
@@ -80,6 +136,12 @@ def verify_chain(task: LadderTask | QuarterTask, where: str) -> None:
             expected="at most 10% more words in the longest than in the shortest",
             remedy="pad the shorter texts with sentences that cover no element",
         )
+
+
+def _chains(task: LadderTask | QuarterTask) -> Mapping[str, Sequence[str]]:
+    if isinstance(task, QuarterTask):
+        return {"quarters": task.quarters}
+    return {"levels": task.levels, "rewordings": task.rewordings}
 
 
 def _verify_prefixes(what: str, texts: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_suite
+from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_lengths, verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
     LadderTask,
@@ -63,7 +63,7 @@ def _load(path: Path, preset: str | None) -> Suite:
     form, text = _read_form(path)
     chosen = _preset(form, preset)
     rows, raw = _read_stimuli(path, form)
-    items = _items(path, form, rows, chosen)
+    tasks, items = _items(path, form, rows, chosen)
     if not items:
         raise SuiteError(
             f"suite {form.name} has no items",
@@ -89,6 +89,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
         reviews=_reviews(form),
+        tasks=tasks,
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
@@ -188,22 +189,35 @@ def _parse(
 
 def _items(
     path: Path, form: SuiteForm, rows: list[tuple[int, Any]], chosen: PresetForm
-) -> tuple[Item, ...]:
+) -> tuple[tuple[LadderTask | QuarterTask, ...], tuple[Item, ...]]:
     rows = rows[: chosen.items] if chosen.items is not None else rows
     if form.kind in ("ladder", "criterion"):
         file, stimuli = str(path.parent / form.stimuli.file), form.stimuli
         if stimuli.steps == "quarter":
-            quarters = _parse(path, form, rows, QuarterTask)
-            for quarter in quarters:
-                verify_chain(quarter, file)
-            return tuple(quarter_items(quarters, stimuli.distances))
-        tasks = _parse(path, form, rows, LadderTask)
-        for task in tasks:
-            verify_chain(task, file)
-        return tuple(ladder_items(tasks, stimuli.distances, stimuli.subsets))
+            quarters = tuple(_parse(path, form, rows, QuarterTask))
+            _verify_tasks(quarters, file)
+            return quarters, tuple(quarter_items(quarters, stimuli.distances))
+        tasks = tuple(_parse(path, form, rows, LadderTask))
+        _verify_tasks(tasks, file)
+        return tasks, tuple(ladder_items(tasks, stimuli.distances, stimuli.subsets))
     if form.space.pairwise:
-        return tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
-    return tuple(content_item(line) for line in _parse(path, form, rows, ContentItem))
+        return (), tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
+    lines = _parse(path, form, rows, ContentItem)
+    known = {template.id for template in form.templates}
+    for line in lines:
+        if unknown := sorted(set(line.inverted) - known):
+            raise SuiteError(
+                f"item {line.id} of suite {form.name} inverts a template that is not there",
+                found=repr(unknown[0]),
+                expected="of " + ", ".join(sorted(known)),
+            )
+    return (), tuple(content_item(line) for line in lines)
+
+
+def _verify_tasks(tasks: Sequence[LadderTask | QuarterTask], file: str) -> None:
+    for task in tasks:
+        verify_chain(task, file)
+        verify_lengths(task, file)
 
 
 def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:

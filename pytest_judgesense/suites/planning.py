@@ -34,7 +34,7 @@ def _trial(suite: Suite, item: Item, template: Template, order: Order, replicate
     condition = dict(item.condition)
     if template.arm is not None:
         condition["arm"] = template.arm
-    if template.polarity == "inverted":
+    if template.polarity == "inverted" or template.id in item.inverted:
         condition["polarity"] = "inverted"
     return Trial(
         id=f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}/r{replicate}",

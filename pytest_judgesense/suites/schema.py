@@ -153,7 +153,11 @@ class SuiteForm(_Form):
 
 
 class ContentItem(BaseModel):
-    """A line with one content: its fields are what the templates name, all of them text."""
+    """A line with one content: its fields are what the templates name, all of them text.
+
+    ``inverted`` names templates whose labels mean the opposite on this line, for lines that bring
+    their own prompts.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, str] = Field(init=False)
@@ -162,13 +166,18 @@ class ContentItem(BaseModel):
     label: str | None = None
     difficulty: Difficulty | None = None
     cluster: str | None = None
+    inverted: list[Slug] = []
 
 
 class PairItem(_Form):
-    """A line with two candidates; ``label`` names the better one, ``1`` or ``2``."""
+    """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
+
+    ``fields`` are further texts that templates may name.
+    """
 
     id: Slug
     task: str
+    fields: dict[str, str] = {}
     texts: tuple[str, str]
     label: Literal["1", "2", "tie"] | None = None
     difficulty: Difficulty | None = None

@@ -37,7 +37,9 @@ _QUARTER_PAIRS: Final = ((0, 1), (3, 4), (0, 2), (2, 4), (0, 3), (1, 4))
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
     fields = dict(line.__pydantic_extra__)
-    return Item(line.id, line.cluster or line.id, fields, (), line.label)
+    return Item(
+        line.id, line.cluster or line.id, fields, (), line.label, inverted=tuple(line.inverted)
+    )
 
 
 def pair_item(line: PairItem) -> Item:
@@ -45,7 +47,7 @@ def pair_item(line: PairItem) -> Item:
     return Item(
         id=line.id,
         cluster=line.cluster or line.id,
-        fields={"task": line.task},
+        fields={**line.fields, "task": line.task},
         contents=line.texts,
         label=line.label,
         condition={"category": line.category} if line.category else {},

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_judgesense.judgment import Condition, Design
+from pytest_judgesense.judgment import Condition, Design, Order
 from pytest_judgesense.suites.space import DecisionSpace
+
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.schema import LadderTask, QuarterTask
 
 __all__ = ["CheckDeclaration", "Item", "Review", "Suite", "Template", "template_pairs"]
 
@@ -46,6 +49,8 @@ class Item:
         label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
         condition: ``distance``, ``subset`` and whatever else the design varies over items.
         shared_with: name of a suite that asks the same item the same prompt, as with templates.
+        inverted: templates whose labels mean the opposite on this item alone, where items bring
+            their own prompts.
     """
 
     id: str
@@ -55,6 +60,14 @@ class Item:
     label: str | None = None
     condition: Condition = field(default_factory=dict)
     shared_with: str | None = None
+    inverted: tuple[str, ...] = ()
+
+    def texts(self, order: Order) -> dict[str, str]:
+        """What placeholders stand for when the contents are presented in ``order``."""
+        if not self.contents:
+            return dict(self.fields)
+        first, second = self.contents if order == "ab" else self.contents[::-1]
+        return {**self.fields, "a": first, "b": second}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +114,7 @@ class Suite:
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         reviews: what reviewers say of the equivalence of template pairs.
+        tasks: the tasks that the items of a ladder were made of; empty for other kinds.
     """
 
     name: str
@@ -119,6 +133,7 @@ class Suite:
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
     reviews: tuple[Review, ...] = ()
+    tasks: tuple[LadderTask | QuarterTask, ...] = ()
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:

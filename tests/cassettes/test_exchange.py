@@ -79,3 +79,32 @@ def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str)
 def test_a_merge_conflict_is_a_broken_line() -> None:
     with pytest.raises(BrokenCassette, match="<<<<<<< HEAD"):
         Exchange.from_line("<<<<<<< HEAD", PATH, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "models"),
+    [
+        (
+            '{"messages": [], "model": "gpt-x"}',
+            '{"id": 1, "model":"gpt-x-1"}',
+            ("gpt-x", "gpt-x-1"),
+        ),
+        # A stream of OpenAI, and one of Anthropic.
+        ('{"model": "m"}', 'data: {"id":"c","model":"m-1","choices":[]}\n\n', ("m", "m-1")),
+        (
+            '{"model": "m"}',
+            'event: message_start\ndata: {"message": {"model": "m-2", "content": []}}\n\n',
+            ("m", "m-2"),
+        ),
+        # Providers that name the model in the URL only.
+        ("{}", '{"model": "m-1"}', ("https://api.example.com/v1/chat", "m-1")),
+        # A reply that quotes one names none, and neither does a field of another kind.
+        ('{"model": "m"}', '{"content": "{\\"model\\": \\"x\\"}"}', None),
+        ('{"model": "m"}', '{"model": {"name": "x"}}', None),
+        ('{"model": "m"}', b"\xff", None),
+    ],
+)
+def test_the_models_asked_for_and_named_are_read_from_any_body_of_json(
+    asked: str, answered: str | bytes, models: tuple[str, str] | None
+) -> None:
+    assert exchange(asked, answered).models == models

@@ -56,6 +56,27 @@ def test_exchanges_are_found_by_trial_request_and_occurrence(
     assert find(tape, "one", "p") == ["first"]  # a new attempt begins anew
     assert tape.trials == {"one", "two"}
     assert tape.recorded == ("2026-01-31T12:00:01Z", "2026-01-31T12:00:03Z")
+    assert tape.recorded_of(["two"]) == ("2026-01-31T12:00:01Z", "2026-01-31T12:00:01Z")
+
+
+def test_an_attempt_that_failed_makes_the_answer_after_it_no_older(
+    cassette: Path, open_tape: OpenTape
+) -> None:
+    # The second of the recording is the number of the call: see `exchange`.
+    rewrite(
+        cassette,
+        [
+            exchange("one", 1, "p", status=500),
+            exchange("one", 2, "p"),
+            exchange("two", 3, "p"),
+            exchange("never", 4, "p", status=500),
+        ],
+    )
+    tape = open_tape("replay")
+    assert tape.recorded_of(["one"]) == ("2026-01-31T12:00:02Z", "2026-01-31T12:00:02Z")
+    assert tape.recorded_of(["one", "two"]) == ("2026-01-31T12:00:02Z", "2026-01-31T12:00:03Z")
+    assert tape.recorded_of(["never"]) == ("2026-01-31T12:00:04Z", "2026-01-31T12:00:04Z")
+    assert tape.recorded_of([]) is tape.recorded_of(["unknown"]) is None
 
 
 def test_a_missing_file_misses_with_trial_cassette_and_remedy(

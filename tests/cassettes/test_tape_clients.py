@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import http.client
 import json
 import logging
 import threading
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -75,7 +79,21 @@ def _aiohttp(url: str, prompt: str) -> object:
     return asyncio.run(ask())
 
 
-CLIENTS = [_httpx, _httpx_async, _requests, _urllib3, _urllib3_by_pieces, _aiohttp]
+def _urllib(url: str, prompt: str) -> object:
+    data = json.dumps({"prompt": prompt}).encode()
+    asked = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=10) as response:
+            content = response.read()
+            packed = response.headers.get("Content-Encoding") == "gzip"
+    except urllib.error.HTTPError as moved:
+        # By itself it follows no 307 of a POST.
+        with moved:
+            return _urllib(urllib.parse.urljoin(url, moved.headers["Location"]), prompt)
+    return json.loads(gzip.decompress(content) if packed else content)
+
+
+CLIENTS = [_httpx, _httpx_async, _requests, _urllib3, _urllib3_by_pieces, _aiohttp, _urllib]
 
 
 @contextmanager
@@ -107,7 +125,7 @@ def test_a_recording_answers_as_the_endpoint_did(
     assert "content-encoding" not in last.response.headers
 
 
-@pytest.mark.parametrize("ask", [_httpx, _requests, _urllib3, _aiohttp])
+@pytest.mark.parametrize("ask", [_httpx, _requests, _urllib3, _urllib, _aiohttp])
 def test_clients_share_a_recording(ask: Ask, endpoint: Endpoint, open_tape: OpenTape) -> None:
     with asking(open_tape("record"), "one"):
         live = _httpx(f"{endpoint.url}/chat", "p")
@@ -153,7 +171,7 @@ def test_identical_bodies_of_concurrent_trials_do_not_cross(
     assert endpoint.hits == 40
 
 
-@pytest.mark.parametrize("ask", [_requests, _urllib3])
+@pytest.mark.parametrize("ask", [_requests, _urllib3, _urllib])
 def test_threads_record_every_call_and_replay_without_reaching_the_endpoint(
     ask: Ask, endpoint: Endpoint, open_tape: OpenTape
 ) -> None:
@@ -265,7 +283,7 @@ def test_bare_http_client_is_refused_while_replaying(
 ) -> None:
     tape = open_tape("replay")
     with tape.intercepting(), tape.trial("one") as scope, pytest.raises(NetworkRefused) as caught:
-        urllib.request.urlopen(f"{endpoint.url}/chat", timeout=10)
+        http.client.HTTPConnection(endpoint.url.removeprefix("http://")).request("POST", "/chat")
     assert scope.error is caught.value
     assert "trial one" in caught.value.what
     assert endpoint.hits == 0
@@ -379,6 +397,7 @@ def test_everything_is_put_back(open_tape: OpenTape) -> None:
             httpx.HTTPTransport.handle_request,
             httpx.AsyncHTTPTransport.handle_async_request,
             urllib3.HTTPConnectionPool.urlopen,
+            urllib.request.AbstractHTTPHandler.do_open,
             threading.Thread.start,
         ]
 

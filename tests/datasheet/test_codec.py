@@ -25,6 +25,7 @@ NULL_OR_NUMBER = {"type": ["number", "null"]}
 COUNT = {"type": "integer", "minimum": 0}
 NULL_OR_COUNT = {"type": ["integer", "null"], "minimum": 0}
 TEXT = {"type": "string"}
+STATE = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
 
 
 def exactly(**properties: Any) -> dict[str, Any]:
@@ -79,9 +80,10 @@ LAYOUT = exactly(
         exactly(
             judge={
                 "type": "object",
-                "required": ["name", "provider", "model", "temperature", "prompts", "recorded"],
+                "required": """name provider model temperature prompts state recorded""".split(),
                 "properties": {
                     "prompts": TEXT,
+                    "state": STATE,
                     "recorded": or_null(exactly(first=TEXT, last=TEXT)),
                 },
             },
@@ -129,6 +131,7 @@ LAYOUT = exactly(
                     digest={"type": ["string", "null"]},
                     prompts={"type": ["string", "null"]},
                     served=listed(TEXT),
+                    state=STATE,
                     recorded=or_null(exactly(first=TEXT, last=TEXT)),
                     calls=CALLS,
                     notices=listed(TEXT),

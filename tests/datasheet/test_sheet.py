@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet.codec import datasheet_json
-from pytest_judgesense.datasheet.sheet import Calls, CheckLine, SuiteSheet, merge_parts
+from pytest_judgesense.datasheet.sheet import (
+    Calls,
+    CheckLine,
+    SuiteSheet,
+    changed_between,
+    changed_within,
+    merge_parts,
+)
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.stats.estimate import Estimate
 
@@ -125,3 +133,32 @@ def test_a_datasheet_whose_false_preference_does_not_add_up_is_not_built() -> No
     assert sheet(0.5).estimates
     with pytest.raises(InternalError, match="does not add up on suite ladder"):
         sheet(0.6)
+
+
+def test_an_alias_that_one_model_answers_is_no_change() -> None:
+    assert changed_within("gpt-x", {"gpt-x-2026-01-01": 18}) == []
+    assert changed_within("gpt-x", {}) == []
+    assert changed_between({"one": ["gpt-x-2026-01-01"], "two": ["gpt-x-2026-01-01"]}) == []
+
+
+def test_a_suite_whose_replies_name_no_model_says_nothing_of_a_change() -> None:
+    assert changed_between({"one": ["gpt-x-2026-01-01"], "two": []}) == []
+
+
+def test_two_models_behind_one_recording_are_named_with_their_replies() -> None:
+    (notice,) = changed_within("gpt-x", {"gpt-x-2026-05-01": 4, "gpt-x-2026-01-01": 14})
+    assert notice == (
+        "the model behind gpt-x changed under this recording, its replies name gpt-x-2026-01-01 "
+        "(14 replies) and gpt-x-2026-05-01 (4 replies): they do not describe one judge, record it "
+        "anew"
+    )
+
+
+def test_the_file_says_that_suites_were_answered_by_different_models() -> None:
+    # The parts above are served by a model of their own on each suite.
+    value = json.loads(merged(PARTS))
+    for judge in value["judges"]:
+        (notice,) = judge["notices"]
+        assert "coherence by model of" in notice
+        assert "vacuum by model of" in notice
+        assert [part["notices"] for part in judge["parts"]] == [[], []]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -14,8 +15,8 @@ from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Miss
 from .replaying import SHIPPED, parts_of
 
 
-def lines_of(parts: list[SuiteSheet], mode: str = "replay") -> list[str]:
-    return list(datasheet_lines(sheet_of(parts, seed=7, mode=mode)))
+def lines_of(parts: list[SuiteSheet], mode: str = "replay", today: date | None = None) -> list[str]:
+    return list(datasheet_lines(sheet_of(parts, seed=7, mode=mode), today))
 
 
 @pytest.mark.parametrize("policy", ["estimate", "confident"])
@@ -119,11 +120,75 @@ def test_the_head_says_who_when_and_how() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "word"),
-    [("replay", "REPLAYED"), ("report", "FROM LOGS"), ("live", "FRESH"), ("record", "FRESH")],
+    ("mode", "made", "words"),
+    [
+        ("replay", 0, ", REPLAYED, recorded"),
+        ("report", 0, ", FROM LOGS, recorded"),
+        # What a worker has asked live, another one finds answered.
+        ("live", 0, ", FRESH, recorded"),
+        ("record", 200, ", FRESH, recorded"),
+        ("record", 0, ", REPLAYED, recorded"),
+        ("record", 8, ", PARTLY FRESH, recorded"),
+    ],
 )
-def test_the_head_says_where_the_replies_come_from(mode: str, word: str) -> None:
-    assert any(word in line for line in lines_of([part(estimate())], mode))
+def test_the_head_says_where_the_replies_come_from(mode: str, made: int, words: str) -> None:
+    calls = Calls(made=made, replayed=200 - made)
+    assert any(words in line for line in lines_of([part(estimate(), calls=calls)], mode))
+
+
+@pytest.mark.parametrize(
+    ("today", "shown"),
+    [
+        (None, "recorded 2026-01-31, seed"),
+        ("2026-01-31", "recorded 2026-01-31 (today), seed"),
+        ("2026-02-01", "recorded 2026-01-31 (1 day ago), seed"),
+        ("2027-02-05", "recorded 2026-01-31 (370 days ago), seed"),  # 365 + 5
+        # The clock of the machine that recorded was ahead.
+        ("2026-01-30", "recorded 2026-01-31 (today), seed"),
+    ],
+)
+def test_the_head_says_how_old_a_recording_is(today: str | None, shown: str) -> None:
+    moments = ("2026-01-31T12:00:00Z", "2026-01-31T23:59:59Z")
+    day = date.fromisoformat(today) if today else None
+    text = " ".join(" ".join(lines_of([part(estimate(), recorded=moments)], today=day)).split())
+    assert shown in text
+
+
+def test_the_age_of_a_recording_of_several_days_is_that_of_its_oldest_exchange() -> None:
+    text = " ".join(
+        " ".join(lines_of([part(estimate())], today=date(2026, 2, 10))).split()
+    )  # 31 January to 10 February
+    assert "recorded 2026-01-31 to 2026-02-01 (the oldest 10 days ago)" in text
+
+
+def test_a_suite_says_how_it_came_where_the_judges_suites_differ() -> None:
+    fresh = part(
+        estimate(),
+        suite="vacuum",
+        calls=Calls(made=5),
+        recorded=("2026-02-09T12:00:00Z", "2026-02-09T12:00:00Z"),
+    )
+    lines = lines_of([part(estimate()), fresh], "record", date(2026, 2, 10))
+    span = "recorded 2026-01-31 to 2026-02-01 (the oldest 10 days ago)"
+    assert f"  coherence: REPLAYED, {span}" in lines
+    assert "  vacuum: FRESH, recorded 2026-02-09 (1 day ago)" in lines
+    assert any("PARTLY FRESH, recorded 2026-01-31 to 2026-02-09" in line for line in lines)
+
+
+def test_suites_that_came_alike_say_nothing_of_it() -> None:
+    lines = lines_of([part(estimate()), part(estimate(), suite="vacuum")])
+    assert "  coherence" in lines
+    assert "  vacuum" in lines
+
+
+def test_suites_that_different_models_answered_are_flagged() -> None:
+    parts = [part(estimate()), part(estimate(), suite="vacuum", served=("m-1-2027",))]
+    text = " ".join(" ".join(lines_of(parts)).split())
+    assert (
+        "notice: the suites were answered by different models, coherence by m-1-2026; vacuum by "
+        "m-1-2027: they do not describe one judge, record them anew together"
+    ) in text
+    assert "notice" not in " ".join(lines_of([part(estimate()), part(estimate(), suite="vacuum")]))
 
 
 def test_the_totals_are_said() -> None:

@@ -73,6 +73,9 @@ _NOTE = re.compile(r"<!-- (file|exit|not run): (.+?) -->")
 _VARIES = (
     (re.compile(r"\d+\.\d+s\b"), "TIME"),
     (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "INSTANT"),
+    # The age of a recording: a recording of today grows old.
+    (re.compile(r" \((?:today|(?:the oldest )?\d+ days? ago)\)"), ""),
+    (re.compile(r"\d+\.\d days old"), "AGE"),
     (re.compile(r"20\d\d-\d\d-\d\d"), "DATE"),
     (re.compile(r"\b[0-9a-f]{12,16}\b"), "DIGEST"),
     (re.compile(r"={3,}"), "==="),

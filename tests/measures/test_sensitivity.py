@@ -56,15 +56,20 @@ def test_d_prime_counts_choices_of_the_first_slot() -> None:
 
 
 def test_d_prime_has_the_jackknife_over_tasks() -> None:
-    # Two tasks of five pairs: one all right, one always A. Left out in turn: the other alone,
-    # d' of 5/5 against 5/5 = 0 and of 5/5 against 0/5.
-    of = cell(LADDER, climb(1, [RIGHT] * 5 + [FIRST] * 5))
+    # Four tasks of five pairs. Hits (A in ab) 5, 5, 4, 4 of 5, false alarms (A in ba) 0, 1, 0, 1.
+    tasks = [[RIGHT] * 5, [RIGHT] * 4 + [FIRST], [RIGHT] * 4 + [("B", "B")]]
+    tasks.append([RIGHT] * 3 + [FIRST, ("B", "B")])
+    of = cell(LADDER, climb(1, [slots for task in tasks for slots in task]))
     found = estimate(of, "d_prime", distance=1)
     assert found.clustered is not None
-    assert (found.clustered.method, found.clustered.clusters) == ("cluster-jackknife", 2)
-    alone = d_prime(5, 5, 0, 5)
-    # se^2 = (K - 1)/K * sum of squared deviations from their mean = 1/2 * 2 (alone/2)^2.
-    assert found.clustered.upper - found.value == pytest.approx(12.7062 * alone / 2, rel=1e-4)
+    assert (found.clustered.method, found.clustered.clusters) == ("cluster-jackknife", 4)
+    # Each task left out in turn, from the totals 18 of 20 and 2 of 20; Student's 0.975 quantile
+    # of 3 degrees of freedom is 3.182446.
+    left_out = [d_prime(18 - h, 15, 2 - f, 15) for h, f in ((5, 0), (5, 1), (4, 0), (4, 1))]
+    mean = sum(left_out) / 4
+    error = math.sqrt(3 / 4 * sum((value - mean) ** 2 for value in left_out))
+    assert found.value == pytest.approx(d_prime(18, 20, 2, 20))
+    assert found.value - found.clustered.lower == pytest.approx(3.182446 * error, rel=1e-5)
 
 
 def test_a_judge_without_any_error_has_a_d_prime_with_a_width() -> None:
@@ -72,7 +77,7 @@ def test_a_judge_without_any_error_has_a_d_prime_with_a_width() -> None:
     found = estimate(cell(LADDER, climb(1, [RIGHT] * 20)), "d_prime", distance=1)
     interval = found.clustered
     assert interval is not None
-    assert interval.method == "korn-graubard-joint"
+    assert interval.method == "korn-graubard-z"
     assert found.value == interval.upper == pytest.approx(d_prime(20, 20, 0, 20))
     assert interval.lower < interval.lower_bound < found.value
 

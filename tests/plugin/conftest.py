@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpcore  # noqa: F401 - httpx imports it late, and keeps the exceptions that it saw first
 import pytest
 
 import pytest_judgesense.plugin.collection

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,8 @@ class ChatServer:
     Attributes:
         asked: the body of every request, in the order of their arrival.
         reply: from the last message's text to the reply.
+        status: from the last message's text to the status of the response.
+        model: what it names as the model that replied, or how that follows from the request.
         delay_s: how long an answer takes.
         most: the most requests that were under way at once.
     """
@@ -105,6 +108,8 @@ class ChatServer:
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
         self.reply: Callable[[str], str] = even
+        self.status: Callable[[str], int] = lambda prompt: 200
+        self.model: str | Callable[[dict[str, Any]], str] = "served-1"
         self.delay_s = 0.0
         self.most = 0
         self._under_way = 0
@@ -140,7 +145,7 @@ class ChatServer:
             self._under_way -= 1
         return json.dumps(
             {
-                "model": "served-1",
+                "model": self.model if isinstance(self.model, str) else self.model(body),
                 "choices": [
                     {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
                 ],
@@ -157,7 +162,7 @@ class ChatServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 content = server.answer(body)
-                self.send_response(200)
+                self.send_response(server.status(body["messages"][-1]["content"]))
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
@@ -196,6 +201,15 @@ class Project:
         result = self.run("parity.suite.toml", "--judge-mode", "record", *args)
         assert result.ret in (0, 1), result.stdout.str() + result.stderr.str()
         self.server.forget()
+
+    def age(self, days: float, *trials: str) -> None:
+        """Let the recording, or these of its trials, be so many days old."""
+        moment = datetime.now(UTC) - timedelta(days=days)
+        lines = [json.loads(line) for line in self.lines()]
+        for line in lines:
+            if not trials or line["trial"] in trials:
+                line["recorded_at"] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.cassette.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
     def lines(self) -> list[str]:
         """The lines of the cassette."""

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_judgesense.stats.agreement import (
+    clustered_kappa,
     cohen_kappa,
     confusion,
     kappa_bounds,
     table_kappa,
     weighted_kappa,
 )
+from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
 
 LABELS = ("1", "2", "3", "4", "5")
 STREAMS = st.lists(
@@ -164,3 +166,101 @@ def test_the_kappa_of_a_table_is_that_of_its_streams(pairs: Pairs) -> None:
     table = confusion(first, second, LABELS)
     assert table_kappa(table) == cohen_kappa(first, second)
     assert table_kappa(table, quadratic=True) == weighted_kappa(first, second, LABELS)
+
+
+# Over clusters
+
+FIRST = "AABBABABBAABABBBAAAB"
+SECOND = "AABAABABBBABABBBABAB"
+ITEMS = np.repeat(np.arange(5), 4)
+
+
+def test_the_clustered_interval_is_the_wider_end_of_jackknife_and_scaled_agreement() -> None:
+    # Both by their own ways: kappa of the units kept, one call a cluster left out; and
+    # 1 - (1 - p_o) / (1 - p_e) at the ends of the agreement's interval. 17 of 20 agree; A and B
+    # occur 10 and 10 times in the first stream, 9 and 11 times in the second: p_e = 1/2.
+    def statistic(kept: np.ndarray) -> float:
+        value = cohen_kappa([FIRST[i] for i in kept], [SECOND[i] for i in kept])
+        return math.nan if value is None else value
+
+    jackknife = clustered_jackknife(statistic, ITEMS, lower=-1.0, upper=1.0)
+    agree = [float(a == b) for a, b in zip(FIRST, SECOND, strict=True)]
+    agreement = clustered_proportion(agree, ITEMS)
+    found = clustered_kappa(FIRST, SECOND, ITEMS)
+    assert jackknife is not None
+    assert agreement is not None
+    assert found is not None
+    assert sum(agree) == 17
+    assert (found.method, found.clusters) == ("cluster-jackknife", 5)
+    assert found.lower == pytest.approx(min(jackknife.lower, 1 - (1 - agreement.lower) / 0.5))
+    assert found.upper == pytest.approx(max(jackknife.upper, 1 - (1 - agreement.upper) / 0.5))
+    bounds = (1 - (1 - agreement.lower_bound) / 0.5, 1 - (1 - agreement.upper_bound) / 0.5)
+    assert found.lower_bound == pytest.approx(min(jackknife.lower_bound, bounds[0]))
+    assert found.upper_bound == pytest.approx(max(jackknife.upper_bound, bounds[1]))
+
+
+def test_streams_that_agree_throughout_have_the_scaled_agreement() -> None:
+    # 20 clusters of one unit, 15 A and 5 B: p_e = (15^2 + 5^2) / 20^2 = 0.625. Agreement 1 of 20
+    # clusters has the lower end 0.025^(1/20) = 0.831566: kappa 1 - 0.168434 / 0.375 = 0.550844.
+    stream = "A" * 15 + "B" * 5
+    found = clustered_kappa(stream, stream, range(20))
+    assert found is not None
+    assert (found.method, found.upper) == ("korn-graubard-scaled", 1)
+    assert found.lower == pytest.approx(0.550844, abs=1e-6)
+
+
+def test_a_label_of_one_cluster_alone_leaves_the_scaled_agreement() -> None:
+    # Without the last cluster both streams are constant, and kappa is undefined.
+    found = clustered_kappa("AAAAAAB", "AAAAAAB", range(7))
+    assert found is not None
+    assert found.method == "korn-graubard-scaled"
+
+
+@pytest.mark.parametrize(("first", "clusters"), [("AAAA", range(4)), ("ABAB", "xxxx")])
+def test_no_interval_where_kappa_or_the_spread_is_undefined(first: str, clusters: object) -> None:
+    assert clustered_kappa(first, first, clusters) is None
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("ABC")] * 2, st.integers(0, 4)), max_size=40))
+def test_the_clustered_interval_holds_kappa_and_the_raters_may_swap(
+    units: list[tuple[str, str, int]],
+) -> None:
+    first, second, clusters = ([unit[at] for unit in units] for at in range(3))
+    found = clustered_kappa(first, second, clusters)
+    kappa = cohen_kappa(first, second)
+    assert (found is None) == (kappa is None or len(set(clusters)) < 2)
+    if found is not None and kappa is not None:
+        assert -1 <= found.lower <= found.lower_bound <= kappa + 1e-9
+        assert kappa - 1e-9 <= found.upper_bound <= found.upper <= 1
+        swapped = clustered_kappa(second, first, clusters)
+        assert swapped is not None
+        assert (swapped.lower, swapped.upper) == pytest.approx((found.lower, found.upper))
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("AB")] * 2, st.integers(0, 4)), max_size=40))
+def test_of_two_labels_the_quadratic_interval_is_the_plain_one(
+    units: list[tuple[str, str, int]],
+) -> None:
+    # The one distance there is, is 1 either way.
+    first, second, clusters = ([unit[at] for unit in units] for at in range(3))
+    plain = clustered_kappa(first, second, clusters)
+    quadratic = clustered_kappa(first, second, clusters, scale="AB")
+    assert (plain is None) == (quadratic is None)
+    if plain is not None and quadratic is not None:
+        assert (plain.lower, plain.upper) == pytest.approx((quadratic.lower, quadratic.upper))
+
+
+def test_a_near_miss_on_a_scale_leaves_most_of_the_quadratic_interval() -> None:
+    # Ten clusters of one unit, all agree but one, which is one step of four off: its agreement is
+    # 1 - 1/16. Off by four steps it is 0, and the interval of kappa lies lower.
+    first = "1122334455"
+    near, far = first[:-1] + "4", first[:-1] + "1"
+    ends = [clustered_kappa(first, second, range(10), scale="12345") for second in (near, far)]
+    assert ends[0] is not None
+    assert ends[1] is not None
+    assert ends[0].lower > ends[1].lower
+    kappas = [weighted_kappa(first, second, "12345") for second in (near, far)]
+    assert [end.lower <= kappa <= end.upper for end, kappa in zip(ends, kappas, strict=True)] == [
+        True,
+        True,
+    ]

@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.stats.resampling import (
+    _resampled_kinds,
     _resampled_ratios,
     cluster_bootstrap,
     percentile_bootstrap,
@@ -76,10 +77,47 @@ def test_clusters_are_drawn_whole() -> None:
 
 
 def test_clusters_of_one_unit_are_units() -> None:
-    clustered = cluster_bootstrap(HALVES, range(30), seed=4)
-    units = percentile_bootstrap(HALVES, seed=4)
+    # 30 values that all differ: as many kinds as clusters, drawn by index like units.
+    values = np.linspace(0, 1, 30) ** 2
+    clustered = cluster_bootstrap(values, range(30), seed=4)
+    units = percentile_bootstrap(values, seed=4)
     assert clustered is not None
     assert (clustered.lower, clustered.upper) == pytest.approx((units.lower, units.upper))
+
+
+def test_clusters_drawn_by_kind_follow_the_exact_distribution() -> None:
+    # 30 clusters of 0, 1 or 2 ones in two units, 6, 10 and 14 of them: the sum of 30 draws has the
+    # 30-fold convolution of those shares; with 20,000 resamples an end is at most one step away.
+    distribution = np.ones(1)
+    for _ in range(30):
+        distribution = np.convolve(distribution, np.array([6, 10, 14]) / 30)
+    exact = np.searchsorted(distribution.cumsum(), [0.025, 0.975]) / 60
+    values = np.array([[0, 0]] * 6 + [[0, 1]] * 10 + [[1, 1]] * 14).ravel()
+    interval = cluster_bootstrap(values, np.repeat(np.arange(30), 2), seed=5, resamples=20_000)
+    assert interval is not None
+    assert [interval.lower, interval.upper] == pytest.approx(exact, abs=1 / 60 + 1e-9)
+
+
+def test_kinds_keep_sums_and_sizes_of_a_cluster_together() -> None:
+    # Two kinds, 12 clusters of 3 ones in 3 and 8 of 0 ones in 1. A resample with k of the first has
+    # the ratio 3k / (3k + 20 - k), k being binomial(20, 0.6); nothing else can occur.
+    ratios = _resampled_kinds(
+        np.array([1j, 3 + 3j]), np.array([8, 12]), np.random.default_rng(1), 2000, 1 << 20
+    )
+    k = np.arange(21)
+    possible = 3 * k / (3 * k + 20 - k)
+    assert set(ratios.round(9)) <= set(possible.round(9))
+    # Mean of 2,000 draws of k: standard error sqrt(20 * 0.24 / 2000) = 0.049; four of them.
+    drawn = np.searchsorted(possible.round(9), ratios.round(9))
+    assert drawn.mean() == pytest.approx(12, abs=0.2)
+
+
+@pytest.mark.parametrize("block", [1, 5, 1 << 20])
+def test_the_size_of_a_block_does_not_change_the_kinds_drawn(block: int) -> None:
+    kinds, counts = np.array([1j, 1 + 2j, 3 + 3j]), np.array([5, 9, 6])
+    ratios = _resampled_kinds(kinds, counts, np.random.default_rng(3), 40, block)
+    whole = _resampled_kinds(kinds, counts, np.random.default_rng(3), 40, 120)
+    assert ratios.tolist() == whole.tolist()
 
 
 def test_copies_within_a_cluster_add_nothing() -> None:

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import two_sided_level
 from pytest_judgesense.stats.proportions import wilson
-from pytest_judgesense.stats.settle import units_to_settle
+from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,32 @@ def test_it_is_the_smallest_number_whose_wilson_bound_clears(
 def test_arguments_out_of_range_are_refused(arguments: tuple[float, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         units_to_settle(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("bar", "expected"),
+    [
+        # One unit a cluster: all K of K agree, and the exact lower bound is 0.05^(1/K);
+        # ln 0.05 / ln 0.9 = 28.43, ln 0.05 / ln 0.8 = 13.43, ln 0.05 / ln 0.5 = 4.32.
+        (0.9, 29),
+        (0.8, 14),
+        (0.5, 5),
+    ],
+)
+def test_clusters_that_an_all_agreeing_floor_needs(bar: float, expected: int) -> None:
+    assert clusters_to_clear([1.0], lambda share: share.lower_bound >= bar) == expected
+    assert clusters_to_clear([0.0], lambda share: share.upper_bound <= 1 - bar) == expected
+
+
+def test_a_bar_of_perfection_is_never_cleared() -> None:
+    assert clusters_to_clear([1.0], lambda share: share.lower_bound >= 1.0) is None
+
+
+@given(st.integers(1, 6), st.floats(0.3, 0.97))
+def test_one_cluster_fewer_does_not_clear(units: int, bar: float) -> None:
+    count = clusters_to_clear([1.0] * units, lambda share: share.lower_bound >= bar)
+    assert count is not None
+    for clusters, clears in ((count, True), (count - 1, False)):
+        ids = [c for c in range(clusters) for _ in range(units)]
+        interval = clustered_proportion([1.0] * len(ids), ids)
+        assert (interval is not None and interval.lower_bound >= bar) is clears

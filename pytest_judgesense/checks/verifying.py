@@ -1,0 +1,260 @@
+r"""Is the judge still the one that was recorded? Some recorded trials are asked again. Pure.
+
+Which trials: the N of the recorded ones (those with a reply) whose ids, hashed with the seed, come
+first. The same seed draws the same trials on every machine, and more of them as N grows.
+
+Where trials of the sample were recorded two or more times (replicates of one item, template and
+order), a fresh reply is held against all recorded ones of its question by an exact permutation test
+(`stats.permutation`): a judge at a temperature above 0 changes its mind, and only a change beyond
+that shows another judge. Without replicates nothing says how often it does so by itself: k of N
+have changed, with the exact interval (Clopper-Pearson), and there is no p-value.
+
+An unparsed reply is a reply: a verdict that became one, or the other way round, has changed. A
+call that failed says nothing of the judge: it is counted and compared with nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.judgment import Failed, Judgment, Trial, Unparsed
+from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
+from pytest_judgesense.stats.proportions import clopper_pearson
+
+__all__ = [
+    "NO_LONGER",
+    "Change",
+    "Verification",
+    "compare",
+    "sampled",
+    "verification_from_plain",
+    "verification_lines",
+]
+
+NO_LONGER: Final = "this judge is no longer the one recorded"
+
+_LEVEL: Final = 0.05
+_WIDTH: Final = 100
+_SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A verdict that is not the recorded one.
+
+    Attributes:
+        trial: id of the trial.
+        recorded: the recorded verdict, or why there was none.
+        recorded_reply: the reply that it was read from.
+        fresh: the verdict of the fresh reply, or why there is none.
+        fresh_reply: that reply.
+    """
+
+    trial: str
+    recorded: str
+    recorded_reply: str
+    fresh: str
+    fresh_reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of asking recorded trials again.
+
+    Attributes:
+        judge: name of the judge.
+        suite: name of the suite.
+        seed: of the sample.
+        recorded: recorded trials with a reply, of which the sample was drawn.
+        sampled: trials of the sample.
+        compared: those of them that were answered again.
+        unparsed: fresh replies without a verdict.
+        failed: calls that ended in an error.
+        left_out: trials that a limit of the user has left out.
+        changes: verdicts that are not the recorded ones, in trial order.
+        p_value: of the permutation test; ``None`` without recorded replicates.
+        groups: questions that it tested.
+        served: models that the recorded and the fresh replies name.
+    """
+
+    judge: str
+    suite: str
+    seed: int
+    recorded: int
+    sampled: int
+    compared: int
+    unparsed: int
+    failed: int
+    left_out: int
+    changes: tuple[Change, ...]
+    p_value: float | None
+    groups: int
+    served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+def sampled(judgments: Iterable[Judgment], count: int, seed: int) -> list[Trial]:
+    """The trials to ask again, in the order of ``judgments``; all that have a reply, if fewer."""
+    trials = [judgment.trial for judgment in judgments if _has_reply(judgment)]
+
+    def drawn(trial: Trial) -> bytes:
+        return hashlib.sha256(f"{seed}:{trial.id}".encode()).digest()
+
+    chosen = {trial.id for trial in sorted(trials, key=drawn)[:count]}
+    return [trial for trial in trials if trial.id in chosen]
+
+
+def compare(
+    recorded: Sequence[Judgment],
+    trials: Sequence[Trial],
+    fresh: Sequence[Judgment],
+    judge: str,
+    suite: str,
+    seed: int,
+    served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> Verification:
+    """Hold fresh judgments against the recorded ones.
+
+    Args:
+        recorded: all recorded judgments of the suite.
+        trials: the sample.
+        fresh: what was answered of it.
+        judge: name of the judge.
+        suite: name of the suite.
+        seed: of the sample.
+        served: models that the recorded and the fresh replies name.
+    """
+    by_id = {judgment.trial.id: judgment for judgment in recorded}
+    replied = [judgment for judgment in fresh if _has_reply(judgment)]
+    pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]
+    test = _tested(recorded, replied)
+    return Verification(
+        judge=judge,
+        suite=suite,
+        seed=seed,
+        recorded=sum(map(_has_reply, recorded)),
+        sampled=len(trials),
+        compared=len(replied),
+        unparsed=sum(isinstance(judgment.outcome, Unparsed) for judgment in replied),
+        failed=len(fresh) - len(replied),
+        left_out=len(trials) - len(fresh),
+        changes=tuple(
+            Change(now.trial.id, _said(then), then.reply or "", _said(now), now.reply or "")
+            for then, now in pairs
+            if then.verdict != now.verdict
+        ),
+        p_value=test.p_value if test else None,
+        groups=test.groups if test else 0,
+        served=served,
+    )
+
+
+def _tested(recorded: Iterable[Judgment], fresh: Iterable[Judgment]) -> Exchangeability | None:
+    """The test within questions; ``None`` if none of the sample was recorded twice."""
+    then = _by_question(recorded)
+    now = _by_question(fresh)
+    groups = [(then[question], replies) for question, replies in now.items()]
+    if not any(len(replicates) > 1 for replicates, _ in groups):
+        return None
+    return exchangeability(groups)
+
+
+def _by_question(
+    judgments: Iterable[Judgment],
+) -> dict[tuple[str, str, str], list[str | None]]:
+    """Verdicts of all replies (``None``: unparsed) by item, template and order."""
+    found: dict[tuple[str, str, str], list[str | None]] = {}
+    for judgment in filter(_has_reply, judgments):
+        trial = judgment.trial
+        question = (trial.item, trial.template, trial.order)
+        found.setdefault(question, []).append(judgment.verdict)
+    return found
+
+
+def _has_reply(judgment: Judgment) -> bool:
+    return not isinstance(judgment.outcome, Failed)
+
+
+def _said(judgment: Judgment) -> str:
+    outcome = judgment.outcome
+    return (
+        f"unparsed ({outcome.reason})" if isinstance(outcome, Unparsed) else str(judgment.verdict)
+    )
+
+
+def verification_from_plain(value: Mapping[str, Any]) -> Verification:
+    """The verification whose fields JSON holds: what a worker process sends."""
+    then, now = value["served"]
+    changes = tuple(Change(**change) for change in value["changes"])
+    return Verification(**{**value, "changes": changes, "served": (tuple(then), tuple(now))})
+
+
+def verification_lines(found: Verification) -> Iterator[str]:
+    """What a verification found, in lines of at most 100 columns; judges' words made harmless."""
+    yield from _wrapped(
+        f"judge {found.judge} on {found.suite}: {len(found.changes)} of {found.compared} verdicts "
+        f"changed"
+    )
+    yield from _wrapped(_finding(found), 2)
+    counts = [
+        f"{found.sampled} of {found.recorded} recorded trials asked again (seed {found.seed})",
+        f"{found.unparsed} unparsed",
+        f"{found.failed} failed",
+    ]
+    if found.left_out:
+        counts.append(f"{found.left_out} left out by a limit")
+    yield from _wrapped(", ".join(counts), 2)
+    then, now = (", ".join(models) for models in found.served)
+    if then != now and now:
+        yield from _wrapped(f"served as {then or 'nothing named'} when recorded, now as {now}", 2)
+    for change in found.changes[:_SHOWN]:
+        yield from _wrapped(change.trial, 2)
+        yield from _side_by_side(
+            f"recorded {change.recorded}: {change.recorded_reply}",
+            f"fresh {change.fresh}: {change.fresh_reply}",
+        )
+    if len(found.changes) > _SHOWN:
+        yield f"  ... and {len(found.changes) - _SHOWN} more"
+
+
+def _finding(found: Verification) -> str:
+    if not found.compared:
+        return "nothing was answered, so nothing can be said"
+    if found.p_value is None:
+        interval = clopper_pearson(len(found.changes), found.compared)
+        return (
+            f"95% interval [{interval.lower:.3f}, {interval.upper:.3f}] (Clopper-Pearson); no "
+            "p-value: without recorded replicates nothing says how often this judge changes its "
+            "mind by itself"
+        )
+    p_value = "p < 0.0001" if found.p_value < 1e-4 else f"p = {found.p_value:.4f}"
+    test = f"exact permutation test within {found.groups} questions: {p_value}"
+    if found.p_value < _LEVEL:
+        return f"{test}: {NO_LONGER}"
+    return f"{test}: no more than its recorded replicates differ among themselves"
+
+
+def _side_by_side(left: str, right: str) -> Iterator[str]:
+    width = (_WIDTH - 4 - 3) // 2
+    one, other = _cut(left, width), _cut(right, width)
+    yield f"    {one:<{width}} | {other}".rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= width else line[: width - 3] + "..."
+
+
+def _wrapped(text: str, indent: int = 0) -> Iterator[str]:
+    margin = " " * indent
+    yield from textwrap.wrap(
+        printable(text),
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin + "  ",
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,348 @@
+"""JudgeSense's prompt pairs (arXiv 2604.23478) to a suite, and its words for labels.
+
+A row of a pair file is a prompt pair: both prompts whole, the response that they judge, its gold
+label. A row becomes an item of its own, its prompts the templates ``a`` and ``b``; rows on one
+response share a cluster, and nothing is left out, so that the pairs, and their n, are those of the
+benchmark. A prompt is taken apart around the text that it judges (around both options of a pairwise
+row, in the order in which it shows them); put together, it is the prompt of the row, to the letter.
+
+Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
+``B`` name the options of ``response_being_judged``. Its decision logs are read in `results`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.importers import Row, left_out, once, read_rows, slug
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.wordings import reads_as
+
+__all__ = [
+    "LOG_FIELDS",
+    "PAIR_FIELDS",
+    "SWAPPED",
+    "PairFile",
+    "clusters_of",
+    "complete",
+    "holds_decisions",
+    "label_of",
+    "read_pairs",
+    "spaces_of",
+]
+
+PAIR_FIELDS: Final = (
+    "pair_id", "task_type", "source_benchmark", "prompt_a", "prompt_b", "response_being_judged",
+    "ground_truth_label", "semantic_equivalence_score",
+)  # fmt: skip
+LOG_FIELDS: Final = (
+    "pair_id", "task_type", "model", "run", "prompt_a_decision", "prompt_b_decision",
+    "normalized_a", "normalized_b", "flipped", "prompt_a_raw", "prompt_b_raw", "timestamp", "error",
+)  # fmt: skip
+SWAPPED: Final = "ab_swapped"
+# What stands around one text, and around two.
+_NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
+
+_YES_NO: Final = DecisionSpace(("YES", "NO"))
+_SCORES: Final = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
+_SLOTS: Final = DecisionSpace(("A", "B"), pairwise=True)
+_WORDS: Final[Mapping[str, tuple[DecisionSpace, str]]] = {
+    **dict.fromkeys(("accurate", "yes"), (_YES_NO, "YES")),
+    **dict.fromkeys(("inaccurate", "no"), (_YES_NO, "NO")),
+    **{w: (_SCORES, n) for n in _SCORES.labels for w in (n, f"score_{n}")},
+    **{w.lower(): (_SLOTS, w) for w in _SLOTS.labels},
+}
+_TASKS: Final = {
+    "factuality": _YES_NO, "coherence": _SCORES, "relevance": _SLOTS, "preference": _SLOTS,
+}  # fmt: skip
+_LABELS: Final = "accurate or inaccurate, score_1 to score_5, A or B, the same kind in one task"
+
+
+@dataclass(frozen=True, slots=True)
+class PairFile:
+    """The suites of a pair file.
+
+    Attributes:
+        tasks: for each task its suite's TOML without name and file, and its items.
+        notices: what was kept out or read into the rows, a sentence each.
+    """
+
+    tasks: Mapping[str, tuple[str, tuple[Mapping[str, Any], ...]]]
+    notices: tuple[str, ...]
+
+    def files(self, output: Path) -> dict[Path, str]:
+        """The text of each file: suites at ``output``, ``NAME.suite.toml`` or a folder.
+
+        Several tasks are one suite each, ``NAME-TASK.suite.toml``.
+
+        Raises:
+            UsageError: ``output`` is neither.
+        """
+        stem = output.name.removesuffix(".suite.toml")
+        if stem == output.name and output.suffix:
+            raise UsageError(
+                "a pair file becomes a suite, which is called NAME.suite.toml",
+                found=str(output),
+                expected="-o NAME.suite.toml, or a folder",
+            )
+        texts = {}
+        for task, (toml, items) in self.tasks.items():
+            folder, name = output.parent, slug(stem)
+            if stem == output.name:
+                folder, name = output, slug(f"judgesense-{task}")
+            elif len(self.tasks) > 1:
+                name = slug(f"{stem}-{task}")
+            head = f'schema = "judgesense/suite/1"\nname = "{name}"\n'
+            file = f"{name}.items.jsonl"
+            texts[folder / f"{name}.suite.toml"] = f"{head}{toml.replace('@ITEMS@', file)}"
+            lines = (json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+            texts[folder / file] = "".join(lines)
+        return texts
+
+
+def holds_decisions(rows: Sequence[Row], path: Path) -> bool:
+    """Whether the rows of ``path`` are of a decision log, by their fields, or of a pair file.
+
+    Raises:
+        LogError: they are of neither.
+    """
+    fields = set(rows[0].value) if rows else set[str]()
+    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
+        return True
+    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
+        return False
+    raise LogError(
+        f"{path} is no file of JudgeSense",
+        found=", ".join(sorted(fields)) or "no rows",
+        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
+    )
+
+
+def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
+    """Nothing, if every row has all ``fields``.
+
+    Raises:
+        LogError: one lacks one.
+    """
+    for row in rows:
+        for name in fields:
+            if name not in row.value:
+                raise row.wrong(name, f"the fields {', '.join(fields)}")
+        if not isinstance(row.value.get(SWAPPED, False), bool):
+            raise row.wrong(SWAPPED, "true or false")
+
+
+def spaces_of(rows: Iterable[Row], fields: Sequence[str]) -> dict[str, DecisionSpace]:
+    """The decision space of each task: the one whose words stand in ``fields``."""
+    found: dict[str, DecisionSpace] = {}
+    tasks = {}
+    for row in rows:
+        tasks[row.text("task_type")] = row
+        for name in fields:
+            word = str(row.value[name]).strip().lower()
+            if word in _WORDS:
+                found.setdefault(row.text("task_type"), _WORDS[word][0])
+    for task, row in tasks.items():
+        if task not in found and task not in _TASKS:
+            raise row.wrong(fields[0], _LABELS)
+    return {task: found.get(task) or _TASKS[task] for task in tasks}
+
+
+def label_of(row: Row, name: str, space: DecisionSpace) -> str:
+    """The label of ``space`` that a field names in the benchmark's words.
+
+    Raises:
+        LogError: it names none.
+    """
+    known, label = _WORDS.get(str(row.value[name]).strip().lower(), (None, ""))
+    if known is not space:
+        raise row.wrong(name, _LABELS)
+    return label
+
+
+def _options(row: Row) -> tuple[str, str] | None:
+    """The options A and B of ``A: one | B: other``, if both stand in both prompts."""
+    response = row.text("response_being_judged")
+    for middle in re.finditer(r"\s*\|\s*B: ", response):
+        options = response[3 : middle.start()], response[middle.end() :]
+        if response.startswith("A: ") and all(
+            option.strip() and option in row.text(prompt)
+            for option in options
+            for prompt in ("prompt_a", "prompt_b")
+        ):
+            return options
+    return None
+
+
+def _judged(row: Row) -> frozenset[str]:
+    """What a row judges, in whatever order it shows it."""
+    return frozenset(_options(row) or (row.text("response_being_judged"),))
+
+
+def _numbered(judged: Iterable[frozenset[str]]) -> dict[frozenset[str], str]:
+    return {one: f"response-{i}" for i, one in enumerate(dict.fromkeys(judged), start=1)}
+
+
+def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
+    """What stands before, between and after ``texts``, which follow one another in ``prompt``."""
+    parts: list[str] = []
+    end = len(prompt)
+    for text in reversed(texts):
+        start = prompt.rfind(text, 0, end)
+        if start < 0:
+            return None
+        parts.append(prompt[start + len(text) : end])
+        end = start
+    return [prompt[:end], *reversed(parts)]
+
+
+def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
+    """The suites of the rows of a pair file, one a task.
+
+    Raises:
+        LogError: a field is missing or malformed; it names file, line and field.
+    """
+    complete(rows, PAIR_FIELDS)
+    for row in rows:
+        score = row.value["semantic_equivalence_score"]
+        if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise row.wrong("semantic_equivalence_score", "a number from 0 to 1")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", row.text("pair_id")):
+            raise row.wrong("pair_id", "letters, digits, '.', '_' and '-', at most 80")
+    spaces = spaces_of(rows, ("ground_truth_label",))
+    known: dict[tuple[str, str], str] = {}
+    by_task: dict[str, list[Row]] = {}
+    for row in rows:
+        once(known, ("of the file", row.text("pair_id")), row)
+        by_task.setdefault(row.text("task_type"), []).append(row)
+    notices = [*left_out(rows, (*PAIR_FIELDS, SWAPPED))]
+    if below := sum(row.value["semantic_equivalence_score"] < 1 for row in rows):
+        notices.append(f"{below} rows have a semantic_equivalence_score below 1; it is not kept")
+    if swapped := sum(row.value.get(SWAPPED, False) for row in rows):
+        notices.append(
+            f"{swapped} of {len(rows)} rows show their options exchanged ({SWAPPED}): each row "
+            "keeps the order that its prompts have"
+        )
+    tasks = {}
+    for task, part in by_task.items():
+        tasks[task], said = _suite(task, part, spaces[task], path)
+        notices += said
+    return PairFile(tasks, tuple(notices))
+
+
+_Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
+
+
+def _suite(
+    task: str, rows: Sequence[Row], space: DecisionSpace, path: Path
+) -> tuple[tuple[str, tuple[Mapping[str, Any], ...]], list[str]]:
+    clusters = _numbered(map(_judged, rows))
+    apart = {row.where: _apart(row, space) for row in rows}
+    whole = [where for where, parts in apart.items() if parts is None]
+    notices = [
+        f"task {task}: {len(whole)} rows do not show what they judge word for word, the first is "
+        f"{whole[0]}: prompts are kept whole"
+        + (", and slots are labels like others" if space.pairwise else "")
+        for _ in whole[:1]
+    ]
+    items = []
+    for row in rows:
+        head = {"id": row.text("pair_id"), "cluster": clusters[_judged(row)]}
+        items.append({**head, **_item(row, space, None if whole else apart[row.where])})
+    sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
+    text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
+    return (_toml(text, space, whole=bool(whole)), tuple(items)), [*notices, *_turned(task, items)]
+
+
+def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
+    """What a row judges, as its prompts show it, and the fields that hold what stands around it."""
+    options = _options(row) if space.pairwise else (row.text("response_being_judged"),)
+    for texts in (options, options and options[::-1]):
+        around = [texts and _around(row.text(f"prompt_{side}"), texts) for side in "ab"]
+        if texts and all(around):
+            return texts, {
+                f"{side}_{name}": part
+                for side, parts in zip("ab", around, strict=True)
+                for name, part in zip(_NAMES[len(texts)], parts or (), strict=True)
+            }
+    return None
+
+
+def _item(row: Row, space: DecisionSpace, apart: _Apart | None) -> dict[str, Any]:
+    """An item's label, texts and fields."""
+    label = label_of(row, "ground_truth_label", space)
+    texts, fields = apart or ((), {f"prompt_{s}": row.text(f"prompt_{s}") for s in "ab"})
+    if space.pairwise and len(texts) == 2:
+        better = (_options(row) or texts)[0 if label == "A" else 1]
+        place = "1" if texts[0] == better else "2"
+        return {"task": "", "texts": texts, "fields": fields, "label": place}
+    inverted = [] if space.pairwise else [s for s in "ab" if _inverted(fields, s, space)]
+    return {
+        **fields,
+        **({"response": texts[0]} if texts else {}),
+        "label": label,
+        **({"inverted": inverted} if inverted else {}),
+    }
+
+
+def _inverted(fields: Mapping[str, str], side: str, space: DecisionSpace) -> bool:
+    """Whether a prompt reads as if its labels meant the opposite of the gold labels."""
+    wording = "\n".join(text for name, text in fields.items() if side in name.split("_"))
+    normal = -1 if space.ordinal else 1  # the first score is the worst, YES is the best
+    return reads_as(wording, space)[0] == -normal
+
+
+def _turned(task: str, items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    found = Counter(len(item.get("inverted", ())) for item in items)
+    if turned := sum(count for number, count in found.items() if number):
+        yield (
+            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
+            "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
+            "stands beside it"
+        )
+
+
+def _toml(description: str, space: DecisionSpace, *, whole: bool) -> str:
+    pairwise = space.pairwise and not whole
+    texts = {side: f"{{{{prompt_{side}}}}}" for side in "ab"}
+    if not whole:
+        holes = (
+            ("before", "a", "between", "b", "after")
+            if pairwise
+            else ("before", "response", "after")
+        )
+        texts = {
+            side: "".join(
+                f"{{{{{side}_{h}}}}}" if h in _NAMES[2] else f"{{{{{h}}}}}" for h in holes
+            )
+            for side in "ab"
+        }
+    return "\n".join(
+        [
+            'kind = "paraphrase"',
+            f"description = {json.dumps(description)}",
+            "\n[space]",
+            f"labels = {json.dumps(list(space.labels))}",
+            *(["ordinal = true"] if space.ordinal else []),
+            *(["pairwise = true"] if pairwise else []),
+            '\n[stimuli]\nfile = "@ITEMS@"',
+            '\n[design]\npairs = [["a", "b"]]\norders = "ab"',
+            *(f'\n[[templates]]\nid = "{side}"\ntext = "{texts[side]}"' for side in "ab"),
+            "\n[checks]\njss_floor = 0.8\n",
+        ]
+    )
+
+
+def clusters_of(pairs: Path) -> dict[str, str]:
+    """The cluster of each pair of a pair file: pairs that judge the same response share one."""
+    rows = list(read_rows(pairs))
+    complete(rows, PAIR_FIELDS)
+    names = _numbered(_judged(row) for row in rows)
+    return {row.text("pair_id"): names[_judged(row)] for row in rows}

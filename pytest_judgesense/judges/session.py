@@ -1,0 +1,160 @@
+"""What a session has asked, told to all its processes, so that none of them asks it again.
+
+Cassettes hold answers. This holds what they do not: trials that failed, which a later session is
+to ask again and this one is not; how often a call was retried and how long it took; what was told
+of a recording; and errors that ended a measurement. So it does not matter which worker of xdist
+measures a suite first, nor which of two suites that share trials: each counts and tells the same.
+
+Without a folder one process remembers for itself. In a folder there is one file a cassette, read
+and added to by whoever holds the cassette; each line is written as soon as a trial has ended. A
+line begins with its line break: what a killed process left unfinished spoils no other one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense import errors
+from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judgment import Failed
+
+__all__ = ["Asked", "AskedOn", "SessionCalls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A trial that was asked in this session.
+
+    Attributes:
+        trial: its id.
+        prompt: digest of the messages that it was asked with.
+        retried: calls made again.
+        latency_s: seconds that the answer took; ``None`` if nothing came.
+        failed: why there is no reply; ``None`` if there is one, which the cassette holds.
+    """
+
+    trial: str
+    prompt: str
+    retried: int
+    latency_s: float | None
+    failed: str | None
+
+    def again(self, answer: Answer) -> Answer:
+        """``answer``, which a recording gave, as the session got it when it asked."""
+        return replace(answer, latency_s=self.latency_s, made=True, retried=self.retried)
+
+
+class AskedOn:
+    """What the session has asked on one cassette. To be used while the cassette is held."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._asked: dict[str, Asked] = {}
+        self._notices: dict[str, None] = {}
+        for line in _lines(file):
+            if "notice" in line:
+                self._notices[line["notice"]] = None
+            else:
+                self._asked[line["trial"]] = Asked(**line)
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """Ids of the trials that were asked and have no reply."""
+        return frozenset(id_ for id_, asked in self._asked.items() if asked.failed is not None)
+
+    def of(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Asked | None:
+        """The trial, if the session has asked it with the same ``messages``."""
+        known = self._asked.get(trial)
+        return known if known is not None and known.prompt == _digest(messages) else None
+
+    def failure(self, trial: str, messages: Sequence[Mapping[str, str]]) -> Answer | None:
+        """What the trial came to, if the session has asked it and there was no reply."""
+        known = self.of(trial, messages)
+        return known.again(Answer(Failed(known.failed))) if known and known.failed else None
+
+    def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
+        """Note that the trial was asked, and what it came to."""
+        failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
+        asked = Asked(trial, _digest(messages), answer.retried, answer.latency_s, failed)
+        self._asked[trial] = asked
+        self._write(asdict(asked))
+
+    def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
+        """What the session has told of this cassette so far, ``notices`` added."""
+        for notice in notices:
+            if notice not in self._notices:
+                self._notices[notice] = None
+                self._write({"notice": notice})
+        return tuple(self._notices)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(f"\n{json.dumps(line)}")
+
+
+class SessionCalls:
+    """What the session has asked, on all cassettes.
+
+    Args:
+        folder: shared by the processes of the session; ``None`` where there is one process.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._here: dict[Path, AskedOn] = {}
+        self._errors: dict[tuple[str, ...], JudgesenseError] = {}
+
+    def on(self, cassette: Path) -> AskedOn:
+        """What was asked on a cassette, here or by another process; call it while that is held."""
+        if self._folder is not None:
+            return AskedOn(self._folder / f"asked-{_short(str(cassette))}.jsonl")
+        return self._here.setdefault(cassette, AskedOn())
+
+    def error(self, *key: str) -> JudgesenseError | None:
+        """The error that was noted under ``key``, by this process or another."""
+        if key not in self._errors and self._folder is not None:
+            for told in _lines(self._file_of(key)):
+                kind = getattr(errors, told.pop("kind"), JudgesenseError)
+                self._errors[key] = kind(told.pop("what"), **told)
+        return self._errors.get(key)
+
+    def note_error(self, error: JudgesenseError, *key: str) -> None:
+        """Note that ``error`` is what comes of ``key``; the first one counts."""
+        if self.error(*key) is not None:
+            return
+        self._errors[key] = error
+        if self._folder is not None:
+            told = {name: getattr(error, name) for name in ("what", "found", "expected", "remedy")}
+            line = json.dumps({"kind": type(error).__name__, **told})
+            self._file_of(key).write_text(line, encoding="utf-8")
+
+    def _file_of(self, key: tuple[str, ...]) -> Path:
+        assert self._folder is not None
+        return self._folder / f"error-{_short(json.dumps(key))}.json"
+
+
+def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
+    """The whole lines of a file; none if there is no such file."""
+    if file is None or not file.exists():
+        return
+    for line in file.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue  # nothing before the first line break; or half a line of a killed process
+        yield found
+
+
+def _digest(messages: Sequence[Mapping[str, str]]) -> str:
+    return _short(json.dumps([dict(message) for message in messages], sort_keys=True))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

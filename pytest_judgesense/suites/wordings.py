@@ -1,0 +1,222 @@
+"""What the wordings of a suite ask for, read off their own text, in English. Pure.
+
+Wordings are only compared with one another: one that cannot be read is never a contradiction. A
+wording *explains* its labels (``YES (has errors)``, ``1 = poor``, ``NO if it is wrong``) or only
+*asks* (``Does it contain errors?``); explanations that contradict one another are an error,
+questions a warning. Under inverted polarity, declared for the template or the item, a wording
+counts the other way round. Labels of two slots are read off the question: which is better, or which
+is worse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_judgesense.judgment import TIE
+from pytest_judgesense.suites.consistency import LintFinding, some
+from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Item, Suite, Template
+
+__all__ = ["polarity", "reads_as", "template_labels"]
+
+_GOOD = (
+    r"correct|accura|true\b|support|confirm|agree|right\b|valid|coheren|good|excellent|best\b|"
+    r"faithful|relevan|consisten|better|prefer|superior|high quality|higher quality"
+)
+_BAD = (
+    r"error|mistake|incorrect|inaccura|wrong|false|untrue|unsupported|contradict|incoheren|"
+    r"disconnect|bad\b|poor|worst|worse|weaker|inferior|hallucinat|invalid|unfaithful|irrelevan"
+)
+_WITHOUT: Final = re.compile(
+    r"\b(?:no|not|none|without|free of|isn't|neither)\s+(?:\w+\s+){0,2}?"
+    rf"(?=\w*(?:{_GOOD}|{_BAD}))\w*?(?P<word>{_BAD}|{_GOOD})\w*",
+    re.IGNORECASE,
+)
+_QUESTION: Final = re.compile(
+    r"\b(?:whether|does|do|is|are|which|decide|determine|judge|pick|choose|name)\b", re.IGNORECASE
+)
+
+
+def _sign(text: str) -> int:
+    """1 if ``text`` speaks well of what is judged, -1 if ill, 0 if neither or both."""
+    signs = set()
+    for denied in _WITHOUT.finditer(text):
+        signs.add(1 if re.match(_BAD, denied["word"], re.IGNORECASE) else -1)
+    rest = _WITHOUT.sub(" ", text)
+    bad = re.compile(rf"\b(?:in|un|dis)?(?:{_BAD})\w*", re.IGNORECASE)
+    signs |= {-1} if bad.search(rest) else set()
+    signs |= {1} if re.search(rf"\b(?:{_GOOD})", bad.sub(" ", rest), re.IGNORECASE) else set()
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def _glosses(text: str, label: str) -> list[str]:
+    """What ``text`` says that ``label`` means: ``YES (has errors)``, ``1 = poor``, ``NO if``."""
+    found = re.findall(
+        rf"(?<![\w-]){re.escape(label)}[\"']?\s*(?:\(([^)]*)\)|[=:]\s*([^\n,;.()]*)|"
+        rf"(?:if|when|for|means|meaning|stands for)\s+([^\n,;.]*))",
+        text,
+    )
+    return [re.split(r"\b(?:and|or|otherwise|else)\b", "".join(one))[0] for one in found]
+
+
+def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
+    """Which way round a wording puts its labels.
+
+    Args:
+        text: the wording.
+        space: a space whose first and last label are opposites.
+
+    Returns:
+        1 or -1, equal for wordings whose labels mean the same, or 0 where it cannot be told; and
+        whether the wording explains its labels (``YES (has errors)``) or only asks (``Does it
+        contain errors?``).
+    """
+    if len(space.labels) > 2 and not space.ordinal:
+        return 0, False
+    signs: set[int] = set()
+    if not space.pairwise:
+        for label, way in ((space.labels[0], 1), (space.labels[-1], -1)):
+            signs |= {way * _sign(gloss) for gloss in _glosses(text, label)} - {0}
+    if signs:
+        return (signs.pop() if len(signs) == 1 else 0), True
+    if space.ordinal:
+        return 0, False
+    asked = [part for part in re.split(r"(?<=[.?!\n])\s", text) if _QUESTION.search(part)]
+    signs = {_sign(part) for part in asked} - {0}
+    return (signs.pop() if len(signs) == 1 else 0), False
+
+
+def _wordings(suite: Suite) -> Iterator[tuple[Template, Item | None, str]]:
+    """The texts that ask: a template's own, or an item's where the template only passes it on.
+
+    What all templates show is what is judged, and is left out.
+    """
+    judged = frozenset.intersection(*(placeholders(t.text) for t in suite.templates))
+    if len(suite.templates) == 1:
+        judged = placeholders(suite.templates[0].text)
+    for template in suite.templates:
+        own = fill(template.text, dict.fromkeys(placeholders(template.text), " "))
+        if own.strip():
+            yield template, None, own
+            continue
+        for item in suite.items:
+            yield (
+                template,
+                item,
+                fill(template.text, {**item.texts("ab"), **dict.fromkeys(judged, " ")}),
+            )
+
+
+def polarity(suite: Suite) -> Iterator[LintFinding]:
+    """Labels that mean the opposite under another wording, declared or not."""
+    ways: dict[tuple[int, bool], list[str]] = {}
+    inverted = []
+    for template, item, text in _wordings(suite):
+        name = template.id if item is None else f"{template.id} of {item.id}"
+        way, explained = reads_as(text, suite.space)
+        if template.polarity == "inverted" or (item and template.id in item.inverted):
+            inverted.append(name)
+            way = -way
+        ways.setdefault((way, explained), []).append(name)
+    count = sum(map(len, ways.values()))
+    if 0 < len(inverted) < count:
+        yield LintFinding(
+            "warning",
+            "polarity",
+            f"templates {some(inverted)}",
+            "the labels mean the opposite, as is declared",
+            f"{len(inverted)} of {count} wordings are inverted",
+            "one polarity throughout",
+            "read the pooled JSS as what is meant; the raw one, which flips, stands beside it",
+        )
+    if unclear := ways.get((0, True)):
+        yield LintFinding(
+            "warning",
+            "polarity",
+            f"templates {some(unclear)}",
+            "what the labels mean cannot be told",
+            "explanations that contradict one another",
+            "one meaning for each label",
+            "say once what each label stands for",
+        )
+    explained_ways = {way: ways.get((way, True), []) for way in (1, -1)}
+    sides = {way: [*explained_ways[way], *ways.get((way, False), [])] for way in (1, -1)}
+    if not all(sides.values()):
+        return
+    fewer = sides[1] if len(sides[1]) < len(sides[-1]) else sides[-1]
+    sure = all(explained_ways.values())
+    yield LintFinding(
+        "error" if sure else "warning",
+        "polarity",
+        f"templates {some(fewer)}",
+        "the labels mean the opposite of what they mean in the others"
+        if sure
+        else "the question is put the other way round than in the others",
+        f"{len(sides[1])} wordings one way round, {len(sides[-1])} the other",
+        "one polarity, or polarity declared",
+        'declare polarity = "inverted" where it is, reword, or leave them out: every judge would '
+        "seem to flip",
+    )
+
+
+def _named(text: str, space: DecisionSpace) -> set[str]:
+    """The verdicts of ``space`` that ``text`` names."""
+    names = {v: (v, *space.names.get(v, ())) for v in (*space.labels, *((TIE,) * space.tie))}
+    named = {
+        verdict
+        for verdict, calls in names.items()
+        for call in calls
+        if re.search(
+            rf"(?<!\w){re.escape(call)}(?!\w)", text, re.IGNORECASE if len(call) > 1 else 0
+        )
+    }
+    # "1 to 5" names what lies between.
+    ends = {space.labels[0], space.labels[-1]}
+    return named | set(space.labels) if space.ordinal and ends <= named else named
+
+
+_CHOICE: Final = re.compile(
+    r"\b([A-Z][A-Za-z_]*)(?:\s*\([^)]*\))?,?\s+(?:or|/)\s+([A-Z][A-Za-z_]*)\b"
+)
+_RANGE: Final = re.compile(r"(?<![\w.])(-?\d+)\s*(?:-|to)\s*(-?\d+)(?![\w%])")
+
+
+def template_labels(suite: Suite) -> Iterator[LintFinding]:
+    """Wordings that do not ask for the labels that the others ask for."""
+    wanted = {*suite.space.labels, *((TIE,) * suite.space.tie)}
+    silent, foreign, whole = [], [], 0
+    for template, item, text in _wordings(suite):
+        asked = f"{suite.system}\n{text}"
+        if wanted <= _named(asked, suite.space):
+            whole += 1
+            continue
+        name = template.id if item is None else f"{template.id} of {item.id}"
+        others = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
+        if others and not _named(text, suite.space):
+            foreign.append(f"{name} ({' or '.join(others[0])})")
+        else:
+            silent.append(name)
+    labels = ", ".join(sorted(wanted, key=suite.space.verdicts.index))
+    if foreign:
+        yield LintFinding(
+            "error",
+            "template-labels",
+            f"templates {some(foreign)}",
+            "other labels are asked for than the suite counts",
+            f"{len(foreign)} wordings with labels of their own",
+            f"the labels {labels}",
+            "reword them, or give [space] the names that the prompts use",
+        )
+    if silent:
+        yield LintFinding(
+            "warning",
+            "template-labels",
+            f"templates {some(silent)}",
+            "not all labels are named" + ("" if not whole else ", as they are in others"),
+            f"{len(silent)} of {len(silent) + len(foreign) + whole} wordings",
+            f"the labels {labels}, in every prompt or in the system prompt",
+            "name them, or give [space] the names that the prompts use",
+        )

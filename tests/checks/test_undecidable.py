@@ -1,0 +1,86 @@
+"""Bars that so few items cannot decide: lint against the gate itself, on a judge without error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.explanation import lint_notices
+from pytest_judgesense.checks.outcome import judge_check, lint_suite
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
+from tests.measures.building import perfect_judgments
+
+
+def suite_with(name: str, clusters: int, check: str, **arguments: float) -> Suite:
+    """The first clusters of a built-in suite, under one check."""
+    suite = load_suite(builtin_suites()[name])
+    kept = list(dict.fromkeys(item.cluster for item in suite.items))[:clusters]
+    items = tuple(item for item in suite.items if item.cluster in kept)
+    return replace(suite, items=items, checks=(CheckDeclaration(check, arguments),))
+
+
+def passes(suite: Suite) -> bool:
+    """Whether a judge without error passes the check of ``suite`` under ``confident``."""
+    (declaration,) = suite.checks
+    check = declare_check(declaration.name, (), dict(declaration.arguments))
+    cell = Cell("j", suite.name, suite.design, perfect_judgments(suite))
+    return judge_check(check, suite.name, estimate_all(cell), "confident").outcome == "pass"
+
+
+# The fewest clusters by the exact bound 0.05^(1/K) of K clusters that all agree: 29 for 0.9, 42 for
+# a ceiling of 0.07, 14 for 0.8.
+@pytest.mark.parametrize(
+    ("name", "check", "arguments", "needed"),
+    [
+        ("factuality", "jss_floor", {"bar": 0.9}, 29),
+        ("factuality", "flip_rate_bound", {"bar": 0.1}, 29),
+        ("preference", "jss_floor", {"bar": 0.9}, 29),
+        ("preference", "side_bias_limit", {"bar": 0.1}, 10),
+        ("vacuum", "dark_current_ceiling", {"bar": 0.07}, 42),
+        ("ladder", "target_sensitivity_floor", {"bar": 0.8, "distance": 1}, 14),
+        ("factuality", "agreement_floor", {"bar": 0.8}, 14),
+    ],
+)
+def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
+    name: str, check: str, arguments: dict[str, float], needed: int
+) -> None:
+    enough = suite_with(name, needed, check, **arguments)
+    assert passes(enough)
+    assert "undecidable-bar" not in {finding.rule for finding in lint_suite(enough)}
+    fewer = suite_with(name, needed - 1, check, **arguments)
+    assert not passes(fewer)
+    (finding,) = [f for f in lint_suite(fewer) if f.rule == "undecidable-bar"]
+    assert (finding.found, finding.expected) == (
+        f"{needed - 1} clusters",
+        f"at least {needed} clusters",
+    )
+
+
+def test_the_bars_of_a_tradeoff_are_looked_at_one_by_one() -> None:
+    bars = {"false_preference": 0.2, "distance_1": 0.8, "distance_5": 0.5}
+    suite = suite_with("criterion", 10, "criterion_tradeoff", **bars)
+    found = [f.expected for f in lint_suite(suite) if f.rule == "undecidable-bar"]
+    # 0.2 and 0.8 need 14, and there are 10 tasks; 0.5 needs fewer than 10.
+    assert found == ["at least 14 clusters"] * 2
+
+
+def test_a_bar_of_perfection_cannot_be_decided_by_any_number() -> None:
+    (finding,) = lint_suite(suite_with("factuality", 40, "jss_floor", bar=1.0))
+    assert "no number of items" in finding.expected
+
+
+def test_warnings_are_notices_and_errors_refuse_the_suite() -> None:
+    suite = suite_with("factuality", 10, "jss_floor", bar=0.9)
+    (notice,) = lint_notices(suite)
+    assert notice.startswith("lint undecidable-bar: jss_floor[0.9] of suite factuality: ")
+    twins = tuple(Template(f"t{i}", "YES or NO? {{statement}}") for i in (1, 2))
+    with pytest.raises(SuiteError, match="lint identical-sides") as caught:
+        lint_notices(replace(suite, templates=twins))
+    assert "judgesense lint" in caught.value.remedy

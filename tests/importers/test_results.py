@@ -1,0 +1,295 @@
+"""Decision logs, pairs of games and tables become judgments that are measured as published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.datasheet.log import log_line
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.importers import Imported, read_rows
+from pytest_judgesense.importers.results import read_decisions, read_games, read_table
+from pytest_judgesense.judgment import Failed, Unparsed
+from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.reporting import cells_of_logs
+from pytest_judgesense.stats.estimate import Estimate
+from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows
+
+PUBLISHED = json.loads(
+    (Path(__file__).parent.parent / "data" / "published.json").read_text(encoding="utf-8")
+)
+
+
+def decisions(folder: Path, rows: list[dict[str, Any]], pairs: Path | None = None) -> Imported:
+    return read_decisions(list(read_rows(write_rows(folder / "log.jsonl", rows))), pairs)
+
+
+def games(folder: Path, rows: list[dict[str, Any]]) -> Imported:
+    return read_games(list(read_rows(write_rows(folder / "games.jsonl", rows))), "games")
+
+
+def estimate(folder: Path, read: Imported, measure: str) -> Estimate:
+    """A measure of what was read, by way of the log that an import writes."""
+    log = folder / "judgments.jsonl"
+    log.write_text("".join(log_line(*one) + "\n" for one in read.judgments), encoding="utf-8")
+    (cell,) = cells_of_logs([log])
+    found = find_estimate(estimate_all(cell), measure)
+    assert found is not None
+    return found
+
+
+# --- decision logs ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in PUBLISHED["judgesense"]["rows"] if r["task"] == "factuality"]
+)
+def test_published_flips_give_the_published_jss(tmp_path: Path, row: dict[str, Any]) -> None:
+    # Table 1 of arXiv 2604.23478: 125 pairs in three runs, so many of them flipped.
+    rows = [
+        decision_row(i % 125 + 1, i // 125 + 1, "YES", "NO" if i < row["flips"] else "YES")
+        for i in range(row["n"])
+    ]
+    jss = estimate(tmp_path, decisions(tmp_path, rows), "jss")
+    assert jss.n == row["n"]
+    assert round(jss.value or 0, 3) == row["jss"]
+
+
+def test_kappa_takes_the_first_prompt_for_the_first_rater(tmp_path: Path) -> None:
+    said = ["YES YES", "YES NO", "NO NO", "NO NO", "YES YES", "NO YES", "YES YES", "YES NO"]
+    rows = [decision_row(n, 1, *words.split()) for n, words in enumerate(said, start=1)]
+    # Agree 5/8; first YES 5/8, second YES 4/8: chance 5/8 x 1/2 + 3/8 x 1/2 = 1/2;
+    # kappa = (5/8 - 1/2) / (1 - 1/2) = 1/4.
+    assert estimate(tmp_path, decisions(tmp_path, rows), "kappa").value == pytest.approx(0.25)
+
+
+def test_rows_with_an_error_and_unclear_decisions_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [
+        decision_row(1, 1, "YES", "YES"),
+        decision_row(2, 1, "NO", "YES"),
+        decision_row(3, 1, "YES", "UNCLEAR", prompt_b_raw="Hard to say."),
+        decision_row(4, 1, "NO", "UNCLEAR", prompt_b_raw="ERROR: 429", error="ERROR: 429"),
+        decision_row(5, 1, "YES", "YES", error="interrupted"),
+    ]
+    read = decisions(tmp_path, rows)
+    jss = estimate(tmp_path, read, "jss")
+    # Rows 3 to 5 take part in nothing: one of two pairs agrees.
+    assert (jss.n, jss.value) == (2, 0.5)
+    # Row 4 has lost one call, row 5 does not say which, so both.
+    assert (jss.missing.unparsed, jss.missing.failed) == (1, 3)
+    assert [type(j.outcome) for j, _ in read.judgments[5:8]] == [
+        Unparsed,
+        type(read.judgments[0][0].outcome),
+        Failed,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "said", "labels"),
+    [
+        ("coherence", ("score_4", "4"), ("1", "2", "3", "4", "5")),
+        ("factuality", ("accurate", "YES"), ("YES", "NO")),
+        ("preference", ("A", "A"), ("A", "B")),
+        ("toxicity", ("NO", "no"), ("YES", "NO")),  # a task of its own, with known labels
+    ],
+)
+def test_decisions_are_read_in_the_benchmarks_words(
+    tmp_path: Path, task: str, said: tuple[str, str], labels: tuple[str, ...]
+) -> None:
+    ((first, design), (second, _)) = decisions(
+        tmp_path, [decision_row(1, 1, *said, task_type=task, flipped=False)]
+    ).judgments
+    assert first.verdict == second.verdict
+    assert design.labels == labels
+    assert design.pairs == (("a", "b"),)
+
+
+def test_a_swapped_row_is_the_other_presentation_order(tmp_path: Path) -> None:
+    rows = [
+        decision_row(n, 1, "A", "A", task_type="preference", ab_swapped=bool(n % 2)) for n in (1, 2)
+    ]
+    first, _, second, _ = (judgment for judgment, _ in decisions(tmp_path, rows).judgments)
+    assert (first.trial.order, first.chosen) == ("ba", "2")
+    assert (second.trial.order, second.chosen) == ("ab", "1")
+
+
+def test_the_pair_file_gives_a_log_its_clusters(tmp_path: Path) -> None:
+    pairs = write_rows(tmp_path / "pairs.jsonl", pair_rows("factuality"))
+    rows = [decision_row(n, 1, "YES", "YES") for n in (1, 25, 26)]
+    read = decisions(tmp_path, rows, pairs)
+    # 25 rows a response.
+    clusters = [judgment.trial.cluster for judgment, _ in read.judgments[::2]]
+    assert clusters == ["response-1", "response-1", "response-2"]
+    assert "--pairs" in decisions(tmp_path, rows).notices[-1]
+
+
+def test_a_flip_that_contradicts_its_decisions_is_told(tmp_path: Path) -> None:
+    read = decisions(tmp_path, [decision_row(1, 1, "YES", "NO", flipped=False)])
+    assert "1 rows say of their decisions that they flip" in read.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("normalized_a", "maybe so"),
+        ("run", 0),
+        ("model", ""),
+        ("flipped", "no"),
+        ("error", 7),
+        ("prompt_a_raw", 1),
+    ],
+)
+def test_a_wrong_field_of_a_decision_is_named_with_its_line(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    rows = [decision_row(1, 1, "YES", "YES"), decision_row(2, 1, "YES", "NO")]
+    rows[1][field] = value
+    with pytest.raises(LogError, match=f":2: field '{field}' is malformed"):
+        decisions(tmp_path, rows)
+
+
+def test_a_missing_field_of_a_decision_is_named_with_its_line(tmp_path: Path) -> None:
+    row = decision_row(1, 1, "YES", "YES")
+    del row["normalized_b"]
+    with pytest.raises(LogError, match=":1: field 'normalized_b' is missing"):
+        decisions(tmp_path, [row])
+
+
+# --- games -----------------------------------------------------------------------------------
+
+
+def test_the_second_game_names_the_slot_of_the_exchanged_sides(tmp_path: Path) -> None:
+    rows = [game_row("p", "A>B", "A>B", "A>B"), game_row("q", "B>A", "B>A", "A>B")]
+    read = games(tmp_path, rows)
+    # p: slot A twice, so both contents once; q: content 2 twice, which is its label.
+    assert [j.chosen for j, _ in read.judgments] == ["1", "2", "2", "2"]
+    assert [j.correct for j, _ in read.judgments] == [True, False, True, True]
+    stable = estimate(tmp_path, read, "order_stable")
+    assert (stable.count, stable.n) == (1, 2)
+
+
+def test_ties_and_missing_decisions(tmp_path: Path) -> None:
+    read = games(tmp_path, [game_row("p", "A=B", "A=B", None)])
+    tie, missing = (judgment for judgment, _ in read.judgments)
+    assert (tie.verdict, tie.correct) == ("tie", True)
+    assert isinstance(missing.outcome, Unparsed)
+    assert missing.reply == "I say None"
+
+
+NO_RESPONSE = {"judge_model": "j"}
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        (game_row("p", None, "A>B", "A>B"), "label"),
+        (game_row("p", "A>B", "A>B"), "judgments"),
+        (game_row("p", "A>B", "A>B", "first"), "decision"),
+        (game_row("", "A>B", "A>B", "A>B"), "pair_id"),
+        (game_row("p", "A>B", judgments=[{"decision": None, "judgment": {}}] * 2), "judge_model"),
+        (
+            game_row(
+                "p", "A>B", judgments=[{"decision": None, "judgment": {"judge_model": "j"}}] * 2
+            ),
+            "response",
+        ),
+    ],
+)
+def test_a_wrong_field_of_a_game_is_named(tmp_path: Path, row: dict[str, Any], field: str) -> None:
+    with pytest.raises(LogError, match=rf"games\.jsonl:1.*{field}"):
+        games(tmp_path, [row])
+
+
+def test_other_fields_of_games_are_kept_out(tmp_path: Path) -> None:
+    read = games(tmp_path, [game_row("p", "A>B", "A>B", "B>A", question="?")])
+    assert read.notices == ("fields kept out: question",)
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+CSV = 'id,winner,who,extra\n1,4,x,\n2,,x,\n3,"2",x,\n'
+
+
+def test_a_csv_is_read_by_its_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(CSV, encoding="utf-8")
+    read = read_table(path, {"verdict": "winner", "item": "id", "judge": "who"})
+    judgments = [judgment for judgment, _ in read.judgments]
+    assert [judgment.verdict for judgment in judgments] == ["4", None, "2"]
+    assert {judgment.judge for judgment in judgments} == {"x"}
+    assert read.judgments[0][1].labels == ("2", "4")
+    assert read.judgments[0][1].ordinal
+    assert read.notices == (
+        "fields kept out: extra",
+        "no column holds the suite: all rows are of suite 'scores'",
+    )
+
+
+def test_slots_of_a_table_are_mapped_to_contents_by_the_order(tmp_path: Path) -> None:
+    rows = [
+        {"item": 1, "won": "left", "order": order, "gold": gold, "judge": "j"}
+        for order, gold in (("ab", "left"), ("ba", "right"))
+    ]
+    path = write_rows(tmp_path / "t.jsonl", rows)
+    read = read_table(
+        path,
+        {"verdict": "won", "label": "gold"},
+        values={"left": "A", "right": "B"},
+        suite="own",
+    )
+    first, second = (judgment for judgment, _ in read.judgments)
+    assert (first.chosen, first.trial.label) == ("1", "1")
+    assert (second.chosen, second.trial.label) == ("2", "1")  # slot B of ba holds content 1
+    assert first.trial.id == "own/1/t1/ab/r1"
+
+
+def test_conditions_and_replicates_of_a_table(tmp_path: Path) -> None:
+    rows = [{"item": "i", "verdict": "YES", "run": n, "kind": "k"} for n in (1, 2)]
+    path = write_rows(tmp_path / "t.jsonl", rows)
+    read = read_table(path, {"replicate": "run", "condition.category": "kind"}, judge="j")
+    assert [j.trial.replicate for j, _ in read.judgments] == [1, 2]
+    assert read.judgments[0][0].trial.condition == {"category": "k"}
+
+
+def test_rows_on_one_trial_are_an_error_that_names_both(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "t.jsonl", [{"item": "i", "verdict": "YES"}] * 2)
+    with pytest.raises(LogError, match=r"t\.jsonl:2 repeats a trial") as caught:
+        read_table(path, {})
+    assert "t.jsonl:1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [({"verdikt": "v"}, "did you mean 'verdict'"), ({"verdict": "v"}, "no column holds the item")],
+)
+def test_a_mapping_that_cannot_be_is_a_wrong_command(
+    tmp_path: Path, mapping: dict[str, str], message: str
+) -> None:
+    path = write_rows(tmp_path / "t.jsonl", [{"v": "YES"}])
+    with pytest.raises(UsageError, match=message):
+        read_table(path, mapping)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,verdict\n1\n", r"t\.csv:2 has not as many cells"),
+        ("item,verdict\n1,2,3\n", r"t\.csv:2 has not as many cells"),
+        ("item,item\n1,2\n", r"t\.csv:1 names a column twice"),
+        ('item,verdict\n1,"2\n', r"is not CSV"),
+        ("item,verdict,order\n1,A,aa\n", r"t\.csv:2: field 'order' is malformed"),
+        ("item,verdict,replicate\n1,A,x\n", r"t\.csv:2: field 'replicate' is malformed"),
+        ("item,verdict\n,A\n", r"t\.csv:2: field 'item' is malformed"),
+        ("", "holds no rows"),
+    ],
+)
+def test_a_broken_csv_is_an_error_with_file_and_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(LogError, match=message):
+        read_table(path, {})

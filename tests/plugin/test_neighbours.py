@@ -1,0 +1,359 @@
+"""Other plugins in one session with this one: the real ones, in processes of their own.
+
+Two of them change every run that they are installed for (pytest-randomly shuffles and seeds,
+pytest-rerunfailures opens a socket), so they are no part of the extra ``test``, which all other
+tests run in, but of ``neighbours``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cassettes.journal import read_exchanges
+
+from .project import TRIALS, Project, flips_on_two, parity_suite, times_asked
+
+# Name of the plugin to what is imported.
+NEIGHBOURS = {
+    "asyncio": "pytest_asyncio",
+    "hypothesispytest": "hypothesis",
+    "randomly": "pytest_randomly",
+    "recording": "pytest_recording",
+    "rerunfailures": "pytest_rerunfailures",
+    "socket": "pytest_socket",
+    "timeout": "pytest_timeout",
+}
+TWO_CHECKS = "jss_floor = 0.8\nagreement_floor = 0.9"
+ASYNCIO = ("-o", "asyncio_default_fixture_loop_scope=function")
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def beside(project: Project) -> Run:
+    """Run pytest in a process of its own, with the named neighbours and no other."""
+
+    def run(names: str, *arguments: str) -> pytest.RunResult:
+        for name in names.split():
+            if find_spec(NEIGHBOURS[name]) is None:
+                pytest.skip(f"{NEIGHBOURS[name]} is not installed: pip install '.[neighbours]'")
+        others = [f"no:{name}" for name in NEIGHBOURS if name not in names.split()]
+        chosen = [part for other in others for part in ("-p", other)]
+        return project.pytester.runpytest_subprocess(*chosen, *arguments)
+
+    return run
+
+
+# --- pytest-recording ----------------------------------------------------------------------------
+
+THEIRS = """
+import httpx, pytest, requests
+
+BODY = {{"messages": [{{"role": "user", "content": "Is 8 even?"}}]}}
+
+def _reply(post):
+    return post("{url}/chat/completions", json=BODY).json()["choices"][0]["message"]["content"]
+
+@pytest.mark.vcr
+@pytest.mark.parametrize("client", [httpx, requests])
+def test_theirs(client):
+    assert _reply(client.post) == "YES"
+
+@pytest.mark.vcr
+def test_both(judge):
+    assert _reply(httpx.post) == "YES"
+    assert judge.ask("Is 3 even?").text == "NO"
+    assert _reply(requests.post) == "YES"
+
+@pytest.mark.vcr
+@pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+def test_checked():
+    assert _reply(httpx.post) == "YES"
+"""
+
+
+def test_cassettes_of_pytest_recording_and_of_judges_keep_to_themselves(
+    project: Project, beside: Run
+) -> None:
+    project.pytester.makepyfile(test_theirs=THEIRS.format(url=project.server.base_url))
+    recording = beside("recording", ".", "--judge-mode", "record", "--record-mode", "once")
+    recording.assert_outcomes(passed=5)
+    # Theirs: 1 and 1, 2 of test_both, 1 of test_checked; ours: the suite and one question.
+    assert len(project.server.asked) == 5 + TRIALS + 1
+    assert len(read_exchanges(project.cassette)) == TRIALS
+    (question,) = (project.path / "cassettes" / "mine" / "tests").glob("*.jsonl")
+    assert [line.call for line in read_exchanges(question)] == [1]
+    # Theirs stand in `cassettes/<module>/<test>.yaml`.
+    written = sorted((project.path / "cassettes" / "test_theirs").glob("*.yaml"))
+    assert [path.read_text().count("- request:") for path in written] == [2, 1, 1, 1]
+    assert all("Is 3 even?" not in path.read_text() for path in written)
+
+    project.server.forget()
+    beside("recording", ".", "--record-mode", "none").assert_outcomes(passed=5)
+    beside("recording", ".", "--block-network").assert_outcomes(passed=5)
+    assert project.server.asked == []
+
+
+# --- pytest-randomly -----------------------------------------------------------------------------
+
+
+def test_the_order_of_items_changes_nothing(project: Project, beside: Run) -> None:
+    parity_suite(project.path / "a", checks=TWO_CHECKS)
+    parity_suite(project.path / "b", name="other", checks=TWO_CHECKS)
+    project.suite.unlink()
+    project.server.reply = flips_on_two
+    project.pytester.makepyfile(
+        test_marked="import pytest\n\n"
+        '@pytest.mark.flip_rate_bound(0.2, suite="a/parity.suite.toml")\n'
+        "def test_it(): pass\n\n"
+        'def test_asks(judge):\n    assert judge.ask("Is 4 even?").text == "YES"\n'
+    )
+    orders, sheets = set(), set()
+    for seed in ("1", "2", "3"):
+        arguments = (".", "--randomly-seed", seed, "--judge-datasheet", f"{seed}.json", "-v")
+        mode = ("--judge-mode", "record") if seed == "1" else ()
+        result = beside("randomly", *arguments, *mode)
+        result.assert_outcomes(passed=6)
+        orders.add(tuple(line.split(" ")[0] for line in result.outlines if " PASSED" in line))
+        if not mode:  # which says `record`
+            sheets.add((project.path / f"{seed}.json").read_bytes())
+    assert len(orders) > 1  # else nothing was shuffled
+    assert len(sheets) == 1
+    assert set(times_asked(map(str, project.server.asked))) == {1, 2}  # two suites ask alike
+    assert len(project.server.asked) == 2 * TRIALS + 1
+
+
+# --- pytest-rerunfailures ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mode", "workers"), [("live", ("-n", "2")), ("replay", ())])
+def test_a_rerun_uses_the_same_judgments_and_counts_nothing_twice(
+    project: Project, beside: Run, workers: tuple[str, ...], mode: str
+) -> None:
+    parity_suite(project.path, checks="jss_floor = 0.9\nagreement_floor = 0.9")
+    project.server.reply = flips_on_two  # JSS 16/18 < 0.9
+    project.record()
+    arguments = ("parity.suite.toml", "--judge-mode", mode, *workers)
+    plain = beside("", *arguments, "--judge-datasheet", "plain.json")
+    plain.assert_outcomes(passed=1, failed=1)
+    project.server.forget()
+    again = beside("rerunfailures", *arguments, "--reruns", "2", "--judge-datasheet", "again.json")
+    assert "1 failed, 1 passed, 2 rerun" in again.outlines[-1]
+    assert len(project.server.asked) == (TRIALS if mode == "live" else 0)
+
+    def sheet(name: str) -> object:
+        found = json.loads((project.path / name).read_text(encoding="utf-8"))
+        for judge in found["judges"]:
+            if mode == "live":  # each session has asked at a time of its own
+                judge["judge"].pop("recorded")
+                for part in judge["parts"]:
+                    part.pop("recorded", None)
+        return found
+
+    assert sheet("again.json") == sheet("plain.json")
+    (judge,) = sheet("again.json")["judges"]  # type: ignore[index]
+    assert [check["check"] for check in judge["checks"]] == [
+        "agreement_floor[0.9]",
+        "jss_floor[0.9]",
+    ]
+    assert judge["calls"]["made" if mode == "live" else "replayed"] == TRIALS
+
+
+@pytest.mark.parametrize("mode", ["live", "record"])
+def test_a_rerun_asks_no_question_again(project: Project, beside: Run, mode: str) -> None:
+    project.pytester.makepyfile(
+        test_one="RUNS = []\n\n"
+        "def test_it(judge):\n    RUNS.append(judge.ask('Is 4 even?').text)\n"
+        "    assert RUNS == ['YES'] * 3\n"
+    )
+    result = beside("rerunfailures", "test_one.py", "--reruns", "3", "--judge-mode", mode)
+    assert "1 passed, 2 rerun" in result.outlines[-1]
+    assert len(project.server.asked) == 1
+
+
+# --- pytest-timeout ------------------------------------------------------------------------------
+
+# 18 trials, one at a time: longer than the tests below may take.
+SLOW = ("--judge-concurrency", "1", "--timeout", "2")
+SLOW_S = 0.15
+
+
+@pytest.mark.parametrize(("method", "extra"), [("signal", ()), ("thread", ("-n", "2"))])
+def test_waiting_for_a_provider_or_a_lock_is_no_time_of_the_test(
+    project: Project, beside: Run, method: str, extra: tuple[str, ...]
+) -> None:
+    # With two workers one of them waits for the lock of the other's recording.
+    parity_suite(project.path, checks=TWO_CHECKS)
+    project.server.delay_s = SLOW_S
+    arguments = ("parity.suite.toml", "--judge-mode", "record", "--timeout-method", method)
+    beside("timeout", *arguments, *SLOW, *extra).assert_outcomes(passed=2)
+    assert len(project.server.asked) == TRIALS
+
+
+ASKS = """
+import time, asyncio, pytest
+
+def test_sync(judge):
+    judge.ask("Is 4 even?")
+    judge.ask("Is 5 even?")
+
+@pytest.mark.asyncio
+async def test_async(judge):
+    await asyncio.gather(judge.ask_async("Is 4 even?"), judge.ask_async("Is 5 even?"))
+
+def test_hangs(judge):
+    judge.ask("Is 6 even?")
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("func_only", ["false", "true"])
+def test_the_clock_goes_on_after_a_question(project: Project, beside: Run, func_only: str) -> None:
+    project.server.delay_s = 2.2
+    project.pytester.makepyfile(test_one=ASKS)
+    result = beside(
+        "timeout asyncio",
+        *("test_one.py", "--judge-mode", "record", "--timeout", "2"),
+        *("-o", f"timeout_func_only={func_only}", *ASYNCIO),
+    )
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*test_hangs*", "*Timeout (>*"])
+
+
+def test_in_replay_nobody_is_waited_for_and_the_clock_runs(project: Project, beside: Run) -> None:
+    project.pytester.makeconftest(
+        """
+import time
+from pytest_judgesense import Judge
+
+def hangs(messages):
+    time.sleep(4)
+
+def pytest_judgesense_judges(config):
+    return [Judge("mine", hangs)]
+"""
+    )
+    (project.path / "pyproject.toml").unlink()
+    # Recorded as if it had asked by HTTP: then the function runs in replay.
+    tape = project.path / "cassettes" / "mine" / "parity.jsonl"
+    tape.parent.mkdir(parents=True)
+    exchanges = [
+        {
+            "trial": f"parity/p{n}/t{t}/ab/r1",
+            "call": 1,
+            "request": {"method": "GET", "url": "http://127.0.0.1/", "body": ""},
+            "response": {"status": 200, "headers": {}, "body": "YES"},
+            "recorded_at": "2026-01-31T12:00:00Z",
+        }
+        for n in range(1, 7)
+        for t in range(1, 4)
+    ]
+    tape.write_text("".join(json.dumps(line) + "\n" for line in exchanges))
+    result = beside("timeout", "parity.suite.toml", "--timeout", "1")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Timeout (>1.0s)*"])
+
+
+# --- pytest-socket -------------------------------------------------------------------------------
+
+CALLABLE = """
+import asyncio, httpx, requests
+from pytest_judgesense import Judge
+
+URL = "{url}/chat/completions"
+
+def text(answer):
+    return answer.json()["choices"][0]["message"]["content"]
+
+def blocking(messages):
+    return text(requests.post(URL, json={{"messages": messages}}, timeout=10))
+
+async def awaited(messages):
+    async with httpx.AsyncClient() as client:
+        return text(await client.post(URL, json={{"messages": messages}}))
+
+def with_a_loop(messages):
+    return asyncio.run(awaited(messages))
+
+def pytest_judgesense_judges(config):
+    return [Judge("a", blocking), Judge("b", awaited), Judge("c", with_a_loop)]
+"""
+OFFLINE = """
+import asyncio, socket
+import pytest
+
+def test_sync(judge):
+    assert judge.ask("Is 4 even?").text == "YES"
+
+@pytest.mark.enable_socket
+def test_theirs():
+    socket.socket().close()
+    socket.getaddrinfo("127.0.0.1", 80)
+
+@pytest.mark.asyncio
+async def test_async(judge):
+    assert (await judge.ask_async("Is 5 even?")).text == "NO"
+"""
+
+
+def test_everything_replays_where_sockets_are_disabled(project: Project, beside: Run) -> None:
+    project.pytester.makeconftest(CALLABLE.format(url=project.server.base_url))
+    project.pytester.makepyfile(test_one=OFFLINE)
+    recording = beside("asyncio socket", ".", *ASYNCIO, "--judge-mode", "record")
+    recording.assert_outcomes(passed=4 + 2 * 4 + 1)  # 4 judges: the one declared, and 3 callables
+    assert len(project.server.asked) == 4 * (TRIALS + 2)
+    project.server.forget()
+    # asyncio's own loops need a socket pair: of the async test here, and not of ours.
+    strict = ("--disable-socket", "-k", "not async")
+    beside("asyncio socket", ".", *ASYNCIO, *strict).assert_outcomes(passed=9, deselected=4)
+    loops = ("--disable-socket", "--allow-unix-socket")
+    beside("asyncio socket", ".", *ASYNCIO, *loops).assert_outcomes(passed=13)
+    assert project.server.asked == []
+
+
+def test_a_test_whose_sockets_are_disabled_leaves_those_of_others_alone(
+    project: Project, beside: Run
+) -> None:
+    project.pytester.makepyfile(
+        test_one="import socket, pytest\n\n"
+        "@pytest.mark.disable_socket\n"
+        "def test_one(judge):\n    assert judge.ask('Is 4 even?').text == 'YES'\n\n"
+        "def test_two():\n    socket.getaddrinfo('127.0.0.1', 80)\n"
+    )
+    beside("", "test_one.py", "--judge-mode", "record", "-W", "ignore").assert_outcomes(passed=2)
+    beside("socket", "test_one.py").assert_outcomes(passed=2)
+
+
+def test_recording_where_sockets_are_disabled_says_so(project: Project, beside: Run) -> None:
+    result = beside("socket", "parity.suite.toml", "--judge-mode", "record", "--disable-socket")
+    result.assert_outcomes(passed=1)  # it has no fixtures: pytest-socket leaves it alone
+    project.pytester.makepyfile(test_one="def test_it(judge):\n    judge.ask('Is 4 even?')\n")
+    result = beside("socket", "test_one.py", "--judge-mode", "record", "--disable-socket")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SocketBlockedError*"])
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def test_warnings_as_errors_find_nothing_in_tests_that_ask(project: Project, beside: Run) -> None:
+    project.pytester.makeconftest(CALLABLE.format(url=project.server.base_url))
+    source = OFFLINE.replace("@pytest.mark.enable_socket", "")
+    project.pytester.makepyfile(test_one=source)
+    for mode in ("record", "replay"):
+        strict = ("-W", "error", *ASYNCIO, "--judge-mode", mode)
+        result = beside("asyncio", ".", *strict)
+        result.assert_outcomes(passed=13, warnings=0)
+        assert "Warning" not in result.stdout.str() + result.stderr.str()
+
+
+def test_no_neighbour_is_missing_from_the_extras() -> None:
+    """So that a full run proves what this file says."""
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    for module in NEIGHBOURS.values():
+        assert f'"{module.replace("_", "-")}' in text

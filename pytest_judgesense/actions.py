@@ -269,7 +269,7 @@ def plan(options: argparse.Namespace) -> int:
 
 
 def power(options: argparse.Namespace) -> int:
-    """Say how often checks would not pass, and what they stop."""
+    """Say how often checks stop a judge that is the same, and what they catch."""
     from pytest_judgesense.power import Asked, power_lines
 
     asked = Asked(

@@ -175,7 +175,7 @@ def _add_planning(commands: _Commands) -> None:
         option = command.add_argument
         option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
         option("--judge-name", required=name == "plan", metavar="NAME")
-        option("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+        _add_cassettes(command)
         option("--judge-policy", choices=["estimate", "confident"], default="estimate")
         option("--judge-seed", type=_seed, default=0, metavar="N")
         option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
@@ -209,13 +209,6 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _seed(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
-    return value
-
-
 def _share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
@@ -226,6 +219,13 @@ def _share(text: str) -> float:
 def _assumption(text: str) -> tuple[str, float]:
     name, _, number = text.partition("=")
     return name, _share(number)
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
+    return value
 
 
 def _margin(text: str) -> float:

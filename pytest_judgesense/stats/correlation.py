@@ -28,14 +28,16 @@ References:
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, betaln, stdtrit
 
-__all__ = ["cautious_n"]
+__all__ = ["cautious_n", "cautious_numbers", "korn_graubard_bounds"]
 
+_LEAST: Final = 1e-9  # of hits and misses, where there are none
 _QUANTILE: Final = 0.8
 _POINTS: Final = 64  # of the grid for r, dense near 0, where large clusters need it
 _ROOTS: Final = (np.arange(_POINTS) + 0.5) / _POINTS
@@ -67,3 +69,71 @@ def cautious_n(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
     cumulated = np.exp(posterior - posterior.max()).cumsum()
     bound = float(np.interp(_QUANTILE * cumulated[-1], cumulated, _GRID))
     return n / (1 + spread * bound)
+
+
+def cautious_numbers(
+    totals: NDArray[np.float64], sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The same for many recordings of clusters of the same sizes, as simulations have them.
+
+    Args:
+        totals: whole sums, one recording a row, shape (recordings, clusters).
+        sizes: units of each cluster, shape (clusters,), each at least 1.
+
+    Returns:
+        Shape (recordings,); the number of clusters for a recording of all 0 or all 1.
+    """
+    n = float(sizes.sum())
+    spread = float(sizes @ sizes) / n - 1
+    rows, clusters = totals.shape
+    if spread <= 0:
+        return np.full(rows, n)
+    known, group = np.unique(sizes, return_inverse=True)
+    # Every pair of a size and a sum that there can be has a place; a row counts its clusters in it.
+    first = np.concatenate([[0], np.cumsum(known.astype(np.int64) + 1)])
+    hits = np.concatenate([np.arange(size + 1) for size in known])
+    of_size = np.repeat(known, known.astype(np.int64) + 1)
+    places = first[group] + totals.astype(np.int64) + first[-1] * np.arange(rows)[:, None]
+    counts = np.bincount(places.ravel(), minlength=rows * first[-1]).reshape(rows, -1)
+    prior_units = (1 - _GRID) / _GRID
+    numbers = np.full(rows, float(clusters))
+    sums = totals.sum(axis=1)
+    for total in np.unique(sums[(sums > 0) & (sums < n)]):
+        alike = np.flatnonzero(sums == total)
+        ones = (total / n * prior_units)[:, None]
+        zeros = prior_units[:, None] - ones
+        kernel = betaln(ones + hits, zeros + of_size - hits) - betaln(ones, zeros)
+        posterior = counts[alike] @ kernel.T + _PRIOR
+        cumulated = np.exp(posterior - posterior.max(axis=1, keepdims=True)).cumsum(axis=1)
+        for row, sum_up in zip(alike, cumulated, strict=True):
+            bound = np.interp(_QUANTILE * sum_up[-1], sum_up, _GRID)
+            numbers[row] = n / (1 + spread * float(bound))
+    return numbers
+
+
+def korn_graubard_bounds(
+    shares: NDArray[np.float64],
+    n: ArrayLike,
+    effective: NDArray[np.float64],
+    clusters: ArrayLike,
+    level: float,
+    most: ArrayLike = math.inf,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """One-sided bounds of `clustered`, for many simulated recordings at once.
+
+    Args:
+        shares: the proportions.
+        n: their numbers of units.
+        effective: the effective ones, before the adjustment.
+        clusters: their numbers of clusters.
+        level: of each bound.
+        most: their cautious numbers.
+    """
+    units, k = np.asarray(n, dtype=np.float64), np.asarray(clusters, dtype=np.float64)
+    ratio = stdtrit(np.maximum(units - 1, 1), level) / stdtrit(np.maximum(k - 1, 1), level)
+    inside = (shares > 0) & (shares < 1)
+    adjusted = np.where(inside, np.minimum(effective * ratio**2, most), effective)
+    hits, misses = shares * adjusted, (1 - shares) * adjusted
+    low = betaincinv(np.maximum(hits, _LEAST), misses + 1, 1 - level)
+    high = betaincinv(hits + 1, np.maximum(misses, _LEAST), level)
+    return np.where(shares <= 0, 0.0, low), np.where(shares >= 1, 1.0, high)

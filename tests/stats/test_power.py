@@ -12,6 +12,7 @@ from scipy.stats import betabinom, binom, t
 
 from pytest_judgesense.stats import power
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.correlation import cautious_n, cautious_numbers
 
 FLOOR = power.Bar(0.9, floor=True)
 CEILING = power.Bar(0.1, floor=False)
@@ -198,6 +199,7 @@ def test_chances_are_chances_and_a_stricter_bar_is_missed_more(
     assert 0 <= rows[0] <= rows[1] <= 1
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.permutations(range(6)))
 def test_the_order_of_the_clusters_does_not_matter(order: list[int]) -> None:
     totals, sizes = np.array([1, 2, 3, 0, 4, 2]), np.array([4, 4, 3, 2, 5, 2])
@@ -208,3 +210,11 @@ def test_the_order_of_the_clusters_does_not_matter(order: list[int]) -> None:
 def test_totals_beyond_their_size_are_refused() -> None:
     with pytest.raises(ValueError, match="each total"):
         power.posterior([3], [2])
+
+
+def test_the_cautious_numbers_of_many_recordings_are_those_of_each() -> None:
+    draw = np.random.default_rng(3)
+    sizes = np.array([2.0] * 6 + [5.0] * 9)
+    totals = draw.binomial(sizes.astype(int), 0.8, size=(20, 15)).astype(float)
+    found = cautious_numbers(totals, sizes)
+    assert found == pytest.approx([cautious_n(row, sizes) for row in totals])

@@ -313,12 +313,12 @@ def print_proportions(cells: list[Covered], *, wide: bool = True) -> None:
 
 def print_others(name: str, cells: list[Covered]) -> None:
     print(f"\n{name}: least and median coverage over correlations")
-    print(f"{'items':>5}{'rate':>6}{'least':>8}{'median':>8}  least at")
+    print(f"{'items':>5}{'rate':>7}{'least':>8}{'median':>8}  least at")
     for (count, rate), group in grouped(cells):
         worst = min(group, key=lambda cell: cell.shares["clustered"])
         median = float(np.median([cell.shares["clustered"] for cell in group]))
         least = worst.shares["clustered"]
-        print(f"{count:>5}{rate:>6}{least:>8.3f}{median:>8.3f}  {worst.where}")
+        print(f"{count:>5}{rate:>7}{least:>8.3f}{median:>8.3f}  {worst.where}")
 
 
 def grouped(cells: list[Covered]) -> list[tuple[tuple[int, str], list[Covered]]]:

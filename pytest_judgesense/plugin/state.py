@@ -249,6 +249,8 @@ class State:
     def _keep_live(self, session: pytest.Session) -> None:
         if self._made_live_folder is None or self.settings.save_live is None:
             return
+        if self.settings.verify is not None:
+            return  # what was asked again is compared, and replaces nothing
         if not any(self._made_live_folder.iterdir()):
             return
         from pytest_judgesense.plugin.places import keep_recordings

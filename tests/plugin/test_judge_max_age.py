@@ -158,7 +158,7 @@ def test_an_alias_with_one_model_behind_it_is_shown_and_not_flagged(project: Pro
     project.record()
     shown = _flat(project.run("parity.suite.toml"))
     assert "served as m-1-2026-01-01" in shown
-    assert "notice" not in shown
+    assert "the model behind" not in shown
 
 
 PANEL_JUDGE = """
@@ -187,7 +187,7 @@ def test_of_a_python_judge_its_own_requests_are_read(project: Project) -> None:
     shown = _flat(project.run("parity.suite.toml"))
     # Two models, each behind a name of its own: a panel and no change.
     assert "served as claude-y-2026-01-01, gpt-x-2026-01-01" in shown
-    assert "notice" not in shown
+    assert "the model behind" not in shown
 
     kept = [line for line in project.lines() if "/p4/" not in line]
     project.cassette.write_text("".join(f"{line}\n" for line in kept))

@@ -21,12 +21,11 @@ def test_the_estimate_decides_by_default_and_a_close_call_is_told(project: Proje
     result.assert_outcomes(passed=1, warnings=0)
     check = _check(project.path)
     assert (check["policy"], check["outcome"]) == ("estimate", "pass")
-    # All of 18 pairs in 6 clusters agree: Korn and Graubard's effective n is 6 times the squared
-    # ratio of Student's 97.5% quantiles, (t17 / t5)^2 = (2.1098 / 2.5706)^2, which is 4.042, and
-    # the lower bound 0.025^(1/4.042) = 0.401. With K clusters that agree the bound 0.025^(1/K)
-    # reaches 0.8 at K = ln 0.025 / ln 0.8 = 16.5, so 17.
+    # All of 18 pairs in 6 clusters agree: the clusters are the units, and the lower end is exactly
+    # 0.025^(1/6) = 0.541. With K clusters that agree the end 0.025^(1/K) reaches 0.8 at
+    # K = ln 0.025 / ln 0.8 = 16.5, so 17.
     (warning,) = check["warnings"]  # type: ignore[misc]
-    assert "0.401" in warning
+    assert "0.541" in warning
     assert "about 17 clusters" in warning
     result.stdout.fnmatch_lines(["*about 17*"])
 

@@ -64,6 +64,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
     )
+    report.add_argument(
+        "--ranking",
+        action="store_true",
+        help="print the ranking of judge configurations (debates) before the datasheet",
+    )
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=_report)
 
@@ -152,7 +157,7 @@ def _port(text: str) -> int:
 
 def _report(options: argparse.Namespace) -> int:
     from pytest_judgesense.datasheet.assembly import write_datasheet
-    from pytest_judgesense.datasheet.terminal import datasheet_lines
+    from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
     cells = cells_of_logs(options.logs, options.seed)
@@ -162,7 +167,11 @@ def _report(options: argparse.Namespace) -> int:
             found="no judgment in " + ", ".join(str(path) for path in options.logs),
             expected="at least one line",
         )
-    sheet = datasheet_of_cells(cells, options.seed)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=bool(options.datasheet))
+    if options.ranking:
+        ranked = list(ranking_lines(sheet))
+        for line in [*ranked, ""] if ranked else ["there are no debates to rank judges by", ""]:
+            print(printable(line))
     for line in datasheet_lines(sheet):
         print(printable(line))
     for path in options.datasheet:

@@ -21,7 +21,7 @@ from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
@@ -32,6 +32,7 @@ from pytest_judgesense.judgment import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.ranking import material_of
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -102,6 +103,7 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=self.notices,
+            material=material_of(self.cell),
         )
 
 
@@ -141,6 +143,7 @@ def measure(
         UsageError: a prompt or a function of the judge is wrong.
     """
     own = suite_for_judge(suite, judge)
+    asked_as = judge_for_suite(judge, own)
     trials = plan_trials(own)
     secrets = credentials_of(judge, credentials)
     tapes = [
@@ -165,7 +168,9 @@ def measure(
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for tape, part in by_tape:
-        asked = loop.run(_ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell)))
+        asked = loop.run(
+            _ask_all(asked_as, own, part, tape, traffic, concurrency, _of(unknown, tell))
+        )
         for trial, answer in zip(part, asked, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))

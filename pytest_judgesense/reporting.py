@@ -18,6 +18,7 @@ from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.ranking import material_of
 from pytest_judgesense.suites.planning import trial_order
 
 __all__ = [
@@ -125,9 +126,12 @@ def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
     )
 
 
-def datasheet_of_cells(cells: Sequence[Cell], seed: int = 0) -> Datasheet:
-    """The datasheet of cells that come from logs."""
-    return sheet_of([_part(cell) for cell in cells], seed=seed, mode="report")
+def datasheet_of_cells(
+    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False
+) -> Datasheet:
+    """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
+    parts = [_part(cell) for cell in cells]
+    return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
 
 
 def _part(cell: Cell) -> SuiteSheet:
@@ -141,6 +145,7 @@ def _part(cell: Cell) -> SuiteSheet:
         recorded=None,
         estimates=estimate_all(cell),
         calls=Calls.of(cell.judgments),
+        material=material_of(cell),
     )
 
 

@@ -56,9 +56,12 @@ DOORS = {
     "yaml": ("cassettes.interchange", "cassettes.checking"),
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
-    "pydantic": ("suites.schema", "suites.loading", "judges.spec"),
+    # Optional, for analyses that decide nothing.
+    "statsmodels": ("measures.secondary",),
+    "pandas": ("measures.secondary",),
+    "pydantic": ("suites.schema", "suites.loading", "judges.spec", "judges.parsing.debate"),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire"),
+    "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
 }
 
 LONGEST = 400
@@ -74,6 +77,8 @@ LONGER_THAN_300 = {
     "judges.parsing.vocabulary",
     "judges.traffic",
     "measurement",
+    "measures.debate",
+    "measures.secondary",
 }
 
 

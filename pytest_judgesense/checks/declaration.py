@@ -5,6 +5,7 @@ Light on purpose: markers are read at collection.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,7 +16,12 @@ from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURE
 __all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
 
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
-_RANGES: Final = {"kappa": (-1.0, 1.0), "side_bias": (0.0, 0.5)}
+_RANGES: Final = {
+    "kappa": (-1.0, 1.0),
+    "side_bias": (0.0, 0.5),
+    "instability": (0.0, math.inf),
+    "score_variance": (0.0, 50.0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,21 @@ class Check:
     suite: str | None = None
 
     @property
+    def judge(self) -> str | None:
+        """The judge whose configuration it names; ``None`` for a check of any judge."""
+        config = self.condition.get("config") if self.name == "ranked_first" else None
+        return str(config).rpartition(":")[0] if config else None
+
+    @property
     def id(self) -> str:
         """The check as node ids show it: ``jss_floor[0.9]``."""
         return self.id_under(None)
 
     def id_under(self, preset: str | None) -> str:
         """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
+        if self.name == "ranked_first":
+            parts = [str(self.condition["config"])]
+            return f"{self.name}[{parts[0]}{f'@{preset}' if preset else ''}]"
         parts = [f"{bar:g}" for bar in self.bars.values()]
         parts += [f"{key}={value}" for key, value in self.condition.items()]
         return f"{self.name}[{','.join(parts)}{f'@{preset}' if preset else ''}]"
@@ -50,6 +65,8 @@ class Check:
     @property
     def bar(self) -> float | dict[str, float]:
         """The bar as datasheets hold it: a number, or the named bars of a composite check."""
+        if not self.bars:
+            return {}
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
 
 
@@ -66,6 +83,8 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
     """
     if name not in CHECKS:
         raise unknown_name("check", name, CHECKS)
+    if name == "ranked_first":
+        return _ranked_first(args, kwargs)
     bars_wanted = _TRADEOFF if name == "criterion_tradeoff" else ("bar",)
     given = _named(name, bars_wanted, args, kwargs)
     condition_keys = () if name == "criterion_tradeoff" else CONDITION_KEYS
@@ -83,6 +102,24 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         bars={bar: _bar(name, bar, given.pop(bar, None)) for bar in bars_wanted},
         condition=given,
         suite=suite,
+    )
+
+
+def _ranked_first(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    given = _named("ranked_first", ("config",), args, kwargs)
+    for key in given:
+        if key not in ("config", "suite"):
+            raise unknown_name("argument of ranked_first", key, ["config", "suite"])
+    config = given.get("config")
+    if not isinstance(config, str) or not all(config.rpartition(":")):
+        raise UsageError(
+            "ranked_first names no configuration",
+            found=repr(config),
+            expected="a judge and a prompt, as in " + signature("ranked_first"),
+            remedy='write ranked_first = { config = "clean:p0" }',
+        )
+    return Check(
+        "ranked_first", "ranked_first", {}, {"config": config}, given.get("suite") or "debate"
     )
 
 

@@ -23,10 +23,11 @@ from typing import Final, Literal, TypeAlias
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
+from pytest_judgesense.measures.ranking import Ranking
 from pytest_judgesense.stats.estimate import Clustered, Estimate
 from pytest_judgesense.stats.settle import units_to_settle
 
-__all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check"]
+__all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check", "judge_ranking"]
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -37,6 +38,8 @@ _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 _TOO_FEW: Final = "there are too few clusters for an interval"
+# The least share of resamples in which a configuration has to be first, to be so for sure.
+_RANKED_FIRST: Final = 0.95
 _STABILITY: Final = ("jss", "flip_rate", "kappa")
 # The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
 _TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
@@ -107,6 +110,48 @@ def judge_check(
     floor = MEASURES[check.measure].direction == "higher"
     finding = _hold(found or _not_there(check, suite, estimates), check.bars["bar"], floor, policy)
     return Outcome(check, suite, policy, (finding,))
+
+
+def judge_ranking(check: Check, ranking: Ranking, policy: Policy = "estimate") -> Outcome:
+    """The outcome of ``ranked_first``: the configuration has the lowest instability.
+
+    Policy ``confident``: it has it in at least 95% of the resamples as well.
+    """
+    name = str(check.condition["config"])
+    row = ranking.find(name)
+    beside = tuple(
+        Estimate(
+            measure="instability",
+            suite=ranking.suite,
+            condition={"config": one.name},
+            value=one.instability,
+        )
+        for one in ranking.rows[:3]
+    )
+    if row is None:
+        known = ", ".join(one.name for one in ranking.rows) or "none"
+        reason = ranking.excluded.get(name, f"not among the configurations: {known}")
+        estimate = Estimate(
+            measure="rank", suite=ranking.suite, condition=check.condition, unavailable=reason
+        )
+        finding = Finding(estimate, 1.0, False, "inconclusive", reason)
+        return Outcome(check, ranking.suite, policy, (finding,), beside)
+    said = f"first in {row.shares[0]:.1%} of the resamples of topics"
+    settled = row.shares[0] >= _RANKED_FIRST
+    outcome: OutcomeWord = "pass" if row.rank == 1 else "fail"
+    if outcome == "pass" and policy == "confident" and not settled:
+        outcome = "inconclusive"
+    warning = None if settled or row.rank > 1 else f"{said}: below {_RANKED_FIRST:.0%}, not settled"
+    estimate = Estimate(
+        measure="rank",
+        suite=ranking.suite,
+        condition=check.condition,
+        value=float(row.rank),
+        n=len(ranking.rows),
+        unit="configuration",
+    )
+    finding = Finding(estimate, 1.0, False, outcome, said, warning)
+    return Outcome(check, ranking.suite, policy, (finding,), beside)
 
 
 def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy) -> Outcome:

@@ -32,7 +32,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
     head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
-    return sheet_text(head, [_judge(judge) for judge in sheet.judges])
+    return sheet_text(head, [_judge(judge, sheet) for judge in sheet.judges])
 
 
 def sheet_text(head: Mapping[str, Any], judges: list[dict[str, Any]]) -> str:
@@ -46,13 +46,13 @@ def prompts_digest(judge: JudgeSheet) -> str | None:
     return _prompts_of([_part(part) for part in judge.parts])
 
 
-def _judge(judge: JudgeSheet) -> dict[str, Any]:
+def _judge(judge: JudgeSheet, sheet: Datasheet) -> dict[str, Any]:
     return summed_up(
         judge.identity,
         [_part(part) for part in judge.parts],
         [_estimate(estimate) for estimate in judge.estimates],
         [_check(line) for line in judge.checks],
-        [],
+        [dict(one) for part in judge.parts for one in sheet.analyses.get(part.suite, ())],
     )
 
 
@@ -99,6 +99,7 @@ def _part(part: SuiteSheet) -> dict[str, Any]:
         "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
         "calls": asdict(part.calls),
         "notices": list(part.notices),
+        **({} if part.material is None else {"material": dict(part.material)}),
     }
 
 
@@ -203,6 +204,7 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
             CheckLine(**{**line, "warnings": tuple(line["warnings"])}) for line in value["checks"]
         ),
         notices=tuple(value["notices"]),
+        material=value["material"],
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.judges.parsing.debate import judgment_of_object
 from pytest_judgesense.judgment import (
     Design,
     Failed,
@@ -63,6 +64,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "completion_tokens": judgment.usage.completion_tokens,
         },
         "latency_s": judgment.latency_s,
+        **(judgment.detail or {}),
         "design": {
             "kind": design.kind,
             "labels": list(design.labels),
@@ -71,11 +73,39 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "pairs": design.pairs
             if isinstance(design.pairs, str)
             else [list(pair) for pair in design.pairs],
+            **_debate(design),
         },
     }
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # A reply cut off inside a character can hold half of a surrogate pair, which no UTF-8 file can.
     return line if _encodable(line) else json.dumps(value, separators=(",", ":"))
+
+
+def _debate(design: Design) -> dict[str, Any]:
+    if design.weights is None:
+        return {}
+    return {"ddof": design.ddof, "weights": list(design.weights)}
+
+
+def _weights(
+    flip: float, scores: float, confidence: float, side: float
+) -> tuple[float, float, float, float]:
+    return float(flip), float(scores), float(confidence), float(side)
+
+
+def _detail(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    """What a line holds of a debate judge's reply beside its winner, in the form it had there."""
+    if "scores" not in value:
+        return None
+    outcome, detail = judgment_of_object({**value, "winner": value.get("verdict")})
+    if detail is None:
+        raise LogError(
+            f"{where}: the scores or the confidence are wrong",
+            found=outcome.reason if isinstance(outcome, Unparsed) else "",
+            expected="a score from 0 to 10 for each category and side, and a confidence",
+            remedy="see docs/debates.md for the fields of a judgment on a debate",
+        )
+    return {**detail, "flags": value.get("flags", detail["flags"])}
 
 
 def _encodable(text: str) -> bool:
@@ -155,6 +185,7 @@ def _judgment(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | 
         reply=field("reply", str, None),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
         latency_s=value.get("latency_s"),
+        detail=_detail(value, where),
     )
     design = field("design", dict, None)
     return judgment, None if design is None else _design(design, where)
@@ -176,12 +207,15 @@ def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
 def _design(value: Mapping[str, Any], where: str) -> Design:
     try:
         pairs = value.get("pairs", "all")
+        weights = value.get("weights")
         return Design(
             kind=value["kind"],
             labels=tuple(value["labels"]),
             ordinal=bool(value.get("ordinal", False)),
             pairwise=bool(value.get("pairwise", False)),
             pairs=pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs),
+            ddof=int(value.get("ddof", 0)),
+            weights=None if weights is None else _weights(*weights),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise LogError(

@@ -104,6 +104,7 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
+        material: what a ranking of judges needs of it (see `measures.ranking`).
     """
 
     judge: str
@@ -117,6 +118,7 @@ class SuiteSheet:
     calls: Calls
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
+    material: Mapping[str, Any] | None = None
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""
@@ -161,12 +163,17 @@ class JudgeSheet:
 
 @dataclass(frozen=True, slots=True)
 class Datasheet:
-    """The datasheets of all judges of a run."""
+    """The datasheets of all judges of a run.
+
+    Attributes:
+        analyses: what compares them, by suite: rankings and tables, as plain values.
+    """
 
     seed: int
     mode: str
     versions: Mapping[str, str]
     judges: tuple[JudgeSheet, ...]
+    analyses: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 def merge_parts(

@@ -14,25 +14,39 @@ is undefined.
 
 Templates of inverted polarity: the pooled estimate compares what the verdicts mean (labels
 remapped); the condition ``polarity`` holds the raw one beside it.
+
+Two prompts of a judge of debates (JudgeBench)::
+
+    prompt_disagreement = debates whose winners differ / debates; a prompt's winner is that of most
+                          runs, and a debate in which either is undecided is left out and counted
+    score_delta         = mean over sides and categories of |mean score a - mean score b|; mean over
+                          debates
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.debate import (
+    mean_over_debates,
+    score_matrix,
+    units_of,
+    winner_of,
+)
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
 
-__all__ = ["paraphrase_pairs", "wording_estimates"]
+__all__ = ["paraphrase_pairs", "prompt_estimates", "wording_estimates"]
 
 _NOTHING = "fewer than two templates were run on one item"
 
@@ -164,3 +178,76 @@ def _kappa_interval(
         lower_bound=scaled(agreement.lower_bound),
         upper_bound=scaled(agreement.upper_bound),
     )
+
+
+def prompt_estimates(cell: Cell) -> list[Estimate]:
+    """What another prompt changes in the judgment of debates: pooled, then by pair of prompts."""
+    pairs = list(combinations(cell.templates, 2))
+    if not pairs:
+        reason = "needs two or more prompts"
+        return [unavailable(name, cell, reason) for name in ("prompt_disagreement", "score_delta")]
+    by_debate = _by_debate(cell)
+    return [
+        find(cell, by_debate, some, condition)
+        for find in (_disagreement, _score_delta)
+        for some, condition in [
+            (pairs, {}),
+            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
+        ]
+    ]
+
+
+def _by_debate(cell: Cell) -> dict[str, dict[str, list[Judgment]]]:
+    found: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
+    for judgment in cell.judgments:
+        found[judgment.trial.item][judgment.trial.template].append(judgment)
+    return found
+
+
+def _disagreement(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    values, clusters, undecided, differing, compared = [], [], 0, 0, 0
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = winner_of(debate.get(a, ())), winner_of(debate.get(b, ()))
+            if a not in debate or b not in debate:
+                continue
+            if one is None or other is None:
+                undecided += 1
+            else:
+                values.append(float(one != other))
+                clusters.append(debate[a][0].trial.cluster)
+            verdicts = {j.trial.replicate: j.verdict for j in debate[b]}
+            runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in debate[a]]
+            both = [(x, y) for x, y in runs if x is not None and y is not None]
+            compared += len(both)
+            differing += sum(x != y for x, y in both)
+    flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
+    flags += [f"{undecided} undecided left out"] if undecided else []
+    units = units_of(cell, values, clusters, undecided)
+    return rate("prompt_disagreement", cell, units, condition, flags=tuple(flags))
+
+
+def _score_delta(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    def mean(judgments: Sequence[Judgment]) -> NDArray[np.float64] | None:
+        given = [score_matrix(j.detail) for j in judgments if j.detail is not None]
+        return np.mean(given, axis=0) if given else None
+
+    values = []
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = mean(debate.get(a, ())), mean(debate.get(b, ()))
+            if one is not None and other is not None:
+                topic = next(iter(debate.values()))[0].trial.cluster
+                values.append((float(np.abs(one - other).mean()), topic))
+    reason = "no debate was scored under both prompts"
+    return mean_over_debates("score_delta", cell, condition, values, 10.0, reason=reason)

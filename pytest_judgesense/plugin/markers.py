@@ -27,6 +27,10 @@ __all__ = [
     "suites_of",
 ]
 
+_MEANINGS: Final = {
+    "criterion_tradeoff": "false preference against sensitivity, strict prompt",
+    "ranked_first": "a configuration (judge:prompt) is the most stable one on debates",
+}
 FIXTURE: Final = "_judgesense_judge"
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
@@ -36,7 +40,7 @@ def marker_lines() -> Iterator[str]:
     """The text of ``pytest --markers`` for every check."""
     for name, measure in CHECKS.items():
         info = MEASURES.get(measure)
-        meaning = info.meaning if info else "false preference against sensitivity, strict prompt"
+        meaning = info.meaning if info else _MEANINGS[name]
         yield f"{signature(name)}: gate a judge: {meaning}."
 
 
@@ -137,7 +141,9 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
 
     run = item.config.stash[STATE].run
     suite = _suite(item.config, item, check)
-    outcome, measurement = run.outcome(judge, suite, check)
+    # A check that compares judges takes those that the test runs over.
+    rivals = run.judges(item.path, suite.judges) if check.judge else ()
+    outcome, measurement = run.outcome(judge, suite, check, rivals)
     if outcome.outcome != "pass":
         raise CheckFailed(run.explanation(outcome, measurement, item.nodeid))
 

@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
-from pytest_judgesense.checks.outcome import Outcome, judge_check
+from pytest_judgesense.checks.outcome import Outcome, judge_check, judge_ranking
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -31,6 +31,7 @@ from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
@@ -131,11 +132,23 @@ class Run:
         self._pend(found)
         return found
 
-    def outcome(self, judge: JudgeSpec, suite: Suite, check: Check) -> tuple[Outcome, Measurement]:
-        """The outcome of a check; it enters the datasheet."""
+    def outcome(
+        self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
+    ) -> tuple[Outcome, Measurement]:
+        """The outcome of a check; it enters the datasheet.
+
+        Args:
+            judge: the judge that is checked.
+            suite: what it is measured on.
+            check: the check.
+            rivals: the judges of the session, for a check that compares them.
+        """
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
-        outcome = judge_check(check, suite.name, measurement.estimates, policy)
+        if check.name == "ranked_first":
+            outcome = judge_ranking(check, self._ranking(rivals or [judge], suite), policy)
+        else:
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -149,6 +162,17 @@ class Run:
         )
         self._pend(measurement, line)
         return outcome, measurement
+
+    def _ranking(self, judges: Sequence[JudgeSpec], suite: Suite) -> Ranking:
+        cells = {judge.slug: self.measurement(judge, suite).cell for judge in judges}
+        materials = {slug: material_of(cell) for slug, cell in sorted(cells.items())}
+        known = {slug: material for slug, material in materials.items() if material}
+        if not known:
+            raise UsageError(
+                f"ranked_first compares judges of debates, and suite {suite.name} has none",
+                expected='a suite with kind = "debate"',
+            )
+        return ranking_of(suite.name, known, self._settings.seed)[0]
 
     def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
         """Why a check did not pass."""

@@ -18,13 +18,15 @@ from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.suites.consistency import verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
+    DebateLine,
     LadderTask,
     PairItem,
     PresetForm,
     SuiteForm,
+    WeightsForm,
 )
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import content_item, ladder_items, pair_item
+from pytest_judgesense.suites.stimuli import content_item, debate_item, ladder_items, pair_item
 from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
 
 __all__ = ["load_suite", "presets_of"]
@@ -81,6 +83,10 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
+        temperature=form.design.temperature,
+        max_tokens=form.design.max_tokens,
+        ddof=int(form.design.variance == "n - 1"),
+        weights=_weights(form),
     )
     verify_suite(suite)
     return suite
@@ -181,6 +187,10 @@ def _items(
     if form.kind in ("ladder", "criterion"):
         tasks = _parse(path, form, rows, LadderTask)
         return tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
+    if form.kind == "debate":
+        debates = _parse(path, form, rows, DebateLine)
+        ids = {debate.id for debate in debates}
+        return tuple(debate_item(debate, ids) for debate in debates)
     if form.space.pairwise:
         return tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
     return tuple(content_item(line) for line in _parse(path, form, rows, ContentItem))
@@ -211,6 +221,13 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
 
 def _pairs(pairs: Any) -> str | tuple[tuple[str, str], ...]:
     return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
+
+
+def _weights(form: SuiteForm) -> tuple[float, float, float, float] | None:
+    given = form.design.weights or (WeightsForm() if form.kind == "debate" else None)
+    if given is None:
+        return None
+    return (given.flip, given.score_variance, given.confidence_variance, given.side_bias)
 
 
 def _space(form: SuiteForm) -> DecisionSpace:
@@ -267,6 +284,7 @@ def _line(text: str, table: str, key: str) -> int | None:
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # What is asked and how it is counted; not the bars, nor the judges, nor the description.
     asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
+    asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

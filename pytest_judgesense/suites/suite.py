@@ -72,11 +72,15 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        kind: ``paraphrase``, ``vacuum``, ``ladder`` or ``criterion``.
+        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion`` or ``debate``.
         path: the suite file.
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
+        temperature: at which it is asked; ``None`` leaves that to the judge.
+        max_tokens: the least budget of a reply; ``None`` likewise.
+        ddof: what a debate suite takes off n in a variance.
+        weights: what a debate suite weighs in the instability of a judge; see `Design`.
     """
 
     name: str
@@ -94,6 +98,10 @@ class Suite:
     replicates: int
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
+    temperature: float | None = None
+    max_tokens: int | None = None
+    ddof: int = 0
+    weights: tuple[float, float, float, float] | None = None
 
     @property
     def design(self) -> Design:
@@ -105,6 +113,8 @@ class Suite:
             pairwise=self.space.pairwise,
             # Spelt out: a log must not depend on the order in which its lines stand.
             pairs=tuple(template_pairs([t.id for t in self.templates], self.pairs)),
+            ddof=self.ddof,
+            weights=self.weights,
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:

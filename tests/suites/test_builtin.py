@@ -14,7 +14,16 @@ from pytest_judgesense.suites.loading import load_suite
 ROOT = Path(__file__).parents[2]
 CASSETTES = ROOT / "cassettes"
 # Section B of the issue names them.
-NAMES = ["coherence", "criterion", "factuality", "ladder", "preference", "relevance", "vacuum"]
+NAMES = [
+    "coherence",
+    "criterion",
+    "debate",
+    "factuality",
+    "ladder",
+    "preference",
+    "relevance",
+    "vacuum",
+]
 
 
 def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> None:

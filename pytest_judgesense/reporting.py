@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.cassettes.recordings import join
 from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
@@ -190,13 +191,16 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
             )
     # All are joined before the first is written: a contradiction leaves everything as it was.
     joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
-    for goal, text in joined.items():
-        write_text(goal, text)
+    for goal, content in joined.items():
+        if isinstance(content, str):
+            write_text(goal, content)
+        else:
+            rewrite(goal, content)
     return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
 
 
-def _joined(paths: Sequence[Path]) -> str:
-    """The text of the joined file."""
+def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
+    """The text of the joined file, or the exchanges of the joined cassette."""
     kinds = {path: _kind(path) for path in paths}
     if len(set(kinds.values())) > 1:
         raise UsageError(
@@ -211,7 +215,7 @@ def _joined(paths: Sequence[Path]) -> str:
             return "".join(f"{line}\n" for line in joined_logs(paths))
         case _:
             parts = [(str(path), read_exchanges(path)) for path in paths]
-            return "".join(f"{exchange.to_line()}\n" for exchange in join(parts, trial_order))
+            return join(parts, trial_order)
 
 
 def _kind(path: Path) -> str:

@@ -6,6 +6,9 @@ Such a torn line (no line break at its end, and an object that is not closed) is
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
 and replaced in one step. Whatever fails, what was there stays byte for byte.
+
+Long parts of bodies stand in a file of their own (see `bodies`): while recording every one, in the
+final form those that bodies share. A part is always there before a line refers to it.
 """
 
 from __future__ import annotations
@@ -13,12 +16,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from pytest_judgesense.cassettes.bodies import (
+    Parts,
+    cut,
+    part_digest,
+    part_line,
+    parts_path,
+    read_parts,
+)
 from pytest_judgesense.cassettes.exchange import Exchange, verified_entry
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
@@ -39,29 +51,65 @@ def read_exchanges(path: Path) -> list[Exchange]:
             line.
         CassetteError: the file cannot be opened.
     """
-    return [Exchange.from_entry(entry) for _, entry in read_lines(path)]
+    parts = read_parts(parts_path(path))[0]
+    return [Exchange.from_entry(entry, parts) for _, entry in read_lines(path, parts)]
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, parts: Parts) -> Iterator[Line]:
     """The lines of a cassette one by one, verified; none if there is no such file.
+
+    Args:
+        path: the cassette.
+        parts: what bodies may refer to.
 
     Raises:
         BrokenCassette, CassetteError: see `read_exchanges`.
     """
-    return _read_tolerantly(path, _refuse_torn)
+    return _read_tolerantly(path, _refuse_torn, parts)
 
 
-def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
-    """Make ``exchanges`` the content of ``path``, at once or not at all.
+def rewrite(path: Path, exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Make ``exchanges`` the content of ``path``, at once or not at all; the parts they share.
 
     A file that has this content already is not touched.
 
     Raises:
         CassetteError: it cannot be written; the file is as it was.
     """
-    data = "".join(f"{exchange.to_line()}\n" for exchange in exchanges).encode("utf-8")
+    given = list(exchanges)
+    shared = _shared_parts(given)
+    digests = {text: digest for digest, text in shared.items()}
+    data = "".join(f"{exchange.to_line(digests.get)}\n" for exchange in given).encode("utf-8")
+    beside, before = parts_path(path), read_parts(parts_path(path))[0]
+    # Until the lines are replaced, what the old ones refer to has to stay.
+    if shared.keys() - before.keys():
+        replace_content(beside, _part_lines({**before, **shared}))
     if _read(path) != data or not path.exists():
         replace_content(path, data)
+    if not shared:
+        beside.unlink(missing_ok=True)
+    elif _read(beside) != _part_lines(shared):
+        replace_content(beside, _part_lines(shared))
+    return shared
+
+
+def _shared_parts(exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """The long parts that stand in bodies more than once, in the order of their first place."""
+    times = Counter(
+        text
+        for exchange in exchanges
+        for body in (exchange.request.body, exchange.response.body)
+        if isinstance(body, str)
+        for text in cut(body)
+    )
+    shared: dict[str, str] = {}
+    for text in (text for text, count in times.items() if count > 1):
+        shared.setdefault(part_digest(text), text)
+    return shared
+
+
+def _part_lines(parts: Parts) -> bytes:
+    return "".join(f"{part_line(*part)}\n" for part in parts.items()).encode("utf-8")
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -100,6 +148,7 @@ class Journal:
 
     Attributes:
         path: the cassette.
+        parts: the long parts that are kept beside it.
         notice: what opening it had to mend, in one sentence; ``None`` if it was whole.
     """
 
@@ -114,7 +163,11 @@ class Journal:
         self._lock = Lock()
         self._is_ready = False
         torn: list[bytes] = []
-        self._lines = list(_read_tolerantly(path, lambda _path, _number, rest: torn.append(rest)))
+        self.parts, whole = read_parts(parts_path(path))
+        _cut_off(parts_path(path), whole)
+        self._lines = list(
+            _read_tolerantly(path, lambda _path, _number, rest: torn.append(rest), self.parts)
+        )
         self.notice = _mend_end(path, b"".join(torn), len(self._lines))
 
     def take_lines(self) -> list[Line]:
@@ -153,10 +206,15 @@ class Journal:
         Raises:
             CassetteError: the file cannot be written; what it held stays.
         """
-        line = f"{exchange.to_line()}\n".encode()
         try:
             with self._lock:
+                new: dict[str, str] = {}
+                line = f"{exchange.to_line(lambda text: self._kept_apart(text, new))}\n".encode()
                 self.path.parent.mkdir(parents=True, exist_ok=True)
+                if new:
+                    with parts_path(self.path).open("ab", buffering=0) as file:
+                        _write_whole(file, _part_lines(new))
+                    self.parts |= new
                 with self.path.open("ab", buffering=0) as file:
                     _write_whole(file, line)
         except OSError as error:
@@ -168,6 +226,28 @@ class Journal:
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ) from error
+
+    def _kept_apart(self, text: str, new: dict[str, str]) -> str | None:
+        digest = part_digest(text)
+        known = self.parts.get(digest, new.setdefault(digest, text))
+        if digest in self.parts:
+            new.pop(digest, None)
+        return digest if known == text else None
+
+
+def _cut_off(path: Path, whole: int) -> None:
+    """Remove what stands behind the whole lines of a file of parts."""
+    try:
+        if path.exists() and path.stat().st_size > whole:
+            with path.open("r+b") as file:
+                file.truncate(whole)
+    except OSError as error:
+        raise CassetteError(
+            f"{path}: the last line was cut off in mid-write, and cannot be mended",
+            found=str(error),
+            expected="a file that can be written",
+            remedy="mend the permissions, and record on with --judge-mode record",
+        ) from error
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:
@@ -183,7 +263,9 @@ def _write_whole(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
+def _read_tolerantly(
+    path: Path, torn: Callable[[Path, int, bytes], None], parts: Parts
+) -> Iterator[Line]:
     """All whole lines; ``torn`` is told of what stands behind the last line break, if not whole."""
     known: dict[tuple[str, int], int] = {}
     try:
@@ -193,7 +275,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     torn(path, number, line)
                     return
                 text = line.removesuffix(_END)
-                entry = _entry(text, path, number)
+                entry = _entry(text, path, number, parts)
                 _refuse_duplicate(path, number, entry, known)
                 yield text, entry
     except (FileNotFoundError, NotADirectoryError):
@@ -285,7 +367,7 @@ def _unreadable(path: Path, error: OSError) -> CassetteError:
     )
 
 
-def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
+def _entry(line: bytes, path: Path, number: int, parts: Parts) -> dict[str, Any]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -296,4 +378,4 @@ def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
             remedy="restore the file from version control, or delete the line and record what is "
             "missing with --judge-mode record",
         ) from error
-    return verified_entry(text, path, number)
+    return verified_entry(text, path, number, parts)

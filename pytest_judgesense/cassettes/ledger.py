@@ -14,7 +14,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from pytest_judgesense.cassettes.bodies import decoded
+from pytest_judgesense.cassettes.bodies import decoded, parts_path, read_parts
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
@@ -110,9 +110,12 @@ class Ledger:
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
-        self._recordings = Recordings.of_lines(
-            self._journal.take_lines() if self._journal else read_lines(path)
-        )
+        if self._journal:
+            lines, parts = iter(self._journal.take_lines()), self._journal.parts
+        else:
+            parts = read_parts(parts_path(path))[0]
+            lines = read_lines(path, parts)
+        self._recordings = Recordings.of_lines(lines, parts)
         self._lock = Lock()
         self._renewed: dict[str, frozenset[str]] = {}
 
@@ -292,7 +295,8 @@ class Ledger:
             for _, calls in groupby(kept, key=lambda item: item.trial)
             for call, exchange in enumerate(calls, start=1)
         ]
-        rewrite(self.path, numbered)
+        assert self._journal is not None, "what is not replayed is recorded"
+        self._journal.parts = rewrite(self.path, numbered)
         with self._lock:
             self._recordings = Recordings(numbered)
             self._renewed.clear()

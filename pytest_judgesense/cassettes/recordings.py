@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
+from pytest_judgesense.cassettes.bodies import Parts
 from pytest_judgesense.cassettes.exchange import Body, Exchange, entry_of, is_answer
 from pytest_judgesense.cassettes.journal import Line
 from pytest_judgesense.cassettes.key import request_digest
@@ -48,12 +50,13 @@ class _Entry(NamedTuple):
     answers: bool
     line: int | None
     source: bytes | Exchange
+    parts: Parts = MappingProxyType({})
 
     @property
     def exchange(self) -> Exchange:
         if isinstance(self.source, Exchange):
             return self.source
-        return Exchange.from_entry(entry_of(self.source.decode()))
+        return Exchange.from_entry(entry_of(self.source.decode()), self.parts)
 
 
 @dataclass(slots=True)
@@ -91,14 +94,16 @@ class Recordings:
             self._add_exchange(exchange, line)
 
     @classmethod
-    def of_lines(cls, lines: Iterable[Line]) -> Recordings:
-        """The exchanges of verified lines, as a file is read."""
+    def of_lines(cls, lines: Iterable[Line], parts: Parts = MappingProxyType({})) -> Recordings:
+        """The exchanges of verified lines, as a file is read, and what their bodies refer to."""
         recordings = cls()
         for number, (line, entry) in enumerate(lines, start=1):
             response = entry["response"]
             answers = is_answer(response["status"], response["headers"])
             recordings._add(
-                entry["trial"], _Entry(entry["call"], answers, number, line), entry["recorded_at"]
+                entry["trial"],
+                _Entry(entry["call"], answers, number, line, parts),
+                entry["recorded_at"],
             )
         return recordings
 

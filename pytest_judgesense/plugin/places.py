@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_judgesense.cassettes.journal import replace_content
+from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.options import Settings
@@ -59,7 +59,7 @@ class Places:
                 yield path
             finally:  # what was asked before an error was paid for as well
                 if self.settings.mode == "live" and self.settings.save_live and path.exists():
-                    replace_content(self.settings.save_live / judge.slug / file, path.read_bytes())
+                    rewrite(self.settings.save_live / judge.slug / file, read_exchanges(path))
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that records what is missing."""

@@ -119,7 +119,7 @@ class Observer:
         )
         if draw.random() < self.format_error_rate:
             return malformed_judgment(value, draw)
-        return self.style.format(json.dumps(value))
+        return self.style.format(json.dumps(value, separators=(",", ":")))
 
     def logits(self, reading: Reading) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     imports = commands.add_parser("import", help="turn foreign results into a judgment log")
-    imports.add_argument("kind", choices=["llmbar"], metavar="KIND", help="llmbar")
+    imports.add_argument("kind", choices=["judgebench", "llmbar"], metavar="KIND", help="judgebench, llmbar")
     imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
     imports.add_argument(
@@ -182,13 +182,17 @@ def _report(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     from pytest_judgesense.datasheet.log import log_line
-    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
+    from pytest_judgesense.importers import judgebench, llmbar
 
-    judgments = list(read_llmbar(options.path, reparse=options.reparse))
+    read, design = {
+        "judgebench": (judgebench.read_judgebench, judgebench.DESIGN),
+        "llmbar": (llmbar.read_llmbar, llmbar.DESIGN),
+    }[options.kind]
+    judgments = list(read(options.path, reparse=options.reparse))
     try:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         with options.output.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(log_line(judgment, DESIGN) + "\n" for judgment in judgments)
+            file.writelines(log_line(judgment, design) + "\n" for judgment in judgments)
     except OSError as error:
         raise UsageError(f"{options.output} cannot be written", found=str(error)) from error
     judges = sorted({judgment.judge for judgment in judgments})

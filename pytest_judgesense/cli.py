@@ -73,7 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     imports = commands.add_parser("import", help="turn foreign results into a judgment log")
-    imports.add_argument("kind", choices=["judgebench", "llmbar"], metavar="KIND", help="judgebench, llmbar")
+    imports.add_argument(
+        "kind", choices=["judgebench", "llmbar"], metavar="KIND", help="judgebench, llmbar"
+    )
     imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
     imports.add_argument(
@@ -82,6 +84,13 @@ def _parser() -> argparse.ArgumentParser:
         help="read the completions anew instead of keeping the recorded verdicts",
     )
     imports.set_defaults(run=_import)
+
+    screen = commands.add_parser("equivalence", help="ask a judge whether templates ask the same")
+    screen.add_argument("judge_suite", metavar="SUITE", help="whose template pairs")
+    screen.add_argument("--judge-name", required=True, metavar="NAME")
+    screen.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
+    _add_cassettes(screen)
+    screen.set_defaults(run=_equivalence)
 
     serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
@@ -132,6 +141,10 @@ def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> 
     """The options of the same names that pytest takes."""
     parser.add_argument("--judge-name", required=required, metavar="NAME")
     parser.add_argument("--judge-suite", required=required, metavar="NAME")
+    _add_cassettes(parser)
+
+
+def _add_cassettes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge-cassettes",
         type=Path,
@@ -295,6 +308,13 @@ def _batch_import(options: argparse.Namespace) -> int:
 
     judge, suite = _judge_and_suite(options)
     return _print(import_batch(judge, suite, options.judge_cassettes, options.results))
+
+
+def _equivalence(options: argparse.Namespace) -> int:
+    from pytest_judgesense.screening import screen_equivalence
+
+    judge, suite = _judge_and_suite(options)
+    return _print(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
 
 
 def _merge(options: argparse.Namespace) -> int:

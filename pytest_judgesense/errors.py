@@ -9,6 +9,7 @@
     │   ├── NetworkRefused     something tried to connect while replaying
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
     ├── LogError               a judgment log or a foreign file is wrong: mend the file
+    ├── InternalError          our own numbers contradict one another: report it
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
         ├── StaleRecording     the trial is recorded, but with another request: record it again
@@ -27,6 +28,7 @@ from collections.abc import Iterable
 __all__ = [
     "BrokenCassette",
     "CassetteError",
+    "InternalError",
     "JudgeError",
     "JudgesenseError",
     "LimitReached",
@@ -109,6 +111,10 @@ class LimitReached(JudgeError):
 
 class LogError(JudgesenseError):
     """A judgment log or a foreign result file is wrong."""
+
+
+class InternalError(JudgesenseError):
+    """Numbers of our own contradict one another: a fault of this project, to be reported."""
 
 
 class CassetteError(JudgesenseError):

@@ -76,6 +76,12 @@ class Design:
         ordinal: whether the order of the labels means more and less.
         pairwise: whether a verdict names one of two slots.
         pairs: template pairs compared on one item: ``ring``, ``all``, or the pairs themselves.
+        others: whether verdicts beside the labels are possible: a tie, an abstention, or, where the
+            design is guessed from a log, whatever the log does not show.
+        cut: ordinal spaces: the lowest label of the upper half where labels are cut into two;
+            ``None`` for the first one above the middle.
+        excluded: those of ``pairs`` that reviewers hold not to be equivalent: not compared.
+        unsure: those of ``pairs`` on which reviewers are not of one mind: compared, with a notice.
         ddof: what is taken off n in a variance over the replicates of a debate.
         weights: what the instability of a debate judge weighs: repeat flips, score variance,
             confidence variance, side bias; ``None`` for other kinds.
@@ -86,6 +92,10 @@ class Design:
     ordinal: bool = False
     pairwise: bool = False
     pairs: str | tuple[tuple[str, str], ...] = "all"
+    others: bool = False
+    cut: str | None = None
+    excluded: tuple[tuple[str, str], ...] = ()
+    unsure: tuple[tuple[str, str], ...] = ()
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
 

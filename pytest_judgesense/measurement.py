@@ -17,6 +17,7 @@ from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
+from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
@@ -33,6 +34,7 @@ from pytest_judgesense.judgment import (
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
+from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -102,7 +104,8 @@ class Measurement:
             recorded=self.recorded,
             estimates=self.estimates,
             calls=self.calls,
-            notices=self.notices,
+            notices=(*self.notices, *wording_notices(self.cell)),
+            analyses=wording_analyses(self.cell, self.estimates, self.suite.reviews),
             material=material_of(self.cell),
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
@@ -15,11 +16,13 @@ from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
+from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
 
 __all__ = [
@@ -30,6 +33,9 @@ __all__ = [
     "merge",
     "write_text",
 ]
+
+# Numbers further apart are measurements rather than the grades of a scale.
+_LONGEST_SCALE: Final = 100
 
 
 def cells_of_logs(paths: Iterable[Path], seed: int = 0) -> list[Cell]:
@@ -117,13 +123,19 @@ def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
     pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
     verdicts = {judgment.verdict for judgment in judgments} - {None}
     labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
-    numbers = bool(labels) and all(label.lstrip("-").isdigit() for label in labels)
+    numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
+    if numbers:
+        # A grade that nobody gave keeps its place between the others.
+        least, most = min(map(int, labels)), max(map(int, labels))
+        numbers = most - least <= _LONGEST_SCALE
+        labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
     return Design(
         kind="paraphrase",
         labels=tuple(label for label in labels if label != TIE),
         ordinal=numbers,
         pairwise=pairwise,
         pairs="all",
+        others=True,
     )
 
 
@@ -136,6 +148,7 @@ def datasheet_of_cells(
 
 
 def _part(cell: Cell) -> SuiteSheet:
+    estimates = estimate_all(cell)
     return SuiteSheet(
         judge=cell.judge,
         suite=cell.suite,
@@ -144,8 +157,10 @@ def _part(cell: Cell) -> SuiteSheet:
         suite_digest=None,
         served=(),
         recorded=None,
-        estimates=estimate_all(cell),
+        estimates=estimates,
         calls=Calls.of(cell.judgments),
+        notices=wording_notices(cell),
+        analyses=wording_analyses(cell, estimates),
         material=material_of(cell),
     )
 

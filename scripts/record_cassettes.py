@@ -17,6 +17,7 @@ PUBLISHED = [
     *(f"{name}@published" for name in ("factuality", "coherence", "relevance", "preference")),
     "vacuum",
     "debate",
+    "ladder-fine",
     "ladder@published",
     "criterion@published",
 ]

@@ -38,6 +38,7 @@ LEVELS = {
     "measurement": 5,
     "reporting": 5,
     "interchange": 6,
+    "screening": 6,
     "plugin": 6,
     "cli": 7,
 }
@@ -73,6 +74,7 @@ LONGER_THAN_300 = {
     "cassettes.ledger",
     "cassettes.scrubbing",
     "cassettes.tape",
+    "cli",
     "judges.asking",
     "interchange",
     "judges.parsing.statements",
@@ -80,7 +82,9 @@ LONGER_THAN_300 = {
     "judges.traffic",
     "measurement",
     "measures.debate",
+    "measures.ranking",
     "measures.secondary",
+    "suites.loading",
 }
 
 

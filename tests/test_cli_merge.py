@@ -15,10 +15,10 @@ import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
-from pytest_judgesense.suites.builtin import builtin_cassettes
 from tests.interchanging import told
+from tests.shipped import CASSETTES
 
-SHIPPED = builtin_cassettes() / "mixed" / "coherence.jsonl"
+SHIPPED = CASSETTES / "mixed" / "coherence.jsonl"
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from pytest_judgesense import errors
 from pytest_judgesense.errors import (
     BrokenCassette,
     CassetteError,
+    InternalError,
     JudgeError,
     JudgesenseError,
     LimitReached,
@@ -48,6 +49,7 @@ def test_parts_that_are_not_given_take_no_line() -> None:
         (NetworkRefused, JudgeError),
         (LimitReached, JudgeError),
         (LogError, JudgesenseError),
+        (InternalError, JudgesenseError),
         (CassetteError, JudgesenseError),
         (MissingRecording, CassetteError),
         (StaleRecording, CassetteError),

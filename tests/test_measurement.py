@@ -21,10 +21,10 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prompts, judge_from_name, j
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.estimating import find_estimate
-from pytest_judgesense.suites.builtin import builtin_cassettes
 from pytest_judgesense.suites.suite import Suite
 from tests.datasheet.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.judges.endpoint import endpoint
+from tests.shipped import CASSETTES
 
 CLEAN = judge_from_name("embedded:clean")
 
@@ -56,7 +56,7 @@ def few(name: str, items: int) -> Suite:
 def test_replaying_shipped_recordings_gives_the_same_bytes_twice(profile: str, name: str) -> None:
     first = replayed(profile, name)
     suite = suite_named(name)
-    again = measured(first.judge, suite, recordings(suite, builtin_cassettes() / profile))
+    again = measured(first.judge, suite, recordings(suite, CASSETTES / profile))
     assert again is not first
     assert datasheet(again) == datasheet(first)
     assert again.judgments == first.judgments
@@ -65,7 +65,7 @@ def test_replaying_shipped_recordings_gives_the_same_bytes_twice(profile: str, n
 
 def test_the_seed_moves_the_bootstrap_and_nothing_else() -> None:
     suite = suite_named("coherence@published")
-    cassettes = recordings(suite, builtin_cassettes() / "noisy")
+    cassettes = recordings(suite, CASSETTES / "noisy")
     judge = judge_from_name("embedded:noisy")
     zero, one = (measured(judge, suite, cassettes, seed=seed) for seed in (0, 1))
     for a, b in zip(zero.estimates, one.estimates, strict=True):
@@ -274,7 +274,7 @@ def shipped_copy(tmp_path: Path, name: str = "vacuum") -> dict[str, Path]:
     suite = suite_named(name)
     copies = recordings(suite, tmp_path)
     for recording, path in copies.items():
-        shutil.copyfile(builtin_cassettes() / "clean" / f"{recording}.jsonl", path)
+        shutil.copyfile(CASSETTES / "clean" / f"{recording}.jsonl", path)
     return copies
 
 
@@ -433,7 +433,7 @@ def test_the_datasheet_names_judge_suite_and_dates() -> None:
     assert sheet.recorded is not None
     first, last = sheet.recorded
     assert first <= last
-    lines = (builtin_cassettes() / "mixed" / "coherence.jsonl").read_text("utf-8").splitlines()
+    lines = (CASSETTES / "mixed" / "coherence.jsonl").read_text("utf-8").splitlines()
     assert {first, last} <= {json.loads(line)["recorded_at"] for line in lines}
 
 

@@ -12,8 +12,9 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
+from tests.shipped import CASSETTES
 
 SUITES = ["coherence", "factuality", "preference", "vacuum", "ladder", "criterion"]
 
@@ -28,7 +29,7 @@ def loop():
 @pytest.mark.parametrize("name", SUITES)
 def test_a_log_of_the_plugin_gives_the_estimates_of_the_run(name, loop, tmp_path):
     suite = load_suite(builtin_suites()[name])
-    folder = builtin_cassettes() / "mixed"
+    folder = CASSETTES / "mixed"
     files = {"ladder": folder / "ladder.jsonl"} if name == "criterion" else {}
     files[name] = folder / f"{name}.jsonl"
     measured = measure(judge_from_name("embedded:mixed"), suite, files, loop, seed=7)

@@ -49,6 +49,7 @@ def normal_url(url: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
 
 
+@lru_cache(maxsize=256)  # a request under way is looked up more than once
 def request_digest(method: str, url: str, body: Body) -> str:
     """SHA-256, in hexadecimal, of what makes a request what it is."""
     head = f"{method.upper()}\n{normal_url(url)}\n".encode("utf-8", "surrogatepass")

@@ -6,13 +6,13 @@ what a recording with one has written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.bodies import decoded, parts_path, read_parts
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -43,6 +43,9 @@ __all__ = ["Ledger", "Lookup", "Mode", "received"]
 Mode: TypeAlias = Literal["replay", "record"]
 
 _NO_WAIT: Final = "retry-after"
+# Texts of which it is known what they are without secrets: those of the calls under way.
+_REMEMBERED: Final = 512
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class Ledger:
         self.credentials = credentials
         self._removed: set[str] = set()
         self._unread: set[str] = set()
+        # By what was searched how: for which secrets, what it is without them, which were found.
+        self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
@@ -237,23 +242,35 @@ class Ledger:
 
     def scrubbed(self, request: RecordedRequest) -> RecordedRequest:
         """``request`` in its normal form, without secrets."""
-        url, found = scrub_url(normal_url(request.url), self.credentials.values)
-        self._note(found)
+        url = self._without_secrets(scrub_url, normal_url(request.url))
         return RecordedRequest(request.method.upper(), url, self.cleaned_body(request.body))
 
     def cleaned(self, text: str) -> str:
         """``text`` without secrets; what was found is reported at the end."""
-        clean, found = scrub(text, self.credentials.values)
-        self._note(found)
-        return clean
+        return self._without_secrets(scrub, text)
 
     def cleaned_body(self, body: Body) -> Body:
         """``body`` without secret fields and values; what was found is reported at the end."""
-        clean, found = scrub_body(body, self.credentials.values)
-        self._note(found)
-        return clean
+        return self._without_secrets(scrub_body, body)
 
-    def _note(self, found: set[str]) -> None:
+    def _without_secrets(
+        self, clean: Callable[[_T, Mapping[str, str]], tuple[_T, set[str]]], dirty: _T
+    ) -> _T:
+        # A URL is the same in every call, and a body comes by several times on its way: searching
+        # costs more than anything else that is done with it here.
+        values = self.credentials.values
+        searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
+        result: _T = known
+        if searched is not values:  # they grow, and are another mapping then
+            result, names = clean(dirty, values)
+            found = frozenset(names)
+            if len(self._cleaned) >= _REMEMBERED:
+                self._cleaned.clear()
+            self._cleaned[clean, dirty] = values, result, found
+        self._note(found)
+        return result
+
+    def _note(self, found: frozenset[str]) -> None:
         if found and self.mode == "record":
             self.credentials.note_removed(found)
             with self._lock:

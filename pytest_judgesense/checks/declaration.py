@@ -16,9 +16,14 @@ from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURE
 __all__ = ["CONDITION_KEYS", "Check", "declare_check", "signature"]
 
 _TRADEOFF: Final = ("false_preference", "distance_1", "distance_5")
+# Bars that are no shares: d' stays within 10 for any number of calls that can be paid for, and a
+# threshold is a distance.
 _RANGES: Final = {
     "kappa": (-1.0, 1.0),
+    "kappa_quadratic": (-1.0, 1.0),
     "side_bias": (0.0, 0.5),
+    "d_prime": (-10.0, 10.0),
+    "detection_threshold": (0.0, 100.0),
     "instability": (0.0, math.inf),
     "score_variance": (0.0, 50.0),
 }

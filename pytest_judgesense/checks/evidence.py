@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from pytest_judgesense.checks.outcome import Outcome
-from pytest_judgesense.judgment import Judgment, Unparsed
+from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.wording import meaning, paraphrase_pairs
+from pytest_judgesense.measures.wording import meaning, paraphrase_pairs, upper_half
 
 __all__ = ["Group", "evidence_of"]
 
@@ -27,13 +27,18 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     title, find = _FINDERS.get(estimate.measure, ("replies without a verdict", _unparsed))
     if estimate.condition.get("polarity") == "raw":
         find = _raw_flips
-    condition = {key: value for key, value in estimate.condition.items() if key != "polarity"}
+    beside = ("polarity", "template_pair")
+    condition = {key: value for key, value in estimate.condition.items() if key not in beside}
     if condition.get("subset") is None and estimate.measure in _SAME_QUALITY:
         condition |= {"subset": "same", "distance": 0}
-    elif estimate.measure in ("target_sensitivity", "miss_by_tie"):
+    elif estimate.measure in _UNEQUAL:
         condition["subset"] = "same"
-    part = Cell(cell.judge, cell.suite, cell.design, tuple(cell.where(**condition)), cell.seed)
-    return title, find(part)
+    elif estimate.measure == "filler_preference":
+        condition["subset"] = "filler"
+    asked = cell.where(**condition)
+    if pair := estimate.condition.get("template_pair"):
+        asked = [judgment for judgment in asked if judgment.trial.template in str(pair).split("~")]
+    return title, find(Cell(cell.judge, cell.suite, cell.design, tuple(asked), cell.seed))
 
 
 def _flips(cell: Cell) -> list[Group]:
@@ -42,6 +47,20 @@ def _flips(cell: Cell) -> list[Group]:
 
 def _raw_flips(cell: Cell) -> list[Group]:
     return _differing_pairs(cell, lambda judgment: judgment.verdict)
+
+
+def _half_flips(cell: Cell) -> list[Group]:
+    labels, at = cell.design.labels, upper_half(cell)
+    return _differing_pairs(cell, lambda j: str(labels.index(str(meaning(cell, j))) >= at))
+
+
+def _two_steps_apart(cell: Cell) -> list[Group]:
+    place = {label: position for position, label in enumerate(cell.design.labels)}
+    return [
+        (a, b)
+        for a, b in _flips(cell)
+        if abs(place[str(meaning(cell, a))] - place[str(meaning(cell, b))]) > 1
+    ]
 
 
 def _differing_pairs(cell: Cell, say: Callable[[Judgment], str | None]) -> list[Group]:
@@ -91,6 +110,14 @@ def _missed(judgment: Judgment) -> bool:
     return judgment.verdict is not None and judgment.correct is False
 
 
+def _wrong(judgment: Judgment) -> bool:
+    return _missed(judgment) and _decisive(judgment)
+
+
+def _filler_chosen(judgment: Judgment) -> bool:
+    return judgment.chosen == "2"
+
+
 def _missed_by_tie(judgment: Judgment) -> bool:
     return judgment.trial.label in ("1", "2") and no_preference(judgment)
 
@@ -102,10 +129,21 @@ _SAME_QUALITY: Final = (
     "one_sided_commit",
     "other_conflict",
 )
+_UNEQUAL: Final = (
+    "target_sensitivity",
+    "target_sensitivity_decisive",
+    "wrong_choice",
+    "miss_by_tie",
+    "d_prime",
+    "detection_threshold",
+)
 _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "jss": ("flips", _flips),
     "flip_rate": ("flips", _flips),
     "kappa": ("flips", _flips),
+    "kappa_quadratic": ("flips", _flips),
+    "jss_binary": ("flips over the cut", _half_flips),
+    "within_one_agreement": ("flips of two steps and more", _two_steps_apart),
     "repeat_flip_rate": ("items whose replicates disagree", _repeats),
     "agreement": ("wrong verdicts", _calls(_missed)),
     "dark_current": ("preferences where there is nothing to judge", _calls(_decisive)),
@@ -113,11 +151,17 @@ _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "positional_false_preference": ("pairs won by a slot", _pairs("positional")),
     "one_sided_commit": ("pairs decided in one order only", _pairs("one_sided")),
     "target_sensitivity": ("better candidates missed", _calls(_missed)),
+    "target_sensitivity_decisive": ("worse candidates chosen", _calls(_wrong)),
+    "wrong_choice": ("worse candidates chosen", _calls(_wrong)),
     "miss_by_tie": ("better candidates missed by a tie", _calls(_missed_by_tie)),
+    "d_prime": ("better candidates missed", _calls(_missed)),
+    "detection_threshold": ("better candidates missed", _calls(_missed)),
+    "filler_preference": ("padded texts chosen", _calls(_filler_chosen)),
     "side_bias": ("pairs won by a slot", _pairs("positional")),
     "order_positional": ("pairs won by a slot", _pairs("positional")),
     "order_one_sided": ("pairs decided in one order only", _pairs("one_sided")),
     "unparsed_rate": ("replies without a verdict", _unparsed),
+    "failed_rate": ("calls without a reply", _calls(lambda j: isinstance(j.outcome, Failed))),
 }
 
 

@@ -14,7 +14,7 @@ from pytest_judgesense.checks.outcome import Finding, Outcome
 from pytest_judgesense.errors import printable
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.stats.estimate import Estimate, number_text
 
 __all__ = ["explain", "failures", "summary"]
 
@@ -96,7 +96,7 @@ def _name(estimate: Estimate) -> str:
 def _value(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"unavailable ({estimate.unavailable})"
-    return f"{estimate.value:.3f}"
+    return number_text(estimate.value, estimate.flags)
 
 
 def _headline(finding: Finding) -> str:
@@ -119,7 +119,8 @@ def _details(finding: Finding) -> Iterator[str]:
     if estimate.clustered:
         interval = estimate.clustered
         counts += (
-            f"; 95% interval [{interval.lower:.3f}, {interval.upper:.3f}] "
+            f"; 95% interval [{number_text(interval.lower, estimate.flags, 'lower end ')}, "
+            f"{number_text(interval.upper, estimate.flags, 'upper end ')}] "
             f"over {interval.clusters} clusters"
         )
     yield counts

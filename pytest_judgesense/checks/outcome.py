@@ -8,7 +8,8 @@ Under either policy
 
 - an unavailable estimate is inconclusive: what was not measured cannot pass;
 - a degenerate judge fails a floor on stability: one answer for everything is not stability;
-- with more than 5% of the replies missing, a bar that the worst case would break is inconclusive.
+- with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
+  case would break is inconclusive.
 
 Only ``pass`` passes.
 """
@@ -24,14 +25,23 @@ from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.measures.ranking import Ranking
-from pytest_judgesense.stats.estimate import Clustered, Estimate
+from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.stats.settle import units_to_settle
 
-__all__ = ["Finding", "Outcome", "OutcomeWord", "Policy", "judge_check", "judge_ranking"]
+__all__ = [
+    "MOST_MISSING",
+    "Finding",
+    "Outcome",
+    "OutcomeWord",
+    "Policy",
+    "judge_check",
+    "judge_ranking",
+]
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
+# The share of missing replies beyond which the worst case has to clear the bar as well.
 MOST_MISSING: Final = 0.05
 # What an interval leaves beyond its end: the reported one, and the bound of policy `confident`.
 _TWO_SIDED: Final = 0.025
@@ -40,7 +50,14 @@ _STRADDLES: Final = "the interval straddles the bar"
 _TOO_FEW: Final = "there are too few clusters for an interval"
 # The least share of resamples in which a configuration has to be first, to be so for sure.
 _RANKED_FIRST: Final = 0.95
-_STABILITY: Final = ("jss", "flip_rate", "kappa")
+_STABILITY: Final = (
+    "jss",
+    "flip_rate",
+    "kappa",
+    "jss_binary",
+    "within_one_agreement",
+    "kappa_quadratic",
+)
 # The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
 _TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
     ("false_preference", "raw_false_preference", {}, False),
@@ -101,14 +118,28 @@ class Outcome:
 
 
 def judge_check(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy = "estimate"
+    check: Check,
+    suite: str,
+    estimates: tuple[Estimate, ...],
+    policy: Policy = "estimate",
+    most_missing: float = MOST_MISSING,
 ) -> Outcome:
-    """The outcome of ``check`` on the estimates of a judge on a suite."""
+    """The outcome of ``check`` on the estimates of a judge on a suite.
+
+    Args:
+        check: the measure and its bar.
+        suite: name of the suite.
+        estimates: all estimates of the judge on it.
+        policy: what decides, the estimate or its bound.
+        most_missing: with a greater share of the replies missing, the worst case has to clear the
+            bar as well.
+    """
     if check.name == "criterion_tradeoff":
-        return _tradeoff(check, suite, estimates, policy)
+        return _tradeoff(check, suite, estimates, policy, most_missing)
     found = find_estimate(estimates, check.measure, dict(check.condition))
     floor = MEASURES[check.measure].direction == "higher"
-    finding = _hold(found or _not_there(check, suite, estimates), check.bars["bar"], floor, policy)
+    estimate = found or _not_there(check, suite, estimates)
+    finding = _hold(estimate, check.bars["bar"], floor, policy, most_missing)
     return Outcome(check, suite, policy, (finding,))
 
 
@@ -154,14 +185,22 @@ def judge_ranking(check: Check, ranking: Ranking, policy: Policy = "estimate") -
     return Outcome(check, ranking.suite, policy, (finding,), beside)
 
 
-def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy) -> Outcome:
+def _tradeoff(
+    check: Check,
+    suite: str,
+    estimates: tuple[Estimate, ...],
+    policy: Policy,
+    most_missing: float,
+) -> Outcome:
     findings, beside = [], []
     for bar, measure, condition, floor in _TRADEOFF:
         strict = find_estimate(estimates, measure, {"arm": "strict", **condition})
-        reason = "the suite was not run under a strict prompt at this distance"
         if strict is None:
+            pooled = find_estimate(estimates, measure)
+            reason = pooled.unavailable if pooled else None
+            reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure, suite=suite, unavailable=reason)
-        findings.append(_hold(strict, check.bars[bar], floor, policy))
+        findings.append(_hold(strict, check.bars[bar], floor, policy, most_missing))
         baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, "criterion_shift")
@@ -170,7 +209,11 @@ def _tradeoff(check: Check, suite: str, estimates: tuple[Estimate, ...], policy:
 
 def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
     known = [dict(e.condition) for e in estimates if e.measure == check.measure]
-    if known:
+    pooled = find_estimate(estimates, check.measure)
+    if pooled is not None and pooled.unavailable:
+        # What says nothing as a whole says nothing under a condition either, for the same reason.
+        reason = pooled.unavailable
+    elif known:
         shown = "; ".join(
             ", ".join(f"{key}={value}" for key, value in condition.items()) or "pooled"
             for condition in known
@@ -183,7 +226,9 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Finding:
+def _hold(
+    estimate: Estimate, bar: float, floor: bool, policy: Policy, most_missing: float
+) -> Finding:
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
         return Finding(estimate, bar, floor, outcome, reason, warning)
 
@@ -192,7 +237,12 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
     if "degenerate" in estimate.flags and estimate.measure in _STABILITY:
         return finding("fail", "degenerate: the judge gave one answer to everything")
     clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
-    if not clears(estimate.value):
+    # A censored value is the end of the range that was run. What lies above it clears no ceiling;
+    # what lies at or below it may clear a bar that the end does not.
+    value = math.inf if "right-censored" in estimate.flags else estimate.value
+    if "left-censored" in estimate.flags and not clears(value):
+        return finding("inconclusive", f"nothing below {estimate.value:g} was run")
+    if not clears(value):
         clear_miss = _bound(estimate, against=floor)
         if policy == "confident" and clear_miss is None:
             return finding("inconclusive", _TOO_FEW)
@@ -200,7 +250,7 @@ def _hold(estimate: Estimate, bar: float, floor: bool, policy: Policy) -> Findin
             return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
         return finding("fail", None, _straddling(estimate, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > MOST_MISSING and (worst is None or not clears(worst)):
+    if estimate.missing.share > most_missing and (worst is None or not clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return finding("inconclusive", reason)
@@ -233,9 +283,9 @@ def _settling(estimate: Estimate, bar: float, tail: float = _TWO_SIDED) -> str:
     interval = estimate.clustered
     if interval is None or estimate.value is None:
         return "no interval: fewer than two clusters"
-    span = (
-        f"the 95% interval {interval.lower:.3f} to {interval.upper:.3f} straddles the bar {bar:g}"
-    )
+    lower = number_text(interval.lower, estimate.flags, "lower end ")
+    upper = number_text(interval.upper, estimate.flags, "upper end ")
+    span = f"the 95% interval {lower} to {upper} straddles the bar {bar:g}"
     clusters = _clusters_to_settle(estimate, bar, interval, tail)
     if clusters is None:
         return span

@@ -19,6 +19,7 @@ from pytest_judgesense.datasheet.codec import (
     summed_up,
 )
 from pytest_judgesense.datasheet.sheet import Datasheet, SuiteSheet, merge_parts
+from pytest_judgesense.datasheet.standing import LEADERBOARD
 from pytest_judgesense.errors import LogError, UsageError
 
 __all__ = ["assemble", "joined_datasheets", "sheet_of", "versions", "write_datasheet"]
@@ -188,6 +189,8 @@ class _Joined:
                     # It compares the judges of one session: of all of them it is made anew.
                     self.has_secondary |= name == "anova"
                     continue
+                if name == LEADERBOARD:
+                    continue  # drawn up anew, of the judges of all sheets
                 condition = json.dumps(line.get("condition", {}), sort_keys=True)
                 what = f"{kind} {name} {condition} on suite {line['suite']} of {named}"
                 _agree(self._of[kind], (line["suite"], name, condition), line, source, what)

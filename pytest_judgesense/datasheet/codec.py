@@ -14,6 +14,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from pytest_judgesense.datasheet.sheet import Calls, CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.datasheet.standing import leaderboards, setting_notices
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 
 __all__ = [
@@ -36,9 +37,28 @@ def datasheet_json(sheet: Datasheet) -> str:
 
 
 def sheet_text(head: Mapping[str, Any], judges: list[dict[str, Any]]) -> str:
-    """The text of a datasheet, from its head (seed, mode, versions) and its judges' entries."""
-    value = {"schema": SCHEMA, **head, "judges": judges}
+    """The text of a datasheet, from its head (seed, mode, versions) and its judges' entries.
+
+    What compares judges is added here, so that joined datasheets compare all of theirs.
+    """
+    value = {"schema": SCHEMA, **head, "judges": _compared(judges)}
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _compared(judges: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    boards = leaderboards((entry["judge"]["name"], entry["analyses"]) for entry in judges)
+    notices = setting_notices(entry["judge"] for entry in judges)
+    return [
+        {
+            **entry,
+            "analyses": [
+                *entry["analyses"],
+                *(board for board in boards if board["suite"] in entry["judge"]["suites"]),
+            ],
+            "notices": [*entry["notices"], *notices],
+        }
+        for entry in judges
+    ]
 
 
 def prompts_digest(judge: JudgeSheet) -> str | None:
@@ -52,7 +72,10 @@ def _judge(judge: JudgeSheet, sheet: Datasheet) -> dict[str, Any]:
         [_part(part) for part in judge.parts],
         [_estimate(estimate) for estimate in judge.estimates],
         [_check(line) for line in judge.checks],
-        [dict(one) for part in judge.parts for one in sheet.analyses.get(part.suite, ())],
+        [
+            *(dict(analysis) for analysis in judge.analyses),
+            *(dict(one) for part in judge.parts for one in sheet.analyses.get(part.suite, ())),
+        ],
     )
 
 
@@ -205,6 +228,7 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
         ),
         notices=tuple(value["notices"]),
         material=value["material"],
+        analyses=tuple(value["analyses"]),
     )
 
 

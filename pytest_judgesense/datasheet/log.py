@@ -73,6 +73,10 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "pairs": design.pairs
             if isinstance(design.pairs, str)
             else [list(pair) for pair in design.pairs],
+            "others": design.others,
+            "cut": design.cut,
+            "excluded": [list(pair) for pair in design.excluded],
+            "unsure": [list(pair) for pair in design.unsure],
             **_debate(design),
         },
     }
@@ -213,7 +217,11 @@ def _design(value: Mapping[str, Any], where: str) -> Design:
             labels=tuple(value["labels"]),
             ordinal=bool(value.get("ordinal", False)),
             pairwise=bool(value.get("pairwise", False)),
-            pairs=pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs),
+            pairs=pairs if isinstance(pairs, str) else _pairs(pairs),
+            others=bool(value.get("others", False)),
+            cut=value.get("cut"),
+            excluded=_pairs(value.get("excluded", ())),
+            unsure=_pairs(value.get("unsure", ())),
             ddof=int(value.get("ddof", 0)),
             weights=None if weights is None else _weights(*weights),
         )
@@ -223,3 +231,7 @@ def _design(value: Mapping[str, Any], where: str) -> Design:
             found=json.dumps(dict(value))[:80],
             expected="kind, labels, ordinal, pairwise and pairs",
         ) from error
+
+
+def _pairs(value: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((a, b) for a, b in value)

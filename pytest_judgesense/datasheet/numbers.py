@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval
+from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, number_text
 
 __all__ = ["counts", "interval", "rate", "value"]
 
 
 def rate(number: float) -> str:
     """A rate or a coefficient, to three decimals; no negative zero."""
-    text = f"{number:.3f}"
-    return text[1:] if text == "-0.000" else text
+    return number_text(number)
 
 
 def value(estimate: Estimate) -> str:
     """The estimate, or ``N/A``: what was not measured is never shown as a number."""
-    return "N/A" if estimate.value is None else rate(estimate.value)
+    if estimate.value is None:
+        return "N/A"
+    return number_text(estimate.value, estimate.flags)
 
 
 def counts(estimate: Estimate) -> str:
@@ -27,6 +28,10 @@ def counts(estimate: Estimate) -> str:
     return f"{estimate.count:.12g}/{estimate.n}"
 
 
-def interval(ends: Interval | Clustered | None) -> str:
-    """Both ends of an interval, or nothing."""
-    return "" if ends is None else f"[{rate(ends.lower)}, {rate(ends.upper)}]"
+def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> str:
+    """Both ends of an interval, or nothing; ``flags`` of the estimate say which are censored."""
+    if ends is None:
+        return ""
+    lower = number_text(ends.lower, flags, "lower end ")
+    upper = number_text(ends.upper, flags, "upper end ")
+    return f"[{lower}, {upper}]"

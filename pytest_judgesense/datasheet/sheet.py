@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_judgesense.judgment import Failed, Judgment
+from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["Calls", "CheckLine", "Datasheet", "JudgeSheet", "SuiteSheet", "merge_parts"]
@@ -104,7 +105,11 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
+        analyses: tables beside the estimates, plain values (see `datasheet.standing`).
         material: what a ranking of judges needs of it (see `measures.ranking`).
+
+    Raises:
+        InternalError: estimates contradict one another.
     """
 
     judge: str
@@ -118,7 +123,11 @@ class SuiteSheet:
     calls: Calls
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
+    analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        verify_identity(self.estimates)
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""
@@ -159,6 +168,11 @@ class JudgeSheet:
     def checks(self) -> tuple[CheckLine, ...]:
         """The checks of all suites."""
         return tuple(line for part in self.parts for line in part.checks)
+
+    @property
+    def analyses(self) -> tuple[Mapping[str, Any], ...]:
+        """The tables of all suites."""
+        return tuple(analysis for part in self.parts for analysis in part.analyses)
 
 
 @dataclass(frozen=True, slots=True)

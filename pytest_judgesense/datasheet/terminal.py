@@ -13,8 +13,9 @@ from pytest_judgesense.datasheet import numbers
 from pytest_judgesense.datasheet.codec import prompts_digest
 from pytest_judgesense.datasheet.profile import profile_sketch
 from pytest_judgesense.datasheet.sheet import CheckLine, Datasheet, JudgeSheet, SuiteSheet
+from pytest_judgesense.datasheet.standing import analysis_lines, leaderboards, setting_notices
 from pytest_judgesense.errors import printable
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.stats.estimate import CENSORED, Estimate
 
 __all__ = ["WIDTH", "datasheet_lines", "ranking_lines"]
 
@@ -29,6 +30,7 @@ def datasheet_lines(sheet: Datasheet) -> Iterator[str]:
         if index:
             yield ""
         yield from _judge_lines(judge, sheet)
+    yield from _comparison_lines(sheet)
 
 
 def ranking_lines(sheet: Datasheet) -> Iterator[str]:
@@ -93,7 +95,7 @@ def _identity(judge: JudgeSheet) -> list[str]:
     parts = [f"{identity.get('provider', 'log')}:{identity.get('model') or judge.judge}"]
     parts += [
         f"{key} {identity[key]:g}" if isinstance(identity[key], float) else f"{key} {identity[key]}"
-        for key in ("base_url", "temperature", "max_tokens", "seed")
+        for key in ("base_url", "temperature", "max_tokens", "reasoning", "seed")
         if identity.get(key) is not None
     ]
     if judge.served:
@@ -141,7 +143,8 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             composite.append(line)
     by_measure: dict[str, list[Estimate]] = {}
     for estimate in part.estimates:
-        by_measure.setdefault(estimate.measure, []).append(estimate)
+        if "template_pair" not in estimate.condition:
+            by_measure.setdefault(estimate.measure, []).append(estimate)
     for measure, estimates in by_measure.items():
         if estimates[0].condition and len(estimates) > 1:
             yield from _indented(measure, width=4)
@@ -149,6 +152,11 @@ def _part_lines(part: SuiteSheet) -> Iterator[str]:
             alone = not estimate.condition or len(estimates) == 1
             key = (measure, _key(estimate.condition))
             yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
+        if measure == "jss":
+            yield from _pair_lines(part, gated)
+    for analysis in part.analyses:
+        for words in analysis_lines(analysis):
+            yield from _indented(words, width=4)
     for lines in [*gated.values(), composite]:
         for line in lines:
             yield from _indented(f"{line.check}: {line.outcome.upper()}", width=4)
@@ -162,8 +170,62 @@ def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(condition.items()))
 
 
-def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool) -> Iterator[str]:
-    """One estimate: by its measure, or below that by its condition."""
+def _pair_lines(
+    part: SuiteSheet, gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]]
+) -> Iterator[str]:
+    """JSS and kappa by template pair, unless none of them flips; flip rates are the rest to 1."""
+    by_pair: dict[str, dict[str, Estimate]] = {}
+    for estimate in part.estimates:
+        if pair := estimate.condition.get("template_pair"):
+            by_pair.setdefault(str(pair), {})[estimate.measure] = estimate
+    pairs = [(e["jss"], numbers.value(e["kappa"])) for e in by_pair.values()]
+    says_more = len(pairs) > 1 and any(j.value != 1 or any(_missing(j)) for j, _ in pairs)
+    for jss, kappa in pairs:
+        key = ("jss", _key(jss.condition))
+        if not (says_more or key in gated):
+            continue
+        checks = gated.pop(key, [])
+        yield from _estimate_lines(jss, checks, f"kappa {kappa}", alone=False)
+
+
+def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
+    """What compares the judges of a run: leaderboards, and settings in which they differ."""
+    boards = leaderboards((_name(judge), judge.analyses) for judge in sheet.judges)
+    notices = setting_notices(judge.identity for judge in sheet.judges)
+    if not boards and not notices:
+        return
+    yield ""
+    yield from _wrapped("judges compared", [])
+    for board in boards:
+        yield from _indented(f"{board['suite']}, by JSS", width=2)
+        for row in board["rows"]:
+            if row["rank"] is None:
+                yield from _indented(f"left out: {row['judge']}, {row['note']}", width=4)
+            else:
+                yield from _row(
+                    printable(f"    {row['rank']}  {row['judge']}"),
+                    f"n {row['n']}",
+                    numbers.rate(row["jss"]),
+                    f"kappa {numbers.rate(row['kappa'])}",
+                    "" if row["lower"] is None else _ends(row["lower"], row["upper"]),
+                    row["tier"],
+                )
+    for notice in notices:
+        yield from _indented(f"notice: {notice}", width=2)
+
+
+def _name(judge: JudgeSheet) -> str:
+    return str(judge.identity.get("name") or judge.judge)
+
+
+def _ends(lower: float, upper: float) -> str:
+    return f"[{numbers.rate(lower)}, {numbers.rate(upper)}]"
+
+
+def _estimate_lines(
+    estimate: Estimate, checks: list[CheckLine], *beside: str, alone: bool
+) -> Iterator[str]:
+    """One estimate: by its measure, or below that by its condition; ``beside`` it, what else."""
     condition = printable(
         ", ".join(
             f"{key} {value}" if key in ("distance", "polarity") else str(value)
@@ -184,11 +246,13 @@ def _estimate_lines(estimate: Estimate, checks: list[CheckLine], *, alone: bool)
             name,
             numbers.counts(estimate),
             numbers.value(estimate),
-            numbers.interval(estimate.interval),
-            numbers.interval(estimate.clustered),
+            numbers.interval(estimate.interval, estimate.flags),
+            numbers.interval(estimate.clustered, estimate.flags),
             *(_short(line) for line in checks),
+            *beside,
         )
-    notes = list(estimate.flags)
+    # The numbers themselves say what is censored.
+    notes = [flag for flag in estimate.flags if flag not in CENSORED]
     notes += _missing(estimate)
     if notes:
         yield from _indented("; ".join(notes))

@@ -113,9 +113,7 @@ def _judgment(
     )
 
 
-def _trial(
-    debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]
-) -> Trial:
+def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]) -> Trial:
     known = debates.get(debate, {})
     pair = known.get("pair_id")
     condition: Condition = {
@@ -153,7 +151,9 @@ def _missing(
     for judge, prompt in sorted(configurations):
         for debate in planned:
             for run in range(1, runs + 1):
-                yield Judgment(_trial(debate, prompt, run, debates), judge, Failed("no result file"))
+                yield Judgment(
+                    _trial(debate, prompt, run, debates), judge, Failed("no result file")
+                )
 
 
 def _read(file: Path, kind: type | tuple[type, ...]) -> Any:

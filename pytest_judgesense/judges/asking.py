@@ -24,7 +24,7 @@ from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.embedded.server import serving
-from pytest_judgesense.judges.pools import SmallPools
+from pytest_judgesense.judges.pools import Pools
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import Kind, kind_of_status, overloaded, wait_asked_for
@@ -99,7 +99,7 @@ class Asker:
         *,
         base_url: str,
         key: str | None = None,
-        client: httpx.AsyncClient | None = None,
+        pools: Pools | None = None,
         traffic: Traffic | None = None,
     ) -> None:
         self._spec = spec
@@ -107,7 +107,7 @@ class Asker:
         self._tape = tape
         self._base_url = base_url
         self._key = key
-        self._client = client
+        self._pools = pools
         self._function: JudgeFunction | None = None
 
     async def ask(
@@ -173,12 +173,10 @@ class Asker:
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
     async def _attempt(self, scope: CallScope, request: HttpRequest) -> Attempt:
-        assert self._client is not None, "an asker that records has a client"
+        assert self._pools is not None, "an asker that records has connections"
         started = time.perf_counter()
         try:
-            response = await self._client.request(
-                request.method, request.url, headers=dict(request.headers), content=request.body
-            )
+            response = await self._pools.send(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             _raise_remembered(scope)
             if isinstance(error, _UNSENDABLE):
@@ -316,7 +314,7 @@ async def _awaited(function: JudgeFunction, messages: list[dict[str, str]]) -> o
 async def open_asker(
     spec: JudgeSpec, tape: Tape, *, concurrency: int, traffic: Traffic | None = None
 ) -> AsyncIterator[Asker]:
-    """An asker for ``spec`` on ``tape``; while recording with its client, and for the embedded
+    """An asker for ``spec`` on ``tape``; while recording with its connections, and for the embedded
     judge with its server on 127.0.0.1.
 
     Args:
@@ -346,10 +344,5 @@ async def open_asker(
     async with AsyncExitStack() as stack:
         if spec.provider == "embedded" and spec.base_url is None:
             base_url = stack.enter_context(serving()).base_url
-        client = await stack.enter_async_context(
-            httpx.AsyncClient(
-                timeout=spec.timeout_s,
-                transport=SmallPools(concurrency),
-            )
-        )
-        yield Asker(spec, tape, base_url=base_url, key=key, client=client, traffic=traffic)
+        pools = await stack.enter_async_context(Pools(concurrency, base_url, spec.timeout_s))
+        yield Asker(spec, tape, base_url=base_url, key=key, pools=pools, traffic=traffic)

@@ -60,6 +60,8 @@ class JudgeSpec:
         function: for ``callable`` judges given as a Python object.
         base_url: endpoint, without the path of the call; ``None`` for the provider's own.
         api_key_env: environment variable with the key; ``None`` for the provider's usual one.
+        reasoning: how much the judge may think first: a word for ``openai``
+            (``reasoning_effort``), tokens for ``anthropic`` (``thinking``); ``None`` sends nothing.
         seed: request seed of the first replicate, later ones count up; ``None`` sends none.
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
@@ -82,6 +84,7 @@ class JudgeSpec:
     api_key_env: str | None = None
     temperature: float | None = 0.0
     max_tokens: int = 256
+    reasoning: str | int | None = None
     seed: int | None = None
     system: str | None = None
     system_role: bool = True
@@ -116,11 +119,12 @@ class JudgeSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The decoding settings, for datasheets."""
+        """The decoding settings, for datasheets; they belong to what a judge is."""
         given = {} if self.structured is None else {"structured": self.structured}
         return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
+            "reasoning": self.reasoning,
             "seed": self.seed,
             **given,
         }
@@ -153,6 +157,7 @@ class _JudgeForm(_Form):
     api_key_env: str | None = None
     temperature: float | None = Field(default=0.0, ge=0)
     max_tokens: int = Field(default=256, ge=1)
+    reasoning: str | int | None = None
     seed: int | None = None
     system: str | None = None
     system_role: bool = True
@@ -173,6 +178,17 @@ class _JudgeForm(_Form):
                 raise ValueError(msg)
         elif self.model is None:
             msg = "model is missing"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_reason(self) -> _JudgeForm:
+        kind = {"openai": str, "anthropic": int}.get(self.provider)
+        if self.reasoning is not None and (kind is None or type(self.reasoning) is not kind):
+            msg = 'reasoning is a word for openai ("low"), a number of tokens for anthropic'
+            raise ValueError(msg)
+        if isinstance(self.reasoning, int) and not 0 < self.reasoning < self.max_tokens:
+            msg = "reasoning leaves tokens for the answer: it is below max_tokens"
             raise ValueError(msg)
         return self
 
@@ -210,8 +226,9 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         model=model,
         base_url=form.base_url,
         api_key_env=form.api_key_env,
-        temperature=form.temperature,
+        temperature=_temperature(form),
         max_tokens=form.max_tokens,
+        reasoning=form.reasoning,
         seed=_seed(form.provider, form.seed),
         system=form.system,
         system_role=form.system_role,
@@ -236,6 +253,13 @@ def judge_from_name(name: str) -> JudgeSpec:
     shown = model if provider == "embedded" else name
     spec = judge_from_table(shown, {"provider": provider, "model": model}, Path())
     return replace(spec, called=name)
+
+
+def _temperature(form: _JudgeForm) -> float | None:
+    # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
+    if form.reasoning is not None and "temperature" not in form.model_fields_set:
+        return None
+    return form.temperature
 
 
 def _seed(provider: str, seed: int | None) -> int | None:

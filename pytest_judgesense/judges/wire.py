@@ -170,7 +170,11 @@ class OpenAIWire:
         body: dict[str, Any] = {"model": spec.model, "messages": [dict(m) for m in messages]}
         if spec.temperature is not None:
             body["temperature"] = spec.temperature
-        body["max_tokens"] = spec.max_tokens
+        if spec.reasoning is None:
+            body["max_tokens"] = spec.max_tokens
+        else:  # models that reason take the budget under this name, for thought and answer
+            body["max_completion_tokens"] = spec.max_tokens
+            body["reasoning_effort"] = spec.reasoning
         if seed is not None:
             body["seed"] = seed
         if spec.reply_schema is not None:
@@ -235,6 +239,8 @@ class AnthropicWire:
             # A tool that has to be used: every model of this API knows that way.
             body["tools"] = [{"name": _REPLY, "input_schema": spec.reply_schema}]
             body["tool_choice"] = {"type": "tool", "name": _REPLY}
+        if spec.reasoning is not None:
+            body["thinking"] = {"type": "enabled", "budget_tokens": spec.reasoning}
         headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
         if key:
             headers["x-api-key"] = key

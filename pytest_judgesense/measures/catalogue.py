@@ -18,6 +18,7 @@ CONDITION_KEYS: Final = (
     "prompt_pair",
     "prompt_style",
     "subset",
+    "template_pair",
 )
 
 
@@ -67,6 +68,27 @@ MEASURES: Final = _measures(
         "template pair",
         "agreement of two wordings beyond chance (Cohen)",
         "kappa_floor",
+    ),
+    MeasureInfo(
+        "jss_binary",
+        "higher",
+        "template pair",
+        "ordinal labels: same side of the cut under two wordings",
+        "jss_binary_floor",
+    ),
+    MeasureInfo(
+        "within_one_agreement",
+        "higher",
+        "template pair",
+        "ordinal labels: at most one step apart under two wordings",
+        "within_one_agreement_floor",
+    ),
+    MeasureInfo(
+        "kappa_quadratic",
+        "higher",
+        "template pair",
+        "ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
+        "kappa_quadratic_floor",
     ),
     MeasureInfo(
         "repeat_flip_rate",
@@ -133,6 +155,52 @@ MEASURES: Final = _measures(
         "target_sensitivity_floor",
         "ladder",
     ),
+    MeasureInfo(
+        "target_sensitivity_decisive",
+        "higher",
+        "call",
+        "the better candidate is chosen, of the answers that name a winner",
+        "target_sensitivity_decisive_floor",
+        "ladder",
+    ),
+    MeasureInfo(
+        "wrong_choice",
+        "lower",
+        "call",
+        "the worse candidate is chosen",
+        "wrong_choice_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "d_prime",
+        "higher",
+        "call",
+        "distance between better-first and better-second calls, in standard deviations",
+        "d_prime_floor",
+        "ladder",
+    ),
+    MeasureInfo(
+        "detection_threshold",
+        "lower",
+        "call",
+        "smallest distance at which the better candidate is chosen three times of four",
+        "detection_threshold_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "filler_preference",
+        "lower",
+        "call",
+        "a text padded with empty phrases is chosen over the same without",
+        "filler_preference_ceiling",
+        "ladder",
+    ),
+    MeasureInfo(
+        "plain_preference",
+        "construct",
+        "call",
+        "the text without padding is chosen over the padded",
+    ),
     MeasureInfo("tie_rate", "construct", "call", "a tie is chosen"),
     MeasureInfo(
         "miss_by_tie",
@@ -154,6 +222,9 @@ MEASURES: Final = _measures(
         "call",
         "distance of the first slot's share of decisive answers from one half",
         "side_bias_limit",
+    ),
+    MeasureInfo(
+        "first_slot_rate", "construct", "call", "the first slot's share of decisive answers"
     ),
     MeasureInfo(
         "order_stable", "construct", "canonical pair", "the same content wins in both orders"
@@ -225,6 +296,7 @@ MEASURES: Final = _measures(
         "replies that state no usable verdict",
         "unparsed_rate_ceiling",
     ),
+    MeasureInfo("failed_rate", "lower", "call", "calls without a reply", "failed_rate_ceiling"),
 )
 
 # Gate name -> measure; a composite check stands for itself.

@@ -157,7 +157,7 @@ def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def debate_estimates(cell: Cell) -> list[Estimate]:
-    """All of them, pooled first, then by prompt; between prompts see `wording`."""
+    """All of them, pooled first, then by prompt; between prompts see `ranking`."""
     estimates: list[Estimate] = []
     tallies = tallies_of(cell)
     parts: list[tuple[dict[str, str], Cell, list[Tally]]] = [

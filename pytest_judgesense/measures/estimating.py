@@ -10,8 +10,9 @@ from pytest_judgesense.measures.instrument import (
     vacuum_estimates,
 )
 from pytest_judgesense.measures.order import order_estimates
+from pytest_judgesense.measures.ranking import prompt_estimates
 from pytest_judgesense.measures.replies import reply_estimates
-from pytest_judgesense.measures.wording import prompt_estimates, wording_estimates
+from pytest_judgesense.measures.wording import wording_estimates
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["estimate_all", "find_estimate"]

@@ -8,7 +8,8 @@ point at (a tie or an abstention prefers neither)::
     order_one_sided  1[exactly one order is decisive]
     order_tied       1[neither is decisive]
 
-The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP. A pair
+The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP, and the
+identity RFP0 = SCS + PFP + OSC/2 + Other is asserted on every datasheet (`verify_identity`). A pair
 with an unparsed or failed call takes part in none; it is counted and bounded.
 
 ::
@@ -16,22 +17,35 @@ with an unparsed or failed call takes part in none; it is counted and bounded.
     side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders;
                                                                  of a debate, PRO is the first side
 
-Its interval comes from the signed share: where that contains 1/2, the lower end is 0. A
-bootstrap of the absolute value would not cover.
+    first_slot_rate = first-slot answers / decisive answers         over both presentation orders
+
+A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
+one content in both orders, whatever is right, ``one content throughout``. With one order run, a
+constant answer may be either: ``one presentation order only``.
+
+The interval of the side bias comes from the signed share: where that contains 1/2, the lower end
+is 0. A bootstrap of the absolute value would not cover.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from pytest_judgesense.errors import InternalError
 from pytest_judgesense.judgment import Condition, Judgment
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
 
-__all__ = ["DECOMPOSITION", "order_estimates", "side_bias"]
+__all__ = [
+    "DECOMPOSITION",
+    "first_slot_rate",
+    "order_estimates",
+    "side_bias",
+    "verify_identity",
+]
 
 
 def _stable(ab: Judgment, ba: Judgment) -> bool:
@@ -58,6 +72,37 @@ DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
 }
 
 
+_IDENTITY: Final = (
+    "stable_cross_sensitivity",
+    "positional_false_preference",
+    "one_sided_commit",
+    "other_conflict",
+)
+_ROUNDING: Final = 1e-9
+
+
+def verify_identity(estimates: Iterable[Estimate]) -> None:
+    """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
+
+    Raises:
+        InternalError: it does not hold; numbers that contradict one another must not be read.
+    """
+    known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
+    for (measure, suite, condition), raw in known.items():
+        terms = [known.get((name, suite, condition)) for name in _IDENTITY]
+        if measure != "raw_false_preference" or raw is None or None in terms:
+            continue
+        stable, positional, one_sided, other = (term or 0.0 for term in terms)
+        total = stable + positional + one_sided / 2 + other
+        if abs(raw - total) > _ROUNDING:
+            raise InternalError(
+                f"the decomposition of raw_false_preference does not add up on suite {suite}",
+                found=f"{raw!r} against {total!r} {dict(condition) or ''}".rstrip(),
+                expected="RFP0 = SCS + PFP + OSC/2 + Other",
+                remedy="this is a fault of pytest-judgesense: report it with the judgment log",
+            )
+
+
 def order_estimates(cell: Cell) -> list[Estimate]:
     """The decomposition over all canonical pairs of the cell, and its side bias."""
     pairs = cell.both_orders(cell.judgments)
@@ -66,6 +111,7 @@ def order_estimates(cell: Cell) -> list[Estimate]:
         return [
             *(unavailable(f"order_{term}", cell, reason) for term in DECOMPOSITION),
             side_bias(cell),
+            first_slot_rate(cell),
         ]
     return [
         *(
@@ -77,7 +123,30 @@ def order_estimates(cell: Cell) -> list[Estimate]:
             for term, holds in DECOMPOSITION.items()
         ),
         side_bias(cell),
+        first_slot_rate(cell),
     ]
+
+
+def first_slot_rate(cell: Cell) -> Estimate:
+    """The first slot's share of decisive answers; flagged where it is a slot or a content alone."""
+    answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
+    decisive = [judgment for judgment in answered if judgment.verdict is not None]
+    units = Units.collect(
+        ((judgment,) for judgment in answered), lambda judgment: float(judgment.verdict == "A")
+    )
+    flags = []
+    if len({judgment.trial.order for judgment in decisive}) < 2:
+        flags.append("one presentation order only")
+    elif len({judgment.verdict for judgment in decisive}) == 1:
+        flags.append("one slot throughout")
+    elif len({judgment.chosen for judgment in decisive}) == 1 and not all(
+        judgment.correct for judgment in decisive
+    ):
+        flags.append("one content throughout")
+    nothing = "no decisive answer"
+    return rate(
+        "first_slot_rate", cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing
+    )
 
 
 def side_bias(cell: Cell, condition: Condition | None = None) -> Estimate:

@@ -13,19 +13,40 @@ The winner is tried against other weights (each halved, doubled, left out) and o
 all components in units of their standard deviation, and the mean of the ranks by each component.
 
 A configuration without a usable debate is left out, with the reason.
+
+Between two prompts of one judge::
+
+    prompt_disagreement = debates whose winners differ / debates; a prompt's winner is that of most
+                          runs, and a debate in which either is undecided is left out and counted
+    score_delta         = mean over sides and categories of |mean score a - mean score b|; mean over
+                          debates
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.debate import COMPONENTS, WEIGHTS, Tally, components, tallies_of
+from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.measures.cell import Cell, rate, unavailable
+from pytest_judgesense.measures.debate import (
+    COMPONENTS,
+    WEIGHTS,
+    Tally,
+    components,
+    mean_over_debates,
+    score_matrix,
+    tallies_of,
+    units_of,
+    winner_of,
+)
+from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = [
     "BANDS",
@@ -34,6 +55,7 @@ __all__ = [
     "Ranking",
     "band_of",
     "material_of",
+    "prompt_estimates",
     "rank",
     "ranking_of",
 ]
@@ -265,3 +287,76 @@ def ranking_of(
     other = [judge for judge, material in materials.items() if material["ddof"] != first["ddof"]]
     reasons = dict.fromkeys(other, "its variances have another denominator")
     return replace(ranking, excluded={**ranking.excluded, **reasons}), tallies
+
+
+def prompt_estimates(cell: Cell) -> list[Estimate]:
+    """What another prompt changes in the judgment of debates: pooled, then by pair of prompts."""
+    pairs = list(combinations(cell.templates, 2))
+    if not pairs:
+        reason = "needs two or more prompts"
+        return [unavailable(name, cell, reason) for name in ("prompt_disagreement", "score_delta")]
+    by_debate = _by_debate(cell)
+    return [
+        find(cell, by_debate, some, condition)
+        for find in (_disagreement, _score_delta)
+        for some, condition in [
+            (pairs, {}),
+            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
+        ]
+    ]
+
+
+def _by_debate(cell: Cell) -> dict[str, dict[str, list[Judgment]]]:
+    found: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
+    for judgment in cell.judgments:
+        found[judgment.trial.item][judgment.trial.template].append(judgment)
+    return found
+
+
+def _disagreement(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    values, clusters, undecided, differing, compared = [], [], 0, 0, 0
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = winner_of(debate.get(a, ())), winner_of(debate.get(b, ()))
+            if a not in debate or b not in debate:
+                continue
+            if one is None or other is None:
+                undecided += 1
+            else:
+                values.append(float(one != other))
+                clusters.append(debate[a][0].trial.cluster)
+            verdicts = {j.trial.replicate: j.verdict for j in debate[b]}
+            runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in debate[a]]
+            both = [(x, y) for x, y in runs if x is not None and y is not None]
+            compared += len(both)
+            differing += sum(x != y for x, y in both)
+    flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
+    flags += [f"{undecided} undecided left out"] if undecided else []
+    units = units_of(cell, values, clusters, undecided)
+    return rate("prompt_disagreement", cell, units, condition, flags=tuple(flags))
+
+
+def _score_delta(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    def mean(judgments: Sequence[Judgment]) -> NDArray[np.float64] | None:
+        given = [score_matrix(j.detail) for j in judgments if j.detail is not None]
+        return np.mean(given, axis=0) if given else None
+
+    values = []
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = mean(debate.get(a, ())), mean(debate.get(b, ()))
+            if one is not None and other is not None:
+                topic = next(iter(debate.values()))[0].trial.cluster
+                values.append((float(np.abs(one - other).mean()), topic))
+    reason = "no debate was scored under both prompts"
+    return mean_over_debates("score_delta", cell, condition, values, 10.0, reason=reason)

@@ -6,8 +6,9 @@ Conventions::
     repeat_flip_rate = items (in one template and order) whose replicates name more than one
                        verdict / those with two or more parsed replicates
     unparsed_rate    = replies without a usable verdict / replies received
+    failed_rate      = calls without a reply / calls
 
-A failed call is no reply: it stands beside each rate and in its worst-case bounds.
+A failed call is no reply: it stands beside each other rate and in its worst-case bounds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["repeat_flips", "reply_estimates"]
 
 
 def reply_estimates(cell: Cell) -> list[Estimate]:
-    """Agreement where items have labels, repeat flips where replicates were run, unparsed rate."""
+    """Agreement where items have labels, repeat flips of replicates, and what is missing."""
     estimates = []
     paraphrase = cell.design.kind == "paraphrase"
     if paraphrase:
@@ -31,7 +32,7 @@ def reply_estimates(cell: Cell) -> list[Estimate]:
     # Of debates it is measured by prompt as well: see `debate`.
     if cell.design.kind != "debate" and (paraphrase or repeated):
         estimates.append(repeat_flips(cell))
-    return [*estimates, _unparsed(cell)]
+    return [*estimates, _unparsed(cell), _failed(cell)]
 
 
 def _received(judgment: Judgment) -> bool:
@@ -92,3 +93,12 @@ def _unparsed(cell: Cell) -> Estimate:
         usable=_received,
     )
     return rate("unparsed_rate", cell, units)
+
+
+def _failed(cell: Cell) -> Estimate:
+    units = Units.collect(
+        ((judgment,) for judgment in cell.judgments),
+        lambda judgment: float(not _received(judgment)),
+        usable=lambda _: True,
+    )
+    return rate("failed_rate", cell, units)

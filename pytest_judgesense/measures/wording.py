@@ -10,49 +10,64 @@ Interval of JSS: percentile bootstrap of the pair agreements, 1,000 resamples (W
 agree or none). Beside it the clustered interval over items, which gates. Pairwise verdicts are
 compared as slots within one order: a judge that always says A must not look stable because the
 orders were balanced. A judge with one label throughout is flagged ``degenerate``, and its kappa
-is undefined.
+is undefined. The condition ``template_pair`` (``t1~t2``) holds each pair by itself.
 
 Templates of inverted polarity: the pooled estimate compares what the verdicts mean (labels
 remapped); the condition ``polarity`` holds the raw one beside it.
 
-Two prompts of a judge of debates (JudgeBench)::
+Ordinal labels, beyond the paper, for five labels show shifts that two hide. With p the position
+of a label in the space, u = 1[p >= position of the cut]::
 
-    prompt_disagreement = debates whose winners differ / debates; a prompt's winner is that of most
-                          runs, and a debate in which either is undecided is left out and counted
-    score_delta         = mean over sides and categories of |mean score a - mean score b|; mean over
-                          debates
+    jss_binary           = mean 1[u_a = u_b]            flagged with its cut
+    within_one_agreement = mean 1[|p_a - p_b| <= 1]
+    kappa_quadratic      = 1 - sum w O / sum w E, w = (p_a - p_b)^2 (see `stats.agreement`)
+
+Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
+
+Equivalence: pairs that reviewers hold not to be equivalent are left out of everything here, and
+the pooled estimates say how many. Worst cases of kappa stand where a verdict is one of two labels.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.debate import (
-    mean_over_debates,
-    score_matrix,
-    units_of,
-    winner_of,
-)
-from pytest_judgesense.stats.agreement import cohen_kappa
+from pytest_judgesense.stats.agreement import kappa_bounds, table_kappa
 from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval
+from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
 
-__all__ = ["paraphrase_pairs", "prompt_estimates", "wording_estimates"]
+__all__ = ["meaning", "paraphrase_pairs", "upper_half", "wording_estimates", "wording_notices"]
+
+Pair: TypeAlias = tuple[Judgment, Judgment]
+Say: TypeAlias = Callable[[Judgment], str | None]
 
 _NOTHING = "fewer than two templates were run on one item"
+_ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
 
 
-def paraphrase_pairs(cell: Cell) -> list[tuple[Judgment, Judgment]]:
-    """Judgments of one item, order and replicate under the two templates of each pair."""
+def paraphrase_pairs(cell: Cell) -> list[Pair]:
+    """Judgments of one item, order and replicate under the two templates of each pair.
+
+    Pairs that reviewers hold not to be equivalent are left out.
+    """
+    excluded = set(map(frozenset, cell.design.excluded))
+    return [
+        (a, b)
+        for a, b in _all_pairs(cell)
+        if frozenset((a.trial.template, b.trial.template)) not in excluded
+    ]
+
+
+def _all_pairs(cell: Cell) -> list[Pair]:
     asked: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
     for judgment in cell.judgments:
         trial = judgment.trial
@@ -66,6 +81,15 @@ def paraphrase_pairs(cell: Cell) -> list[tuple[Judgment, Judgment]]:
     ]
 
 
+def wording_notices(cell: Cell) -> tuple[str, ...]:
+    """That pairs are compared of which reviewers are unsure whether they ask the same."""
+    if not cell.design.unsure:
+        return ()
+    names = ", ".join(f"{a}~{b}" for a, b in cell.design.unsure)
+    doubt = f"{cell.suite}: reviewers are unsure whether templates ask the same: {names}"
+    return (f"{doubt}; flips there may be right",)
+
+
 def meaning(cell: Cell, judgment: Judgment) -> str | None:
     """What a verdict says: the slot of pairwise suites, else the label, remapped if inverted."""
     if cell.design.pairwise or judgment.chosen is None:
@@ -73,72 +97,147 @@ def meaning(cell: Cell, judgment: Judgment) -> str | None:
     return judgment.chosen
 
 
+def _verdict(judgment: Judgment) -> str | None:
+    return judgment.verdict
+
+
+def upper_half(cell: Cell) -> int:
+    """Position of the lowest label of the upper half, where ordinal labels are cut in two."""
+    labels, cut = cell.design.labels, cell.design.cut
+    return labels.index(cut) if cut in labels else (len(labels) + 1) // 2
+
+
 def wording_estimates(cell: Cell) -> list[Estimate]:
-    """JSS, flip rate and kappa of the cell; raw beside remapped where a template is inverted."""
+    """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
+
+    def mean(judgment: Judgment) -> str | None:
+        return meaning(cell, judgment)
+
     pairs = paraphrase_pairs(cell)
-    estimates = _family(cell, pairs, {}, lambda judgment: meaning(cell, judgment))
+    notes = _exclusions(cell, len(pairs))
+    estimates = _family(cell, pairs, {}, mean, notes)
     if any(judgment.trial.condition.get("polarity") for judgment in cell.judgments):
-        for polarity, say in (
-            ("raw", lambda judgment: judgment.verdict),
-            ("remapped", lambda judgment: meaning(cell, judgment)),
-        ):
-            estimates += _family(cell, pairs, {"polarity": polarity}, say)
+        for polarity, say in (("raw", _verdict), ("remapped", mean)):
+            estimates += _family(cell, pairs, {"polarity": polarity}, say, notes)
+    if cell.design.ordinal:
+        estimates += _ordinal_family(cell, pairs, mean)
+    return [*estimates, *_by_pair(cell, pairs, mean)]
+
+
+def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
+    """The count of what reviewers have excluded, to stand beside the pooled estimates."""
+    if not cell.design.excluded:
+        return ()
+    names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
+    return (f"{len(_all_pairs(cell)) - compared} pairs excluded, not equivalent: {names}",)
+
+
+def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> list[Estimate]:
+    by_pair: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for a, b in pairs:
+        by_pair[a.trial.template, b.trial.template].append((a, b))
+    unsure = set(map(frozenset, cell.design.unsure))
+    estimates = []
+    for (first, second), own in by_pair.items():
+        judgments = tuple(j for j in cell.judgments if j.trial.template in (first, second))
+        part = Cell(cell.judge, cell.suite, cell.design, judgments, cell.seed)
+        notes = ("equivalence unsure",) * (frozenset((first, second)) in unsure)
+        estimates += _family(part, own, {"template_pair": f"{first}~{second}"}, say, notes)
     return estimates
 
 
 def _family(
     cell: Cell,
-    pairs: list[tuple[Judgment, Judgment]],
+    pairs: list[Pair],
     condition: dict[str, str],
-    say: Callable[[Judgment], str | None],
+    say: Say,
+    notes: tuple[str, ...],
 ) -> list[Estimate]:
-    flags = ("degenerate",) if cell.degenerate or _says_one_thing(cell, say) else ()
+    flags = (*_degenerate(cell, say), *notes)
     agree = Units.collect(pairs, lambda a, b: float(say(a) == say(b)))
     flip = Units.collect(pairs, lambda a, b: float(say(a) != say(b)))
+    nothing = _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
     def bootstrap(values: NDArray[np.float64]) -> Interval:
         return percentile_bootstrap(values, cell.seed)
 
     return [
-        rate("jss", cell, agree, condition, interval=bootstrap, flags=flags, nothing=_NOTHING),
-        rate("flip_rate", cell, flip, condition, interval=bootstrap, flags=flags, nothing=_NOTHING),
-        _kappa(cell, pairs, condition, say, agree),
+        rate("jss", cell, agree, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        rate("flip_rate", cell, flip, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        _kappa("kappa", cell, pairs, condition, say, agree, notes=notes),
     ]
 
 
-def _says_one_thing(cell: Cell, say: Callable[[Judgment], str | None]) -> bool:
-    """Whether all answers mean the same, be it in labels of both polarities."""
+def _degenerate(cell: Cell, say: Say) -> tuple[str, ...]:
+    """The flag of a judge that says, or means, one thing throughout, labels of both polarities."""
     said = [meant for judgment in cell.judgments if (meant := say(judgment)) is not None]
-    return len(said) > 1 and len(set(said)) == 1
+    one_thing = len(said) > 1 and len(set(said)) == 1
+    return ("degenerate",) if cell.degenerate or one_thing else ()
+
+
+def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
+    labels, at = cell.design.labels, upper_half(cell)
+    place = {label: position for position, label in enumerate(labels)}
+    said = {meant for judgment in cell.judgments if (meant := mean(judgment)) is not None}
+    if not said <= set(labels):
+        reason = f"a verdict is no label of the scale: {min(said - set(labels))}"
+        names = ("jss_binary", "within_one_agreement", "kappa_quadratic")
+        return [unavailable(name, cell, reason) for name in names]
+
+    def half(judgment: Judgment) -> str | None:
+        meant = mean(judgment)
+        return None if meant is None else "upper" if place[meant] >= at else "lower"
+
+    def within_one(a: Judgment, b: Judgment) -> float:
+        return float(abs(place[str(mean(a))] - place[str(mean(b))]) <= 1)
+
+    agree = Units.collect(pairs, lambda a, b: float(mean(a) == mean(b)))
+    binary = Units.collect(pairs, lambda a, b: float(half(a) == half(b)))
+    near = Units.collect(pairs, within_one)
+    cut = f"cut below {labels[at]}"
+    return [
+        rate("jss_binary", cell, binary, flags=(*_degenerate(cell, half), cut), nothing=_NOTHING),
+        rate("within_one_agreement", cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
+        _kappa("kappa_quadratic", cell, pairs, {}, mean, agree, scale=labels),
+    ]
 
 
 def _kappa(
+    measure: str,
     cell: Cell,
-    pairs: list[tuple[Judgment, Judgment]],
+    pairs: list[Pair],
     condition: dict[str, str],
-    say: Callable[[Judgment], str | None],
+    say: Say,
     units: Units,
+    *,
+    scale: Sequence[str] = (),
+    notes: tuple[str, ...] = (),
 ) -> Estimate:
+    """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
     complete = [(a, b) for a, b in pairs if a.verdict is not None and b.verdict is not None]
-    missing = units.missing()
-    # The bounds of a rate are no bounds of kappa, which depends on the margins as well.
-    missing = type(missing)(missing.unparsed, missing.failed, None, None, missing.share)
+    missing = _kappa_missing(cell, pairs, say, units)
     if not complete:
-        return unavailable("kappa", cell, _NOTHING, condition, missing=missing)
-    first = [say(a) for a, _ in complete]
-    second = [say(b) for _, b in complete]
-    value = cohen_kappa(first, second)
-    if value is None:
-        reason = "undefined: both wordings gave one and the same label throughout"
-        return unavailable("kappa", cell, reason, condition, missing=missing, flags=("degenerate",))
-    flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
+        reason = _ALL_EXCLUDED if cell.design.excluded and not pairs else _NOTHING
+        return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
+    said = [(str(say(a)), str(say(b))) for a, b in complete]
+    labels = list(scale) or sorted({label for pair in said for label in pair})
+    place = {label: position for position, label in enumerate(labels)}
+    size = len(labels)
+    cells = np.array([place[a] * size + place[b] for a, b in said])
 
     def of(kept: NDArray[np.intp]) -> float:
-        part = cohen_kappa([first[i] for i in kept], [second[i] for i in kept])
+        table = np.bincount(cells[kept], minlength=size * size).reshape(size, size)
+        part = table_kappa(table, quadratic=bool(scale))
         return float("nan") if part is None else part
 
+    value = of(np.arange(cells.size))
+    if np.isnan(value):
+        reason = "undefined: both wordings gave one and the same label throughout"
+        flags = ("degenerate", *notes)
+        return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
+    flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
     return Estimate(
-        measure="kappa",
+        measure=measure,
         suite=cell.suite,
         condition=condition,
         value=value,
@@ -146,8 +245,20 @@ def _kappa(
         unit="template pair",
         clustered=_kappa_interval(of, units, value),
         missing=missing,
-        flags=flags,
+        flags=(*flags, *notes),
     )
+
+
+def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Missing:
+    """What is missing, with the worst cases of kappa where a verdict is one of two labels."""
+    missing = units.missing()
+    bounds = None
+    labels, said = cell.design.labels, {say(judgment) for pair in pairs for judgment in pair}
+    if len(labels) == 2 and not cell.design.others and said <= {*labels, None}:
+        first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
+        bounds = kappa_bounds(first, second, (labels[0], labels[1]))
+    lower, upper = bounds or (None, None)
+    return Missing(missing.unparsed, missing.failed, lower, upper, missing.share)
 
 
 def _kappa_interval(
@@ -178,76 +289,3 @@ def _kappa_interval(
         lower_bound=scaled(agreement.lower_bound),
         upper_bound=scaled(agreement.upper_bound),
     )
-
-
-def prompt_estimates(cell: Cell) -> list[Estimate]:
-    """What another prompt changes in the judgment of debates: pooled, then by pair of prompts."""
-    pairs = list(combinations(cell.templates, 2))
-    if not pairs:
-        reason = "needs two or more prompts"
-        return [unavailable(name, cell, reason) for name in ("prompt_disagreement", "score_delta")]
-    by_debate = _by_debate(cell)
-    return [
-        find(cell, by_debate, some, condition)
-        for find in (_disagreement, _score_delta)
-        for some, condition in [
-            (pairs, {}),
-            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
-        ]
-    ]
-
-
-def _by_debate(cell: Cell) -> dict[str, dict[str, list[Judgment]]]:
-    found: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
-    for judgment in cell.judgments:
-        found[judgment.trial.item][judgment.trial.template].append(judgment)
-    return found
-
-
-def _disagreement(
-    cell: Cell,
-    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
-    pairs: Sequence[tuple[str, str]],
-    condition: dict[str, str],
-) -> Estimate:
-    values, clusters, undecided, differing, compared = [], [], 0, 0, 0
-    for debate in by_debate.values():
-        for a, b in pairs:
-            one, other = winner_of(debate.get(a, ())), winner_of(debate.get(b, ()))
-            if a not in debate or b not in debate:
-                continue
-            if one is None or other is None:
-                undecided += 1
-            else:
-                values.append(float(one != other))
-                clusters.append(debate[a][0].trial.cluster)
-            verdicts = {j.trial.replicate: j.verdict for j in debate[b]}
-            runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in debate[a]]
-            both = [(x, y) for x, y in runs if x is not None and y is not None]
-            compared += len(both)
-            differing += sum(x != y for x, y in both)
-    flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
-    flags += [f"{undecided} undecided left out"] if undecided else []
-    units = units_of(cell, values, clusters, undecided)
-    return rate("prompt_disagreement", cell, units, condition, flags=tuple(flags))
-
-
-def _score_delta(
-    cell: Cell,
-    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
-    pairs: Sequence[tuple[str, str]],
-    condition: dict[str, str],
-) -> Estimate:
-    def mean(judgments: Sequence[Judgment]) -> NDArray[np.float64] | None:
-        given = [score_matrix(j.detail) for j in judgments if j.detail is not None]
-        return np.mean(given, axis=0) if given else None
-
-    values = []
-    for debate in by_debate.values():
-        for a, b in pairs:
-            one, other = mean(debate.get(a, ())), mean(debate.get(b, ()))
-            if one is not None and other is not None:
-                topic = next(iter(debate.values()))[0].trial.cluster
-                values.append((float(np.abs(one - other).mean()), topic))
-    reason = "no debate was scored under both prompts"
-    return mean_over_debates("score_delta", cell, condition, values, 10.0, reason=reason)

@@ -68,6 +68,13 @@ _OPTIONS: Final = (
         "what decides a check: the estimate (default), or the one-sided 95%% bound (confident)",
         choices=_POLICIES,
     ),
+    _Option(
+        "judge-max-missing",
+        "float",
+        "share of missing replies beyond which the worst case must clear the bar too (default: "
+        "0.05)",
+        "SHARE",
+    ),
     _Option("judge-seed", "int", "seed of every random draw of the estimators (default: 0)", "N"),
     _Option("judge-concurrency", "int", "calls under way at once (default: 8)", "N"),
     _Option(
@@ -94,6 +101,8 @@ class Settings(NamedTuple):
         invocation: where relative outputs are written.
         max_calls: the most calls in the session; ``None`` sets no limit.
         max_cost: the most USD, likewise.
+        max_missing: share of missing replies beyond which the worst case decides as well; ``None``
+            for the default of the checks.
     """
 
     mode: str
@@ -109,6 +118,7 @@ class Settings(NamedTuple):
     invocation: Path
     max_calls: int | None = None
     max_cost: float | None = None
+    max_missing: float | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -180,6 +190,13 @@ def _amount(config: pytest.Config, name: str) -> float | None:
     return amount
 
 
+def _share(config: pytest.Config, name: str) -> float | None:
+    amount = _amount(config, name)
+    if amount is not None and amount > 1:
+        raise pytest.UsageError(f"--{name} {amount:g} is wrong; expected a share, at most 1")
+    return amount
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -212,4 +229,5 @@ def settings_of(config: pytest.Config) -> Settings:
         if _value(config, "judge-max-calls") is not None
         else None,
         max_cost=_amount(config, "judge-max-cost"),
+        max_missing=_share(config, "judge-max-missing"),
     )

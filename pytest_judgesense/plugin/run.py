@@ -20,7 +20,12 @@ from pytest_judgesense.cassettes.locking import Recorder
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, summary
-from pytest_judgesense.checks.outcome import Outcome, judge_check, judge_ranking
+from pytest_judgesense.checks.outcome import (
+    MOST_MISSING,
+    Outcome,
+    judge_check,
+    judge_ranking,
+)
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -148,7 +153,9 @@ class Run:
         if check.name == "ranked_first":
             outcome = judge_ranking(check, self._ranking(rivals or [judge], suite), policy)
         else:
-            outcome = judge_check(check, suite.name, measurement.estimates, policy)
+            share = self._settings.max_missing
+            most_missing = MOST_MISSING if share is None else share
+            outcome = judge_check(check, suite.name, measurement.estimates, policy, most_missing)
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -247,7 +254,9 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         own = suite_for_judge(suite, judge)
-        names = dict.fromkeys(template.shared_with or suite.base for template in own.templates)
+        names = {
+            own.recorded_as(item, template) for item in own.items for template in own.templates
+        }
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
             held = {

@@ -17,6 +17,18 @@ Edges: kappa is 0/0, hence ``None``, exactly when both streams hold one and the 
 empty streams; alpha so where all labels are one, or no unit has two. Two streams that are constant
 at different labels have kappa 0.
 
+**Missing labels.** `kappa_bounds` gives the least and the greatest kappa over all completions of
+two streams of two labels. A unit lacks its first label, its second, or both. With the second
+stream completed, p_o and p_e are both linear in the labels of the first, so kappa is a ratio of
+linear functions and takes its extremes where each unit has a whole label, the same one for all
+units with equal second labels; and so with the streams exchanged. What is left to try are, for
+each label that stands alone on one side, either label on the other (16 ways), and, for the q units
+that lack both, a first label Y or N that decides the second (4 ways, and q + 1 ways to split the
+units): 64 (q + 1) tables. Completions where kappa is 0/0 are left out. The bounds are exact for
+units that are completed independently. Where one reply stands in several units, such as the two
+template pairs of a ring, fewer completions are possible: the bounds then hold, and may be wider
+than need be. With three and more labels there is no such reduction, and no bounds are given.
+
 References:
     J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     J. Cohen (1968), Psychological Bulletin 70, 213-220 (weighted).
@@ -31,7 +43,14 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cohen_kappa", "confusion", "krippendorff_alpha", "weighted_kappa"]
+__all__ = [
+    "cohen_kappa",
+    "confusion",
+    "kappa_bounds",
+    "krippendorff_alpha",
+    "table_kappa",
+    "weighted_kappa",
+]
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
@@ -68,13 +87,68 @@ def weighted_kappa(
         ValueError: the streams differ in length, a label is none of ``labels``, or ``labels``
             names one twice.
     """
-    table = confusion(first, second, labels)
-    places = np.arange(len(labels))
-    weights = np.subtract.outer(places, places) ** 2
+    return table_kappa(confusion(first, second, labels), quadratic=True)
+
+
+def table_kappa(table: NDArray[np.int64], *, quadratic: bool = False) -> float | None:
+    """Cohen's kappa of a confusion table; ``None`` where it is undefined.
+
+    Args:
+        table: counts, shape (labels, labels), as of `confusion`.
+        quadratic: weigh by the squared distance of the labels' positions; otherwise every
+            disagreement weighs 1.
+    """
+    places = np.arange(len(table))
+    apart = np.subtract.outer(places, places)
+    weights = apart**2 if quadratic else (apart != 0).astype(np.int64)
     expected = int((weights * np.outer(table.sum(axis=1), table.sum(axis=0))).sum())
     if expected == 0:
         return None
-    return (expected - len(first) * int((weights * table).sum())) / expected
+    return (expected - int(table.sum()) * int((weights * table).sum())) / expected
+
+
+def kappa_bounds(
+    first: Sequence[Hashable | None],
+    second: Sequence[Hashable | None],
+    labels: tuple[Hashable, Hashable],
+) -> tuple[float, float] | None:
+    """Least and greatest kappa over all completions of two streams of two labels.
+
+    Args:
+        first: labels of rater 1; ``None`` where a label is missing.
+        second: labels of rater 2 on the same units, in the same order; likewise.
+        labels: the two labels.
+
+    Returns:
+        Both bounds; ``None`` if kappa is undefined for every completion.
+
+    Raises:
+        ValueError: the streams differ in length, or a label is none of ``labels``.
+    """
+    yes, no = labels
+    # With `None` for a third label, every unit has its place in one table of counts.
+    (yy, yn, y_), (ny, nn, n_), (_y, _n, both) = confusion(first, second, (yes, no, None)).tolist()
+    # Each of the four one-sided groups goes to YES whole or to NO whole.
+    first_y, first_n, y_second, n_second = (
+        grid.reshape(-1, 1, 1)
+        for grid in np.meshgrid((0, _y), (0, _n), (0, y_), (0, n_), indexing="ij")
+    )
+    # Of the units that lack both, `split` have YES first; what that makes of the second: 4 ways.
+    split = np.arange(both + 1).reshape(1, 1, -1)
+    yes_to, no_to = (way.reshape(1, -1, 1) for way in np.meshgrid((0, 1), (0, 1), indexing="ij"))
+    rest = both - split
+    agreed = yy + nn + first_y + (_n - first_n) + y_second + (n_ - n_second)
+    agreed = agreed + split * yes_to + rest * (1 - no_to)
+    rows = yy + yn + y_ + first_y + first_n + split
+    columns = yy + ny + _y + y_second + n_second + split * yes_to + rest * no_to
+    total = len(first)
+    by_chance = rows * columns + (total - rows) * (total - columns)
+    defined = by_chance < total * total
+    if not defined.any():
+        return None
+    beyond = total * total - by_chance
+    kappas = (total * agreed - by_chance)[defined] / beyond[defined]
+    return float(kappas.min()), float(kappas.max())
 
 
 def krippendorff_alpha(units: Iterable[Iterable[Hashable | None]]) -> float | None:

@@ -1,11 +1,72 @@
-"""Estimates: what a measure says, with its counts and both of its intervals. All frozen."""
+"""Estimates: what a measure says, with its counts and both of its intervals. All frozen.
+
+A *censored* number lies beyond the range that was measured: the number is the end of that range,
+and a flag of the estimate says that the truth is at or below it (``left-censored``) or above it
+(``right-censored``). The ends of an interval have flags of their own, such as
+``upper end right-censored``. People read censored numbers as ``<= 1`` and ``> 5``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
-__all__ = ["Clustered", "Estimate", "Interval", "Missing"]
+__all__ = [
+    "CENSORED",
+    "Clustered",
+    "Estimate",
+    "Interval",
+    "Missing",
+    "censored_end",
+    "censored_value",
+    "number_text",
+]
+
+# What people read before a censored number.
+_SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
+CENSORED: Final = frozenset(
+    place + word for place in ("", "lower end ", "upper end ") for word in _SIGNS
+)
+
+
+def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
+    """A value that may be infinite as a number in the range ``first`` to ``last``, with its flag.
+
+    Minus infinity stands for "at or below ``first``", infinity for "above ``last``".
+    """
+    if math.isfinite(number):
+        return number, ()
+    return (first, ("left-censored",)) if number < 0 else (last, ("right-censored",))
+
+
+def censored_end(
+    end: Literal["lower", "upper"], number: float, first: float, last: float
+) -> tuple[float, tuple[str, ...]]:
+    """The same for an end of an interval: its flag names the end."""
+    shown, flags = censored_value(number, first, last)
+    return shown, tuple(f"{end} end {flag}" for flag in flags)
+
+
+def number_text(
+    number: float,
+    flags: tuple[str, ...] = (),
+    place: Literal["", "lower end ", "upper end "] = "",
+) -> str:
+    """A number as people read it: three decimals, no negative zero, or ``<= 1`` if censored.
+
+    Args:
+        number: the value of an estimate, or an end of its interval.
+        flags: those of the estimate.
+        place: which of the two, as flags name it.
+    """
+    for word, sign in _SIGNS.items():
+        if place + word in flags:
+            # The end of a range is a step that was run: it needs no decimals.
+            return f"{sign}{number:g}"
+    text = f"{number:.3f}"
+    return text[1:] if text == "-0.000" else text
 
 
 @dataclass(frozen=True, slots=True)

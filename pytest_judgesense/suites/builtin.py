@@ -6,12 +6,8 @@ unpacks what it needs into a folder of its own, and removes that when it ends.
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from functools import cache
 from pathlib import Path
-from zipfile import ZipFile
 
 __all__ = ["builtin_cassette", "builtin_suites"]
 
@@ -41,6 +37,8 @@ def _data(prefix: str) -> Path:
     """The place of a data file, or folder (``/`` at its end), which may not exist."""
     if not _ARCHIVE.is_file():
         return _PACKAGE.parent / prefix
+    from zipfile import ZipFile
+
     with ZipFile(_ARCHIVE) as archive:
         wanted = [name for name in archive.namelist() if name.startswith(prefix)]
         archive.extractall(_unpacked(), wanted)
@@ -49,6 +47,10 @@ def _data(prefix: str) -> Path:
 
 @cache
 def _unpacked() -> Path:
+    import atexit
+    import shutil
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="judgesense-data-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

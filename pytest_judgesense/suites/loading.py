@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,19 +16,26 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.suites.consistency import verify_suite
+from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
     DebateLine,
     LadderTask,
     PairItem,
     PresetForm,
+    QuarterTask,
     SuiteForm,
     WeightsForm,
 )
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import content_item, debate_item, ladder_items, pair_item
-from pytest_judgesense.suites.suite import CheckDeclaration, Item, Suite, Template
+from pytest_judgesense.suites.stimuli import (
+    content_item,
+    debate_item,
+    ladder_items,
+    pair_item,
+    quarter_items,
+)
+from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
 
 __all__ = ["load_suite", "presets_of"]
 
@@ -83,11 +91,16 @@ def _load(path: Path, preset: str | None) -> Suite:
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
+        reviews=_reviews(form),
         temperature=form.design.temperature,
         max_tokens=form.design.max_tokens,
         ddof=int(form.design.variance == "n - 1"),
         weights=_weights(form),
     )
+    if chosen.pooled_with is not None:
+        ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
+        digest = _sha(f"{suite.digest} {ladder.digest}")
+        suite = replace(suite, items=pooled(suite, ladder), digest=digest)
     verify_suite(suite)
     return suite
 
@@ -185,8 +198,16 @@ def _items(
 ) -> tuple[Item, ...]:
     rows = rows[: chosen.items] if chosen.items is not None else rows
     if form.kind in ("ladder", "criterion"):
+        file, stimuli = str(path.parent / form.stimuli.file), form.stimuli
+        if stimuli.steps == "quarter":
+            quarters = _parse(path, form, rows, QuarterTask)
+            for quarter in quarters:
+                verify_chain(quarter, file)
+            return tuple(quarter_items(quarters, stimuli.distances))
         tasks = _parse(path, form, rows, LadderTask)
-        return tuple(ladder_items(tasks, form.stimuli.distances, form.stimuli.subsets))
+        for task in tasks:
+            verify_chain(task, file)
+        return tuple(ladder_items(tasks, stimuli.distances, stimuli.subsets))
     if form.kind == "debate":
         debates = _parse(path, form, rows, DebateLine)
         ids = {debate.id for debate in debates}
@@ -240,6 +261,13 @@ def _space(form: SuiteForm) -> DecisionSpace:
         tie=space.tie,
         abstain=space.abstain,
         names=MappingProxyType(names),
+        cut=space.cut,
+    )
+
+
+def _reviews(form: SuiteForm) -> tuple[Review, ...]:
+    return tuple(
+        Review(entry.pair, MappingProxyType(dict(entry.reviews))) for entry in form.equivalence
     )
 
 
@@ -282,9 +310,16 @@ def _line(text: str, table: str, key: str) -> int | None:
 
 
 def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
-    # What is asked and how it is counted; not the bars, nor the judges, nor the description.
-    asked = form.model_dump(mode="json", exclude={"checks", "judges", "description", "presets"})
+    # What is asked and how it is counted; not the bars, nor the judges, nor the description. Of the
+    # reviews only what they exclude: one more that agrees changes no number.
+    aside = {"checks", "judges", "description", "presets", "equivalence"}
+    asked = form.model_dump(mode="json", exclude=aside)
     asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
+    excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    text = json.dumps([asked, chosen, raw], sort_keys=True, ensure_ascii=False)
+    text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)
+    return _sha(text)
+
+
+def _sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -37,7 +37,7 @@ def _trial(suite: Suite, item: Item, template: Template, order: Order, replicate
     if template.polarity == "inverted":
         condition["polarity"] = "inverted"
     return Trial(
-        id=f"{template.shared_with or suite.base}/{item.id}/{template.id}/{order}/r{replicate}",
+        id=f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}/r{replicate}",
         suite=suite.name,
         item=item.id,
         cluster=item.cluster,

@@ -13,9 +13,11 @@ __all__ = [
     "SPEECHES",
     "ContentItem",
     "DebateLine",
+    "EquivalenceForm",
     "LadderTask",
     "PairItem",
     "PresetForm",
+    "QuarterTask",
     "SuiteForm",
     "TemplateForm",
 ]
@@ -46,6 +48,7 @@ class SpaceForm(_Form):
     tie: bool = False
     abstain: bool = False
     names: dict[str, list[str]] = {}
+    cut: str | None = None
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
@@ -57,6 +60,9 @@ class SpaceForm(_Form):
             raise ValueError(msg)
         if len(set(self.labels)) != len(self.labels):
             msg = "every label stands once"
+            raise ValueError(msg)
+        if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):
+            msg = "cut names a label of an ordinal space, other than the first"
             raise ValueError(msg)
         return self
 
@@ -76,7 +82,8 @@ class StimuliForm(_Form):
     """``[stimuli]``: the JSON Lines file with the items, and which of them are used."""
 
     file: str
-    distances: list[int] | None = None
+    steps: Literal["whole", "quarter"] = "whole"
+    distances: list[int | float] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
@@ -108,7 +115,9 @@ class DesignForm(_Form):
 class PresetForm(_Form):
     """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks.
 
-    ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
+    ``pooled_with`` names the file of a ladder whose pairs of different quality join those of this
+    suite: the very trials of that ladder, recorded with it. ``checks`` replace those of the suite:
+    fewer items cannot clear the same bars with confidence.
     """
 
     items: int | None = Field(default=None, ge=1)
@@ -116,7 +125,18 @@ class PresetForm(_Form):
     orders: Orders | None = None
     replicates: int | None = Field(default=None, ge=1)
     templates: Literal["all"] | list[Slug] | None = None
+    pooled_with: str | None = None
     checks: dict[str, Any] | None = None
+
+
+class EquivalenceForm(_Form):
+    """``[[equivalence]]``: what reviewers say of a template pair: do both ask the same?
+
+    Templates of inverted polarity are read with their labels exchanged, as they are measured.
+    """
+
+    pair: tuple[Slug, Slug]
+    reviews: dict[Slug, Literal["YES", "NO", "UNSURE"]] = Field(min_length=1)
 
 
 class SuiteForm(_Form):
@@ -132,6 +152,7 @@ class SuiteForm(_Form):
     stimuli: StimuliForm
     design: DesignForm = DesignForm()
     templates: list[TemplateForm] = Field(min_length=1)
+    equivalence: list[EquivalenceForm] = []
     presets: dict[Slug, PresetForm] = {}
     checks: dict[str, Any] = {}
 
@@ -152,6 +173,11 @@ class SuiteForm(_Form):
         elif self.kind != "paraphrase" and not self.space.pairwise:
             msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
             raise ValueError(msg)
+        reviewed = [frozenset(entry.pair) for entry in self.equivalence]
+        for entry, pair in zip(self.equivalence, reviewed, strict=True):
+            if len(pair) < 2 or not pair <= set(ids) or reviewed.count(pair) > 1:
+                msg = f"equivalence names two templates of the suite, each pair once: {entry.pair}"
+                raise ValueError(msg)
         return self
 
 
@@ -242,3 +268,25 @@ class LadderTask(_Form):
     rewordings: list[str] = Field(min_length=6, max_length=6)
     alternatives: list[_Alternative]
     fillers: list[_Filler]
+
+
+class QuarterTask(_Form):
+    """A line of a ladder in quarter steps: a task of which one required element has four parts.
+
+    ``quarters[k]`` states the first ``k`` parts of the element that ``parted`` names (by its
+    number, from 1) and is the same in everything else, so that k of its quarters are covered.
+    """
+
+    id: Slug
+    task: str
+    elements: list[str] = Field(min_length=1)
+    parted: int = Field(ge=1)
+    parts: list[str] = Field(min_length=4, max_length=4)
+    quarters: list[str] = Field(min_length=5, max_length=5)
+
+    @model_validator(mode="after")
+    def _listed(self) -> QuarterTask:
+        if self.parted > len(self.elements):
+            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
+            raise ValueError(msg)
+        return self

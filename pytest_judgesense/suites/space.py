@@ -22,6 +22,8 @@ class DecisionSpace:
         tie: whether the prompt permits a tie; ``abstain`` likewise.
         names: how a prompt calls a label, where it does not use the label itself, several names
             allowed: ``{"A": ("Output (a)",), "B": ("Output (b)",), "tie": ("C", "equal")}``.
+        cut: ordinal spaces: the lowest label of the upper half where the labels are cut into two;
+            ``None`` for the first one above the middle.
     """
 
     labels: tuple[str, ...]
@@ -30,6 +32,7 @@ class DecisionSpace:
     tie: bool = False
     abstain: bool = False
     names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    cut: str | None = None
 
     @property
     def verdicts(self) -> tuple[str, ...]:

@@ -5,6 +5,10 @@ one canonical pair (5, 4, 3, 2, 1 pairs at distance 1 to 5), each level and its 
 same-subset pair at distance 0, each alternative and the level with as many elements one
 different-subset pair, and each filler and the plain text of its level one filler control.
 
+Quarter items: one required element of a task has four named parts, and a text that states k of
+them covers k quarters of the element. The five texts of a task differ in nothing else. Each task
+makes two pairs at each of the distances 0.25, 0.5 and 0.75: one from nothing upwards and one up to
+the whole element. Four quarters are one whole step of the ladder: both are distances in elements.
 Debates (JudgeBench): the judge is shown the resolution and the speeches, never who gave them.
 """
 
@@ -12,9 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
+from typing import Final
 
 from pytest_judgesense.judgment import Condition
-from pytest_judgesense.suites.schema import ContentItem, DebateLine, LadderTask, PairItem
+from pytest_judgesense.suites.schema import (
+    ContentItem,
+    DebateLine,
+    LadderTask,
+    PairItem,
+    QuarterTask,
+)
 from pytest_judgesense.suites.suite import Item
 
 __all__ = [
@@ -23,9 +34,14 @@ __all__ = [
     "debate_item",
     "ladder_items",
     "pair_item",
+    "quarter_items",
     "task_with_elements",
+    "task_with_parts",
     "transcript",
 ]
+
+# Quarters that the worse and the better text cover: from nothing, and up to the whole.
+_QUARTER_PAIRS: Final = ((0, 1), (3, 4), (0, 2), (2, 4), (0, 3), (1, 4))
 
 
 def content_item(line: ContentItem) -> Item:
@@ -86,13 +102,17 @@ def debate_item(line: DebateLine, debates: Collection[str]) -> Item:
 
 def task_with_elements(task: LadderTask) -> str:
     """The task as the judge reads it: the request, then what a reply must contain."""
-    listed = "\n".join(f"{i}. {element}" for i, element in enumerate(task.elements, start=1))
-    return f"{task.task}\nRequired elements:\n{listed}"
+    return _request(task.task, task.elements)
+
+
+def _request(task: str, elements: Iterable[str]) -> str:
+    listed = "\n".join(f"{i}. {element}" for i, element in enumerate(elements, start=1))
+    return f"{task}\nRequired elements:\n{listed}"
 
 
 def ladder_items(
     tasks: Iterable[LadderTask],
-    distances: Iterable[int] | None = None,
+    distances: Iterable[int | float] | None = None,
     subsets: Iterable[str] | None = None,
 ) -> list[Item]:
     """All items of the tasks, or those of the given ``distances`` and ``subsets``.
@@ -142,3 +162,41 @@ def _task_items(task: LadderTask, parity: int) -> Iterator[Item]:
     for index, filler in enumerate(task.fillers):
         contents = (task.levels[filler.level], filler.text)
         yield item(f"filler-{index + 1}", contents, None, distance=0, subset="filler")
+
+
+def task_with_parts(task: QuarterTask) -> str:
+    """The task as the judge reads it: the parts stand behind their element, after a colon."""
+    elements = list(task.elements)
+    elements[task.parted - 1] += ": " + "; ".join(task.parts)
+    return _request(task.task, elements)
+
+
+def quarter_items(
+    tasks: Iterable[QuarterTask], distances: Iterable[int | float] | None = None
+) -> list[Item]:
+    """All pairs of the tasks in quarter steps, or those at the given ``distances``.
+
+    At each distance of each task the better candidate is content 1 in one of the two pairs.
+    """
+    wanted = None if distances is None else set(distances)
+    return [
+        item
+        for parity, task in enumerate(tasks)
+        for item in _quarter_items(task, parity)
+        if wanted is None or item.condition["distance"] in wanted
+    ]
+
+
+def _quarter_items(task: QuarterTask, parity: int) -> Iterator[Item]:
+    fields = {"task": task_with_parts(task)}
+    for index, (low, high) in enumerate(_QUARTER_PAIRS):
+        contents = (task.quarters[low], task.quarters[high])
+        better_first = (index + parity) % 2 == 0
+        yield Item(
+            id=f"{task.id}-q{low}{high}",
+            cluster=task.id,
+            fields=fields,
+            contents=contents[::-1] if better_first else contents,
+            label="1" if better_first else "2",
+            condition={"distance": (high - low) / 4, "subset": "same"},
+        )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_judgesense.judgment import Condition, Design
 from pytest_judgesense.suites.space import DecisionSpace
 
-__all__ = ["CheckDeclaration", "Item", "Suite", "Template", "template_pairs"]
+__all__ = ["CheckDeclaration", "Item", "Review", "Suite", "Template", "template_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Item:
         contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
         label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
         condition: ``distance``, ``subset`` and whatever else the design varies over items.
+        shared_with: name of a suite that asks the same item the same prompt, as with templates.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Item:
     contents: tuple[str, ...] = ()
     label: str | None = None
     condition: Condition = field(default_factory=dict)
+    shared_with: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,27 @@ class CheckDeclaration:
     name: str
     arguments: Mapping[str, Any]
     line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What reviewers say of a template pair: do both ask the same, with the same labels?
+
+    Attributes:
+        pair: ids of the two templates.
+        verdicts: ``YES``, ``NO`` or ``UNSURE`` by reviewer.
+    """
+
+    pair: tuple[str, str]
+    verdicts: Mapping[str, str]
+
+    @property
+    def verdict(self) -> str:
+        """``NO`` if most reviewers say so, ``YES`` if all do, otherwise ``UNSURE``."""
+        said = list(self.verdicts.values())
+        if 2 * said.count("NO") > len(said):
+            return "NO"
+        return "YES" if set(said) == {"YES"} else "UNSURE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +100,7 @@ class Suite:
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
+        reviews: what reviewers say of the equivalence of template pairs.
         temperature: at which it is asked; ``None`` leaves that to the judge.
         max_tokens: the least budget of a reply; ``None`` likewise.
         ddof: what a debate suite takes off n in a variance.
@@ -98,28 +122,51 @@ class Suite:
     replicates: int
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
+    reviews: tuple[Review, ...] = ()
     temperature: float | None = None
     max_tokens: int | None = None
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
 
     @property
+    def compared_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The template pairs of the design, whatever reviewers say of them."""
+        return tuple(template_pairs([t.id for t in self.templates], self.pairs))
+
+    def recorded_as(self, item: Item, template: Template) -> str:
+        """Name of the suite that a trial's id begins with, and so of its recording."""
+        return item.shared_with or template.shared_with or self.base
+
+    @property
     def design(self) -> Design:
         """What the measures must know of this suite."""
+        pairs = self.compared_pairs
+        said = {frozenset(review.pair): review.verdict for review in self.reviews}
         return Design(
             kind=self.kind,
             labels=self.space.labels,
             ordinal=self.space.ordinal,
             pairwise=self.space.pairwise,
             # Spelt out: a log must not depend on the order in which its lines stand.
-            pairs=tuple(template_pairs([t.id for t in self.templates], self.pairs)),
+            pairs=pairs,
+            others=self.space.tie or self.space.abstain,
+            cut=self.space.cut,
+            excluded=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "NO"),
+            unsure=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "UNSURE"),
             ddof=self.ddof,
             weights=self.weights,
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:
         """The suite under a judge's own prompts; ``system`` ``None`` keeps the suite's own."""
-        return replace(self, templates=templates, system=self.system if system is None else system)
+        # A review is one of wordings: it does not hold for others that have the same ids.
+        replaced = {template.id for template in templates if template not in self.templates}
+        return replace(
+            self,
+            templates=templates,
+            system=self.system if system is None else system,
+            reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
+        )
 
 
 def template_pairs(

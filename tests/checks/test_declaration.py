@@ -98,6 +98,8 @@ def test_a_bar_is_a_number_within_the_range_of_a_rate(bar: object) -> None:
     ("name", "inside", "outside", "shown"),
     [
         ("kappa_floor", -0.5, -1.5, "a number from -1 to 1"),
+        ("d_prime_floor", 3.4, 10.5, "a number from -10 to 10"),
+        ("detection_threshold_ceiling", 2.5, -1.0, "a number from 0 to 100"),
         ("side_bias_limit", 0.5, 0.6, "a number from 0 to 0.5"),
     ],
 )

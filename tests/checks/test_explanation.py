@@ -154,7 +154,10 @@ def test_the_longest_warning_and_reason_fit_as_well() -> None:
         one
         for distance in range(1, 30)
         for one in both_orders(
-            f"d{distance}", [("A", "B")], condition={"distance": distance, "subset": "same"}
+            f"d{distance}",
+            [("A", "B")],
+            condition={"distance": distance, "subset": "same"},
+            label="1",
         )
     ]
     text = explained(cell(LADDER, judgments), "target_sensitivity_floor", 0.9, distance=99)
@@ -267,3 +270,22 @@ def test_the_evidence_of_unparsed_replies_gives_their_reasons() -> None:
     text = explained(of, "unparsed_rate_ceiling", 0.1)
     assert "replies without a verdict: 1, on 1 item" in text
     assert "s/a/t1/ab/r1: unparsed (states no verdict)" in text
+
+
+def test_every_gate_on_a_ladder_shows_what_speaks_against_it() -> None:
+    # Distance 1: right, wrong; right, tie. A filler chosen once. Each shows its own calls.
+    judgments = both_orders(
+        "d", [("A", "A"), ("A", "tie")], condition={"distance": 1, "subset": "same"}, label="1"
+    )
+    where = {"distance": 0, "subset": "filler"}
+    judgments += both_orders("f", [("B", "tie")], condition=where)
+    of = cell(LADDER, judgments)
+    shown = {
+        ("wrong_choice_ceiling", 0.0): "worse candidates chosen: 1, on 1 item",
+        ("target_sensitivity_decisive_floor", 1.0): "worse candidates chosen: 1, on 1 item",
+        ("detection_threshold_ceiling", 0.5): "better candidates missed: 2, on 2 items",
+        ("filler_preference_ceiling", 0.0): "padded texts chosen: 1, on 1 item",
+    }
+    for (name, bar), line in shown.items():
+        assert f"  {line}" in explained(of, name, bar).splitlines()
+    assert "better candidates missed: 2" in explained(of, "d_prime_floor", 9, distance=1)

@@ -11,12 +11,14 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from tests.measures.building import (
     CRITERION,
+    GRADES,
     LADDER,
     SLOTS,
     VACUUM,
     YES_NO,
     both_orders,
     cell,
+    climb,
     judgment,
     worded,
 )
@@ -200,13 +202,34 @@ def test_over_five_percent_missing_a_bar_that_the_worst_case_breaks_is_inconclus
         )
 
 
-def test_kappa_knows_no_worst_case_so_missing_replies_leave_it_inconclusive() -> None:
+@pytest.mark.parametrize(
+    ("bar", "expected"),
+    [
+        # Ten YES-YES, ten NO-NO, four ?-YES. At the worst all four are NO-YES: of 24 agree 20,
+        # YES is said 10 times first and 14 times second: p_e = (10*14 + 14*10)/576 = 280/576,
+        # kappa = (480 - 280)/(576 - 280) = 200/296 = 0.676. 4 of 48 calls are missing: 8.3%.
+        (0.67, "pass"),
+        (0.68, "inconclusive"),
+    ],
+)
+def test_the_worst_case_of_kappa_decides_for_two_labels(bar: float, expected: str) -> None:
     answers = {f"i{i}": ["YES", "YES"] if i % 2 else ["NO", "NO"] for i in range(20)}
-    whole = outcome(cell(YES_NO, worded(answers)), "kappa_floor", 0.5)
+    gaps = {f"gap{i}": ["?", "YES"] for i in range(4)}
+    found = outcome(cell(YES_NO, worded({**answers, **gaps})), "kappa_floor", bar)
+    assert found.outcome == expected
+    if expected == "inconclusive":
+        assert found.findings[0].reason == (
+            "8.3% of the replies are missing; in the worst case it is 0.676"
+        )
+
+
+def test_kappa_of_five_labels_knows_no_worst_case_and_missing_replies_leave_it_open() -> None:
+    answers = {f"i{i}": ["1", "1"] if i % 2 else ["5", "5"] for i in range(20)}
+    whole = outcome(cell(GRADES, worded(answers)), "kappa_floor", 0.5)
     assert whole.outcome == "pass"
     # 4 of 48 calls are missing: 8.3%.
-    gaps = {f"gap{i}": ["?", "YES"] for i in range(4)}
-    found = outcome(cell(YES_NO, worded({**answers, **gaps})), "kappa_floor", 0.5)
+    gaps = {f"gap{i}": ["?", "1"] for i in range(4)}
+    found = outcome(cell(GRADES, worded({**answers, **gaps})), "kappa_floor", 0.5)
     assert found.outcome == "inconclusive"
     assert found.findings[0].reason == ("8.3% of the replies are missing; no worst case is known")
 
@@ -291,3 +314,48 @@ def test_a_failed_bar_outweighs_an_inconclusive_one() -> None:
     found = outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8)
     assert [finding.outcome for finding in found.findings] == ["fail", "pass", "inconclusive"]
     assert found.outcome == "fail"
+
+
+RIGHT, FIRST = ("A", "B"), ("A", "A")
+
+
+@pytest.mark.parametrize("policy", BOTH)
+def test_a_threshold_beyond_the_range_clears_no_ceiling(policy: Policy) -> None:
+    # Always A: half right at every distance. 40 tasks of five pairs: the upper limit of one half
+    # is below 0.75 at both distances, so that the threshold is above 2 with confidence.
+    of = cell(LADDER, climb(1, [FIRST] * 200) + climb(2, [FIRST] * 200))
+    assert outcome(of, "detection_threshold_ceiling", 2, policy=policy).outcome == "fail"
+    assert outcome(of, "detection_threshold_ceiling", 5, policy=policy).outcome == "fail"
+
+
+def test_a_threshold_below_the_range_may_clear_a_bar_that_its_end_does_not() -> None:
+    of = cell(LADDER, climb(1, [RIGHT] * 200))
+    assert outcome(of, "detection_threshold_ceiling", 1).outcome == "pass"
+    below = outcome(of, "detection_threshold_ceiling", 0.5)
+    assert below.outcome == "inconclusive"
+    assert below.findings[0].reason == "nothing below 1 was run"
+
+
+def test_under_confident_the_upper_bound_of_the_threshold_must_clear() -> None:
+    # Without an error: 40 tasks bound it at the first step, 10 tasks (lower bound of the rate
+    # below 0.75, see stats) do not bound it at all.
+    many, few = (cell(LADDER, climb(1, [RIGHT] * pairs)) for pairs in (200, 50))
+    name = "detection_threshold_ceiling"
+    assert outcome(many, name, 1, policy="confident").outcome == "pass"
+    found = outcome(few, name, 1, policy="confident")
+    assert found.outcome == "inconclusive"
+    assert "the 95% interval 0.000 to > 1 straddles the bar 1" in str(found.warnings)
+
+
+def test_what_cannot_be_computed_says_the_same_of_every_condition() -> None:
+    of = cell(LADDER, [judgment("p", "A", condition={"distance": 1, "subset": "same"}, label="1")])
+    found = outcome(of, "target_sensitivity_floor", 0.5, distance=1)
+    assert found.outcome == "inconclusive"
+    assert found.findings[0].reason == "1 of 1 pairs were not run in both orders"
+
+
+def test_so_does_a_tradeoff() -> None:
+    where = {"distance": 1, "subset": "same", "arm": "strict"}
+    of = cell(CRITERION, [judgment("p", "A", condition=where, label="1")])
+    reasons = {f.reason for f in outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8).findings}
+    assert reasons == {"1 of 1 pairs were not run in both orders"}

@@ -13,16 +13,21 @@ from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
+from tests.shipped import CASSETTES
 
 WHOLE = tuple(sorted(builtin_suites()))
-PUBLISHED = tuple(name if name == "vacuum" else f"{name}@published" for name in WHOLE)
+# Suites without such a preset are small: they are recorded whole.
+PUBLISHED = tuple(
+    f"{name}@published" if "published" in presets_of(path) else name
+    for name, path in sorted(builtin_suites().items())
+)
 # What the recordings of each profile cover.
 SHIPPED = {
-    "clean": (*WHOLE, "factuality@inverted"),
-    "mixed": (*WHOLE, "factuality@inverted"),
+    "clean": (*WHOLE, "factuality@inverted", "ladder-fine@pooled"),
+    "mixed": (*WHOLE, "factuality@inverted", "ladder-fine@pooled"),
     "noisy": PUBLISHED,
     "positional": PUBLISHED,
 }
@@ -35,8 +40,8 @@ def suite_named(name: str) -> Suite:
 
 def recordings(suite: Suite, folder: Path) -> dict[str, Path]:
     """The cassettes that hold the trials of a suite, by name of the recording."""
-    names = sorted({template.shared_with or suite.base for template in suite.templates})
-    return {name: folder / f"{name}.jsonl" for name in names}
+    names = {suite.recorded_as(item, t) for item in suite.items for t in suite.templates}
+    return {name: folder / f"{name}.jsonl" for name in sorted(names)}
 
 
 def measured(
@@ -59,7 +64,7 @@ def measured(
 def replayed(profile: str, name: str) -> Measurement:
     suite = suite_named(name)
     judge = judge_from_name(f"embedded:{profile}")
-    return measured(judge, suite, recordings(suite, builtin_cassettes() / profile))
+    return measured(judge, suite, recordings(suite, CASSETTES / profile))
 
 
 def checked(measurement: Measurement, policy: Policy = "estimate") -> SuiteSheet:

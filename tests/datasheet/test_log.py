@@ -66,6 +66,10 @@ designs = st.builds(
     pairs=st.one_of(
         st.sampled_from(["ring", "all"]), st.lists(st.tuples(name, name), max_size=3).map(tuple)
     ),
+    others=st.booleans(),
+    cut=st.one_of(st.none(), name),
+    excluded=st.lists(st.tuples(name, name), max_size=2).map(tuple),
+    unsure=st.lists(st.tuples(name, name), max_size=2).map(tuple),
 )
 
 

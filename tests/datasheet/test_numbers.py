@@ -36,3 +36,33 @@ def test_counts_show_numerator_and_denominator(count: float | None, n: int, show
 
 def test_an_interval_shows_both_ends() -> None:
     assert numbers.interval(Interval("wilson", 0.51011, 1.0)) == "[0.510, 1.000]"
+
+
+# A censored number is the end of the range that was run, and says on which side the truth lies.
+@pytest.mark.parametrize(
+    ("value", "flags", "shown"),
+    [
+        (1.0, ("left-censored",), "<= 1"),
+        (5.0, ("right-censored",), "> 5"),
+        (0.25, ("left-censored", "upper end right-censored"), "<= 0.25"),
+        (2.5, ("upper end right-censored",), "2.500"),
+    ],
+)
+def test_a_censored_value_shows_on_which_side_it_lies(
+    value: float, flags: tuple[str, ...], shown: str
+) -> None:
+    assert numbers.value(Estimate("detection_threshold", "s", value=value, flags=flags)) == shown
+
+
+@pytest.mark.parametrize(
+    ("ends", "flags", "shown"),
+    [
+        ((1.0, 2.5), ("lower end left-censored",), "[<= 1, 2.500]"),
+        ((2.5, 5.0), ("right-censored", "upper end right-censored"), "[2.500, > 5]"),
+        ((0.0, 1.0), ("left-censored", "upper end left-censored"), "[0.000, <= 1]"),
+    ],
+)
+def test_censored_ends_of_an_interval_show_it_likewise(
+    ends: tuple[float, float], flags: tuple[str, ...], shown: str
+) -> None:
+    assert numbers.interval(Interval("task-bootstrap", *ends), flags) == shown

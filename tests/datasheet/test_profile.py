@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.datasheet.profile import profile_sketch
+from pytest_judgesense.datasheet import profile
+from pytest_judgesense.datasheet.profile import RULES, profile_sketch
 from pytest_judgesense.stats.estimate import Estimate
 
 
@@ -38,10 +39,15 @@ def instrument(
         (instrument(0.19, 0.8, 0.19, 0.6), "positional"),
         (instrument(0.2, 0.8, 0.19, 0.6), "presentation-conflicted"),
         (instrument(0.19, 0.8, 0.2, 0.6), "mixed stable-positional"),
-        # RFP0 below 0.1: nothing to describe.
-        (instrument(0.1, 0.09, 0.0, 0.09), ""),
+        # RFP0 below 0.1: no preference to describe, but a dark current between 0.05 and 0.2.
+        (instrument(0.1, 0.09, 0.0, 0.09), "faint dark current"),
         (instrument(0.05), "vacuum-clean"),
-        (instrument(0.051), ""),
+        (instrument(0.051), "faint dark current"),
+        (instrument(0.199), "faint dark current"),
+        (instrument(0.2), "strong dark current"),
+        # SCS alone is no preference for a position: the dark current keeps its word.
+        (instrument(0.1, 0.5, 0.45, 0.05), "faint dark current"),
+        (instrument(0.3, 0.5, 0.45, 0.05), "strong dark current"),
     ],
 )
 def test_the_words_of_the_instrument(estimates: list[Estimate], sketch: str) -> None:
@@ -90,6 +96,13 @@ def test_a_degenerate_suite_is_named_and_is_no_stability() -> None:
 def test_habits_begin_above_their_limit(measure: str, limit: float, word: str) -> None:
     assert profile_sketch([of(measure, limit)]) == ""
     assert profile_sketch([of(measure, limit + 0.001)]) == word
+
+
+def test_every_rule_has_a_word_of_its_own_and_the_module_lists_it() -> None:
+    words = [rule.word for rule in RULES]
+    assert len(set(words)) == len(words)
+    assert profile.__doc__ is not None
+    assert all(word in profile.__doc__ for word in words)
 
 
 def test_what_was_not_measured_has_no_words() -> None:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.datasheet.sheet import Calls, CheckLine, SuiteSheet, merge_parts
+from pytest_judgesense.errors import InternalError
 from pytest_judgesense.stats.estimate import Estimate
 
 
@@ -104,3 +106,22 @@ def test_a_judge_without_recordings_has_no_dates() -> None:
     one = replace(part("a", "vacuum"), recorded=None)
     (judge,) = merge_parts([one], seed=1, mode="live", versions={}).judges
     assert judge.recorded is None
+
+
+def test_a_datasheet_whose_false_preference_does_not_add_up_is_not_built() -> None:
+    # RFP0 = SCS + PFP + OSC/2 + Other: 0.5 = 0.25 + 0.125 + 0.25/2 + 0, and not 0.6.
+    terms = {
+        "stable_cross_sensitivity": 0.25,
+        "positional_false_preference": 0.125,
+        "one_sided_commit": 0.25,
+        "other_conflict": 0.0,
+    }
+
+    def sheet(raw: float) -> SuiteSheet:
+        values = {"raw_false_preference": raw, **terms}
+        estimates = tuple(Estimate(name, "ladder", value=v, n=8) for name, v in values.items())
+        return replace(part("a", "ladder"), estimates=estimates)
+
+    assert sheet(0.5).estimates
+    with pytest.raises(InternalError, match="does not add up on suite ladder"):
+        sheet(0.6)

@@ -187,6 +187,31 @@ def test_intervals_below_zero_do_not_run_together() -> None:
     assert "[-0.612, -0.401] [-0.633, -0.377]" in row
 
 
+def test_a_censored_threshold_is_shown_by_its_numbers_and_not_by_flags() -> None:
+    flags = ("left-censored", "lower end left-censored", "upper end right-censored")
+    clustered = Clustered("exact-curves", 1.0, 5.0, 0.95, 10, None, None, 0.0, 5.0)
+    row = next(
+        line
+        for line in lines_of(
+            [
+                part(
+                    estimate(
+                        "detection_threshold",
+                        value=1.0,
+                        count=None,
+                        interval=None,
+                        clustered=clustered,
+                        flags=flags,
+                    )
+                )
+            ]
+        )
+        if "detection_threshold" in line
+    )
+    assert row.split() == ["detection_threshold", "n", "200", "<=", "1", "[<=", "1,", ">", "5]"]
+    assert "censored" not in "".join(lines_of([part(estimate(flags=flags))]))
+
+
 def test_conditions_are_named_below_their_measure() -> None:
     found = [
         estimate("target_sensitivity"),

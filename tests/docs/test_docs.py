@@ -31,6 +31,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cli import _parser
+from pytest_judgesense.datasheet.profile import RULES
 from pytest_judgesense.datasheet.sheet import Calls
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
@@ -60,6 +61,7 @@ NOT_RUN = Counter(
         ("README.md", "needs the LLMBar results"): 1,
         ("start.md", "needs a key"): 1,
         ("judges.md", "needs a key"): 1,
+        ("suites.md", "needs a key"): 1,
         ("embedded-judge.md", "runs until Ctrl-C"): 1,
         ("embedded-judge.md", "needs the server above"): 1,
         ("recordings.md", "needs a GPU"): 1,
@@ -394,6 +396,11 @@ def test_measures() -> None:
         assert f"`{name}`" in page_text("measures.md").split("## All measures")[1]
 
 
+def test_the_rules_of_the_profile() -> None:
+    words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
+    assert words == [rule.word for rule in RULES]
+
+
 def test_suites() -> None:
     named = set(re.findall(r"--judge-suite ([a-z]+)(?:@[a-z-]+)?\b", TEXT))
     declared = {
@@ -441,12 +448,13 @@ def test_keys_of_suite_files() -> None:
         "## `[stimuli]`": schema.StimuliForm,
         "## `[design]`": schema.DesignForm,
         "## `[[templates]]`": schema.TemplateForm,
+        "## `[[equivalence]]`": schema.EquivalenceForm,
         "## `[presets.NAME]`": schema.PresetForm,
     }
     for heading, form in forms.items():
         keys = {info.alias or name for name, info in form.model_fields.items()}
         assert {row[0] for row in table_rows("suites.md", heading)} == keys, heading
-    for line in (schema.PairItem, schema.ContentItem, schema.LadderTask):
+    for line in (schema.PairItem, schema.ContentItem, schema.LadderTask, schema.QuarterTask):
         assert all(f"`{name}`" in text for name in line.model_fields)
 
 

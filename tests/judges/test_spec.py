@@ -51,7 +51,12 @@ def test_a_slug_is_safe_in_ids_and_file_names(name: str) -> None:
 def test_a_table_of_two_keys_is_a_judge_with_the_documented_defaults() -> None:
     judge = _declared(OPENAI)
     assert (judge.name, judge.provider, judge.model) == ("mine", "openai", "gpt")
-    assert judge.settings == {"temperature": 0.0, "max_tokens": 256, "seed": None}
+    assert judge.settings == {
+        "temperature": 0.0,
+        "max_tokens": 256,
+        "reasoning": None,
+        "seed": None,
+    }
     assert (judge.system, judge.system_role, judge.timeout_s) == (None, True, 120.0)
     assert (judge.base_url, judge.api_key_env, judge.prices) == (None, None, None)
 
@@ -64,6 +69,7 @@ def test_every_key_of_a_table_arrives() -> None:
             "api_key_env": "KEY",
             "temperature": 0.3,
             "max_tokens": 9,
+            "reasoning": "low",
             "seed": 4,
             "system": "Judge.",
             "system_role": False,
@@ -74,11 +80,21 @@ def test_every_key_of_a_table_arrives() -> None:
     )
     assert judge.base_url == "http://localhost:1/v1"
     assert judge.api_key_env == "KEY"
-    assert judge.settings == {"temperature": 0.3, "max_tokens": 9, "seed": 4}
+    assert judge.settings == {
+        "temperature": 0.3,
+        "max_tokens": 9,
+        "reasoning": "low",
+        "seed": 4,
+    }
     assert (judge.system, judge.system_role, judge.timeout_s) == ("Judge.", False, 2.5)
     assert (judge.prompts.pairwise, judge.prompts.strict) == ("p", "s")
     assert judge.prompts.paraphrases == {"*": ("x", "y")}
     assert judge.prices == Prices(1.5, 3.0)
+
+
+def test_a_judge_that_reasons_is_sent_no_temperature_unless_one_is_declared() -> None:
+    assert _declared({**OPENAI, "reasoning": "low"}).temperature is None
+    assert _declared({**OPENAI, "reasoning": "low", "temperature": 1.0}).temperature == 1.0
 
 
 def test_wordings_may_be_given_for_each_suite() -> None:
@@ -116,6 +132,12 @@ def test_one_wording_is_nothing_to_compare() -> None:
         ({"temprature": 0.1}, "temprature"),
         ({"temperature": -1}, "temperature"),
         ({"max_tokens": 0}, "max_tokens"),
+        ({"reasoning": 1024, "max_tokens": 2048}, "a word for openai"),
+        (
+            {"provider": "anthropic", "model": "m", "reasoning": "low"},
+            "a number of tokens for anthropic",
+        ),
+        ({"provider": "anthropic", "model": "m", "reasoning": 256}, "it is below max_tokens"),
         ({"timeout_s": 0}, "timeout_s"),
         ({"prompts": {"pairwize": "x"}}, "prompts.pairwize"),
         ({"prices": {"prompt": 1}}, "prices.completion"),

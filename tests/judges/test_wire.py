@@ -70,6 +70,16 @@ def test_what_is_not_set_is_not_sent(wire: Wire) -> None:
     assert "seed" not in _body(wire)
 
 
+def test_reasoning_is_sent_as_each_provider_has_it_and_not_unless_it_is_set() -> None:
+    asked = _body(OPENAI, replace(SPEC, reasoning="low"))
+    assert (asked["reasoning_effort"], asked["max_completion_tokens"]) == ("low", 16)
+    assert "max_tokens" not in asked
+    thinking = _body(ANTHROPIC, replace(SPEC, reasoning=8))["thinking"]
+    assert thinking == {"type": "enabled", "budget_tokens": 8}
+    assert not {"reasoning_effort", "max_completion_tokens"} & _body(OPENAI).keys()
+    assert "thinking" not in _body(ANTHROPIC)
+
+
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
 def test_a_temperature_of_zero_is_sent(wire: Wire) -> None:
     assert _body(wire, replace(SPEC, temperature=0.0))["temperature"] == 0.0

@@ -93,6 +93,12 @@ def both_orders(
     ]
 
 
+def climb(distance: float, slots: Iterable[tuple[str, str]], **given: Any) -> list[Judgment]:
+    """Pairs at a distance, content 1 the better one, five to a task."""
+    where = {"distance": distance, "subset": "same", **given}
+    return both_orders(f"d{distance}-", slots, condition=where, label="1", of_cluster=5)
+
+
 def cell(design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
     return Cell("j", "s", design, tuple(judgments), seed)
 

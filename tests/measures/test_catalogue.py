@@ -14,7 +14,8 @@ NAMED = set(
     """jss flip_rate kappa repeat_flip_rate agreement dark_current raw_false_preference
     stable_cross_sensitivity positional_false_preference one_sided_commit other_conflict
     no_preference target_sensitivity tie_rate criterion_shift miss_by_tie side_bias unparsed_rate
-    order_stable order_positional order_one_sided order_tied""".split()
+    order_stable order_positional order_one_sided order_tied target_sensitivity_decisive
+    wrong_choice d_prime detection_threshold filler_preference plain_preference""".split()
 )
 
 

@@ -26,6 +26,15 @@ def test_dark_current_stands_by_category_beside_the_pooled_one() -> None:
     assert estimate(of, "dark_current").value == 0.5
 
 
+def test_vacuum_under_two_prompts_has_a_dark_current_under_each() -> None:
+    judgments = both_orders("v", [("A", "B")], condition={"arm": "baseline"}, template="baseline")
+    judgments += both_orders("v", [("tie", "B")], condition={"arm": "strict"}, template="strict")
+    of = cell(VACUUM, judgments)
+    assert estimate(of, "dark_current", arm="baseline").value == 1.0
+    assert estimate(of, "dark_current", arm="strict").value == 0.5
+    assert estimate(of, "tie_rate", arm="strict").value == 0.5
+
+
 def test_dark_current_with_missing_replies_says_how_many_and_bounds_them() -> None:
     # 1 of 2 verdicts decisive; over all 4 calls 1/4 to 3/4.
     of = cell(VACUUM, both_orders("v", [("A", "tie"), ("?", "!")]))
@@ -115,7 +124,7 @@ def test_a_ladder_of_equals_has_no_sensitivity_and_says_so() -> None:
 def test_same_quality_pairs_in_one_order_have_no_decomposition() -> None:
     of = cell(LADDER, [judgment("p", "A", condition=SAME)])
     found = estimate(of, "raw_false_preference")
-    assert found.unavailable == "same-quality pairs were not run in both orders"
+    assert found.unavailable == "1 of 1 pairs were not run in both orders"
 
 
 def armed(arm: str, slots: list[tuple[str, str]]) -> list[Judgment]:

@@ -12,10 +12,12 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.stats.estimate import Estimate
 
-from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of
+from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of, worded
 
 # These count an unparsed reply themselves: only a failed call is missing to them.
 OF_REPLIES = {"agreement", "unparsed_rate"}
+# And this one counts the failed calls: nothing is missing to it.
+OF_CALLS = {"failed_rate"}
 DESIGNS = {
     "labels": (YES_NO, ["YES", "NO"]),
     "grades": (GRADES, list("12345")),
@@ -59,7 +61,7 @@ def incomplete(draw: st.DrawFn, kind: str) -> Cell:
 def bracketed(before: Cell, after: Cell, of_replies: bool) -> None:
     filled = {(e.measure, tuple(e.condition.items())): e for e in estimate_all(after)}
     for estimate in estimate_all(before):
-        if (estimate.measure in OF_REPLIES) != of_replies:
+        if estimate.measure in OF_CALLS or (estimate.measure in OF_REPLIES) != of_replies:
             continue
         missing = estimate.missing
         value = filled[estimate.measure, tuple(estimate.condition.items())].value
@@ -71,8 +73,12 @@ def bracketed(before: Cell, after: Cell, of_replies: bool) -> None:
 
 
 def unbounded(estimate: Estimate) -> bool:
-    """Whether the measure claims no worst case: it is no rate, or had nothing to go by at all."""
-    return estimate.measure == "kappa" or estimate.value is None
+    """Whether the measure claims no worst case: it is no rate, or had nothing to go by at all.
+
+    The worst case of a threshold may lie beyond the range that was run.
+    """
+    unbounded = ("kappa", "kappa_quadratic", "detection_threshold")
+    return estimate.measure in unbounded or estimate.value is None
 
 
 @settings(deadline=None, max_examples=100)
@@ -111,7 +117,7 @@ def test_what_was_not_measured_is_unavailable_with_a_reason_and_never_a_number(
     before = data.draw(incomplete(kind))
     silent = [answered(j, "?", pairwise=False) for j in before.judgments]
     for estimate in estimate_all(cell(before.design, silent)):
-        if estimate.measure in OF_REPLIES:
+        if estimate.measure in OF_REPLIES | OF_CALLS:
             continue
         assert estimate.value is None
         assert estimate.unavailable
@@ -138,3 +144,29 @@ def test_without_missing_replies_both_bounds_are_the_value(data: st.DataObject, 
         if estimate.value is not None and missing.lower_bound is not None:
             assert missing.lower_bound == missing.upper_bound
             assert abs(missing.lower_bound - estimate.value) < 1e-12
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), st.sampled_from(["labels", "slots"]))
+def test_kappa_of_two_labels_has_its_worst_cases_pooled_and_by_pair(
+    data: st.DataObject, kind: str
+) -> None:
+    before = data.draw(incomplete(kind))
+    kappas = [e for e in estimate_all(before) if e.measure == "kappa" and e.value is not None]
+    for estimate in kappas:
+        lower, upper = estimate.missing.lower_bound, estimate.missing.upper_bound
+        assert lower is not None
+        assert upper is not None
+        assert -1 <= lower <= upper <= 1
+
+
+def test_where_a_tie_is_a_verdict_kappa_has_no_worst_case() -> None:
+    gaps = {"a": ["A", "A"], "b": ["B", "B"], "c": ["A", "?"]}
+    for others, bounded in ((False, True), (True, False)):
+        design = replace(YES_NO, labels=("A", "B"), others=others)
+        (kappa,) = [
+            e
+            for e in estimate_all(cell(design, worded(gaps)))
+            if e.measure == "kappa" and not e.condition
+        ]
+        assert (kappa.missing.lower_bound is not None) == bounded

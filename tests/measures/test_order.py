@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_judgesense.errors import InternalError
+from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.stats.proportions import wilson
 
 from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment
@@ -143,3 +148,71 @@ def test_the_worst_cases_of_side_bias_are_those_of_the_share_folded() -> None:
     of = cell(SLOTS, [*both_orders("p", [("A", "A"), ("A", "B")]), judgment("q", "?")])
     missing = estimate(of, "side_bias").missing
     assert (missing.lower_bound, missing.upper_bound) == pytest.approx((0.1, 0.3))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from(["A", "B", "tie", "abstain", "?", "!"])] * 2),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_the_decomposition_adds_up_whatever_the_answers(slots: list[tuple[str, str]]) -> None:
+    of = cell(LADDER, both_orders("p", slots, condition=SAME))
+    verify_identity(estimate_all(of))
+
+
+@pytest.mark.parametrize("subset", [{}, {"subset": "different"}])
+def test_numbers_that_do_not_add_up_are_an_internal_error(subset: dict[str, str]) -> None:
+    judgments = both_orders("s", [("A", "A"), ("A", "B")], condition=SAME)
+    other = {"distance": 0, "subset": "different"}
+    judgments += both_orders("d", [("A", "tie")], condition=other)
+    estimates = estimate_all(cell(LADDER, judgments))
+    wrong = [
+        replace(e, value=(e.value or 0) + 0.01)
+        if e.measure == "positional_false_preference" and dict(e.condition) == subset
+        else e
+        for e in estimates
+    ]
+    verify_identity(estimates)
+    with pytest.raises(InternalError, match=r"RFP0 = SCS \+ PFP \+ OSC/2 \+ Other"):
+        verify_identity(wrong)
+
+
+def test_terms_that_were_not_measured_contradict_nothing() -> None:
+    of = cell(LADDER, both_orders("p", [("?", "!")], condition=SAME))
+    verify_identity(estimate_all(of))
+
+
+@pytest.mark.parametrize(
+    ("slots", "rate", "flags"),
+    [
+        # Two pairs, both orders: what decides is whether the answers follow the slot.
+        ([("A", "A"), ("A", "A")], 1.0, ("one slot throughout",)),
+        ([("B", "B"), ("B", "tie")], 0.0, ("one slot throughout",)),
+        ([("A", "B"), ("A", "B")], 0.5, ("one content throughout",)),  # content 1 four times
+        ([("A", "B"), ("B", "A")], 0.5, ()),
+        ([("A", "tie"), ("A", "tie")], 1.0, ("one presentation order only",)),
+    ],
+)
+def test_the_first_slot_rate_tells_a_slot_from_a_content(
+    slots: list[tuple[str, str]], rate: float, flags: tuple[str, ...]
+) -> None:
+    found = estimate(cell(VACUUM, both_orders("p", slots)), "first_slot_rate")
+    assert (found.value, found.flags) == (rate, flags)
+
+
+def test_one_order_does_not_tell_a_slot_from_a_content() -> None:
+    of = cell(SLOTS, [judgment(f"i{i}", "A", order="ab") for i in range(3)])
+    assert estimate(of, "first_slot_rate").flags == ("one presentation order only",)
+
+
+def test_without_a_decisive_answer_there_is_no_first_slot_rate() -> None:
+    found = estimate(cell(VACUUM, both_orders("p", [("tie", "tie")])), "first_slot_rate")
+    assert (found.value, found.unavailable) == (None, "no decisive answer")
+
+
+def test_a_judge_that_is_right_about_one_content_throughout_is_not_flagged() -> None:
+    of = cell(VACUUM, both_orders("p", [("A", "B"), ("A", "B")], label="1"))
+    assert estimate(of, "first_slot_rate").flags == ()

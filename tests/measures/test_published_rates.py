@@ -103,7 +103,7 @@ def table_1(row: dict[str, Any], seed: int = 0) -> Cell:
 
 @pytest.mark.parametrize("row", TABLE_1, ids=name)
 def test_a_row_of_table_1_comes_out_of_judgments(row: dict[str, Any]) -> None:
-    jss, flips, _ = wording_estimates(table_1(row))
+    jss, flips, *_ = wording_estimates(table_1(row))
     assert (jss.count, jss.n) == (row["n"] - row["flips"], row["n"])
     assert flips.count == row["flips"]
     assert jss.value is not None
@@ -121,3 +121,11 @@ def test_the_bootstrap_of_gpt_4o_is_within_the_noise_of_the_printed_one() -> Non
     intervals = [wording_estimates(table_1(row, seed))[0].interval for seed in range(9)]
     ends = np.mean([(i.lower, i.upper) for i in intervals if i is not None], axis=0)
     assert ends == pytest.approx(row["interval"], abs=0.005)
+
+
+def test_the_published_d_prime_comes_out_of_judgments() -> None:
+    # Llama8B at distance 5: 10 of 10 in slot 1 and 0 of 10 in slot 2 (note of the reference file).
+    row = next(r for r in PUBLISHED["judge_datasheet"]["rows"] if r["measure"] == "d_prime")
+    found = estimate(CELLS[row["judge"]]["ladder"], "d_prime", distance=row["delta"])
+    assert (found.n, found.unit) == (row["n"], row["unit"])
+    assert found.value == pytest.approx(row["estimate"], abs=5e-5)

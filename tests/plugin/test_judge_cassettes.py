@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pytest_judgesense.suites.builtin import builtin_cassettes
+from tests.shipped import CASSETTES
 
 from .project import TRIALS, Project, run
 
@@ -50,7 +50,7 @@ def test_an_own_recording_goes_before_the_shipped_one(pytester: pytest.Pytester)
 
 
 def test_recording_never_writes_to_the_installation(pytester: pytest.Pytester) -> None:
-    shipped = builtin_cassettes() / "noisy" / "vacuum.jsonl"
+    shipped = CASSETTES / "noisy" / "vacuum.jsonl"
     before = hashlib.sha256(shipped.read_bytes()).hexdigest()
     modified = shipped.stat().st_mtime_ns
     arguments = ["--judge-suite", "vacuum", "--judge-name", "embedded:noisy"]

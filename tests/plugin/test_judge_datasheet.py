@@ -85,7 +85,8 @@ def test_unparsed_replies_are_counted_and_bounded(project: Project) -> None:
     project.record()
     project.run("parity.suite.toml", "--judge-datasheet", "x.json")
     sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
-    (jss,) = [m for m in sheet["judges"][0]["measures"] if m["measure"] == "jss"]
+    measures = sheet["judges"][0]["measures"]
+    (jss,) = [m for m in measures if m["measure"] == "jss" and not m["condition"]]
     # 16 pairs remain, 14 agree; the two that are missing may disagree or agree: 14/18, 16/18.
     assert (jss["count"], jss["n"]) == (14, 16)
     assert jss["missing"] == {

@@ -24,7 +24,8 @@ def _sheet(project: Project, *arguments: str) -> dict[str, Any]:
 
 
 def _bootstrap(sheet: dict[str, Any]) -> tuple[float, float]:
-    (jss,) = [m for m in sheet["judges"][0]["measures"] if m["measure"] == "jss"]
+    measures = sheet["judges"][0]["measures"]
+    (jss,) = [m for m in measures if m["measure"] == "jss" and not m["condition"]]
     assert "bootstrap" in jss["interval"]["method"]
     return jss["interval"]["lower"], jss["interval"]["upper"]
 

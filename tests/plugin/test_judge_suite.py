@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import pytest_judgesense
-from pytest_judgesense.suites.builtin import builtin_cassettes, builtin_suites
+from pytest_judgesense.suites.builtin import builtin_suites
+from tests.shipped import CASSETTES
 
 from .project import PYTHON_JUDGE, ids, no_traceback, parity_suite, run
 
@@ -53,11 +55,11 @@ def test_ids_begin_alike_when_the_installation_lies_inside_rootdir(
     site = pytester.path / "venv" / "lib" / "site-packages"
     package = site / "pytest_judgesense"
     source = Path(pytest_judgesense.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "_data")
-    shutil.copytree(source, package, ignore=ignored)
-    suites = builtin_suites()["coherence"].parent
-    shutil.copytree(suites, package / "_data" / "suites" / "coherence")
-    shutil.copytree(builtin_cassettes() / "clean", package / "_data" / "cassettes" / "clean")
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    with zipfile.ZipFile(package / "data.zip", "w") as archive:
+        for path in builtin_suites()["coherence"].parent.iterdir():
+            archive.write(path, f"suites/coherence/{path.name}")
+        archive.write(CASSETTES / "clean" / "coherence.jsonl", "cassettes/clean/coherence.jsonl")
     monkeypatch.setenv("PYTHONPATH", str(site))
     pytester.makeconftest(
         "import pytest_judgesense\n"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from pytest_judgesense.stats.agreement import cohen_kappa, confusion, weighted_kappa
+from pytest_judgesense.stats.agreement import (
+    cohen_kappa,
+    confusion,
+    kappa_bounds,
+    table_kappa,
+    weighted_kappa,
+)
 
 LABELS = ("1", "2", "3", "4", "5")
 STREAMS = st.lists(
@@ -112,3 +119,48 @@ def test_malformed_streams_are_refused() -> None:
         weighted_kappa("AB", "AC", "AB")
     with pytest.raises(ValueError, match="differ from each other"):
         confusion("AB", "AB", "AAB")
+
+
+GAPPED = st.lists(
+    st.tuples(st.sampled_from(["Y", "N", None]), st.sampled_from(["Y", "N", None])), max_size=7
+)
+
+
+def completions(stream: list[str | None]) -> list[list[str]]:
+    """Every way to put Y or N in the place of what is missing."""
+    return [list(whole) for whole in product(*([x] if x else ["Y", "N"] for x in stream))]
+
+
+@given(GAPPED)
+def test_the_bounds_of_kappa_are_the_extremes_over_all_completions(
+    pairs: list[tuple[str | None, str | None]],
+) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    kappas = [cohen_kappa(a, b) for a in completions(first) for b in completions(second)]
+    defined = [kappa for kappa in kappas if kappa is not None]
+    bounds = kappa_bounds(first, second, ("Y", "N"))
+    if not defined:
+        assert bounds is None
+    else:
+        assert bounds == pytest.approx((min(defined), max(defined)), abs=1e-12)
+
+
+def test_the_bounds_of_kappa_by_hand() -> None:
+    # Y-Y, N-N and Y-?. Completed Y-Y all agree: kappa 1. Completed Y-N: p_o = 2/3, rows 2 Y 1 N,
+    # columns 1 Y 2 N, p_e = (2 + 2)/9: (6/9 - 4/9) / (5/9) = 2/5.
+    assert kappa_bounds("YNY", ["Y", "N", None], ("Y", "N")) == pytest.approx((0.4, 1.0))
+    # Y-Y and Y-?: Y-Y leaves kappa 0/0; Y-N gives p_o = p_e = 1/2, kappa 0.
+    assert kappa_bounds("YY", ["Y", None], ("Y", "N")) == (0.0, 0.0)
+
+
+def test_a_label_that_is_none_of_the_two_is_refused() -> None:
+    with pytest.raises(ValueError, match="tie"):
+        kappa_bounds(["Y", "tie"], ["Y", "N"], ("Y", "N"))
+
+
+@given(STREAMS)
+def test_the_kappa_of_a_table_is_that_of_its_streams(pairs: Pairs) -> None:
+    first, second = streams(pairs)
+    table = confusion(first, second, LABELS)
+    assert table_kappa(table) == cohen_kappa(first, second)
+    assert table_kappa(table, quadratic=True) == weighted_kappa(first, second, LABELS)

@@ -66,20 +66,40 @@ PAIRS: list[dict[str, Any]] = [
 ]
 
 
+def ladder_text(kind: str, level: int) -> str:
+    """A text of five sentences of one word: ``kind`` 1 to ``level``, then padding."""
+    return " ".join(f"{kind if i <= level else kind.lower()}{i}." for i in range(1, 6))
+
+
 def ladder_task(name: str = "note") -> dict[str, Any]:
-    """A task whose text at level q is ``Lq``, so that a pair shows its levels to a test."""
+    """A task whose text at level q is ``L1. ... Lq.`` and padding: a pair shows its levels."""
     return {
         "id": name,
         "task": "Write a note.",
         "elements": [f"element {i}" for i in range(1, 6)],
-        "levels": [f"L{q}" for q in range(6)],
-        "rewordings": [f"R{q}" for q in range(6)],
+        "levels": [ladder_text("L", q) for q in range(6)],
+        "rewordings": [ladder_text("R", q) for q in range(6)],
         "alternatives": [
-            {"elements": [3], "text": "X1"},
-            {"elements": [2, 5], "text": "X2"},
-            {"elements": [1, 4, 5], "text": "X3"},
+            {"elements": [3], "text": "X1. x. x. x. x."},
+            {"elements": [2, 5], "text": "X2. x. x. x. x."},
+            {"elements": [1, 4, 5], "text": "X3. x. x. x. x."},
         ],
-        "fillers": [{"level": 2, "text": "F2"}, {"level": 3, "text": "F3"}],
+        "fillers": [
+            {"level": 2, "text": "F2. f. f. f. f."},
+            {"level": 3, "text": "F3. f. f. f. f."},
+        ],
+    }
+
+
+def quarter_task(name: str = "note") -> dict[str, Any]:
+    """A task of two elements of which the second has four parts, ``Q1`` to ``Q4`` in its texts."""
+    return {
+        "id": name,
+        "task": "Write a note.",
+        "elements": ["greeting", "place"],
+        "parted": 2,
+        "parts": ["street", "house", "floor", "door"],
+        "quarters": [ladder_text("Q", q) for q in range(5)],
     }
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
+from tests.shipped import CASSETTES
 
 ROOT = Path(__file__).parents[2]
-CASSETTES = ROOT / "cassettes"
+
 # Section B of the issue names them.
 NAMES = [
     "coherence",
@@ -20,6 +21,7 @@ NAMES = [
     "debate",
     "factuality",
     "ladder",
+    "ladder-fine",
     "preference",
     "relevance",
     "vacuum",

@@ -313,6 +313,49 @@ def test_no_two_tasks_of_the_ladder_are_alike() -> None:
         assert set(one["elements"]) != set(other["elements"])
 
 
+# --- ladder-fine -----------------------------------------------------------------------------
+
+FINE = _lines("ladder-fine", "tasks.jsonl")
+
+
+def test_the_fine_ladder_has_ten_tasks_two_pairs_a_distance_and_both_orders() -> None:
+    # 10 tasks x 2 pairs x 3 distances x 2 orders.
+    suite = _suite("ladder-fine")
+    counts = Counter(item.condition["distance"] for item in suite.items)
+    assert counts == {0.25: 20, 0.5: 20, 0.75: 20}
+    trials = plan_trials(suite)
+    assert len(trials) == 120
+    assert len({trial.cluster for trial in trials}) == 10
+
+
+def test_the_fine_ladder_is_pooled_with_the_whole_steps_of_the_ladder() -> None:
+    # 60 pairs in quarters and, of 20 tasks, 15 pairs at distance 1 to 5: the ladder's own trials.
+    suite, ladder = _suite("ladder-fine", "pooled"), _suite("ladder")
+    assert len(suite.items) == 60 + 300
+    shared = {t.id for t in plan_trials(suite)} & {t.id for t in plan_trials(ladder)}
+    assert len(shared) == 600
+    assert {item.cluster for item in _suite("ladder-fine").items} <= {t["id"] for t in TASKS}
+
+
+@pytest.mark.parametrize("task", FINE, ids=lambda task: task["id"])
+def test_quarter_k_states_the_first_k_parts_and_the_same_of_all_other_elements(
+    task: dict[str, Any],
+) -> None:
+    others = [e for i, e in enumerate(task["elements"], start=1) if i != task["parted"]]
+    held = [[covers(text, element) for element in others] for text in task["quarters"]]
+    for k, text in enumerate(task["quarters"]):
+        assert [covers(text, part) for part in task["parts"]] == [i < k for i in range(4)]
+        assert held[k] == held[0]
+    assert sum(held[0]) == 2
+
+
+@pytest.mark.parametrize("task", FINE, ids=lambda task: task["id"])
+def test_a_task_in_quarters_is_that_of_the_ladder_under_the_same_id(task: dict[str, Any]) -> None:
+    whole = next(one for one in TASKS if one["id"] == task["id"])
+    assert (task["task"], task["elements"]) == (whole["task"], whole["elements"])
+    assert len({len(text.split()) for text in task["quarters"]}) == 1
+
+
 # --- criterion -------------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ feature            definition
 =================  ==========================================================================
 coverage           number of required elements that one sentence of the text covers; a
                    sentence covers an element when it holds at least two thirds of the
-                   element's content stems
+                   element's content stems; an element with listed parts (``name: part;
+                   part``) counts as the share of its parts that are covered likewise
 query share        share of the query's content stems that occur in the text
 unsupported        number of content stems of a statement that its source does not hold
 cohesion           share of neighbouring sentences that are linked: they share a content
@@ -91,9 +92,22 @@ def covers(text: str, element: str) -> bool:
     )
 
 
-def coverage(text: str, elements: Sequence[str]) -> int:
-    """Number of ``elements`` that ``text`` covers."""
-    return sum(covers(text, element) for element in elements)
+def parts_of(element: str) -> list[str]:
+    """The parts that ``name: part; part; ...`` lists; none unless there are two or more."""
+    _, _, listed = element.partition(":")
+    parts = [part.strip() for part in listed.split(";") if part.strip()]
+    return parts if len(parts) > 1 else []
+
+
+def extent(text: str, element: str) -> float:
+    """How much of ``element`` is in ``text``: 0 or 1, or the covered share of its parts."""
+    parts = parts_of(element) or [element]
+    return sum(covers(text, part) for part in parts) / len(parts)
+
+
+def coverage(text: str, elements: Sequence[str]) -> float:
+    """Number of ``elements`` that ``text`` covers, partly covered ones as shares."""
+    return sum(extent(text, element) for element in elements)
 
 
 def query_share(text: str, query: str) -> float:

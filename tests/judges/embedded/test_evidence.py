@@ -12,7 +12,9 @@ from pytest_judgesense.judges.embedded.evidence import (
     content_stems,
     coverage,
     covers,
+    extent,
     linked,
+    parts_of,
     query_share,
     sentences,
     stem,
@@ -96,6 +98,34 @@ def test_coverage_counts_elements() -> None:
     assert coverage("The key opens the door. An outdoor tap has water.", elements) == 2
 
 
+# Two of four parts, each in a sentence of its own: 2/4; and an element without parts counts whole.
+def test_an_element_with_listed_parts_is_covered_by_the_share_of_them() -> None:
+    element = "return of books: place to leave them; latest day; charge; renewal by post"
+    text = "Leave them at this place. The latest day is Friday. Post is slow."
+    assert extent(text, element) == 0.5
+    assert extent(text, "latest day") == 1.0
+    assert coverage(text, [element, "latest day", "open branch"]) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("element", "parts"),
+    [
+        ("books: place; day", ["place", "day"]),
+        ("books: place; ", []),  # a single part is no list
+        ("books: place, day", []),
+        ("place; day", []),  # nothing that they are parts of
+        ("books", []),
+    ],
+)
+def test_parts_stand_behind_a_colon_and_between_semicolons(element: str, parts: list[str]) -> None:
+    assert parts_of(element) == parts
+
+
+def test_an_element_with_a_colon_alone_is_covered_as_before() -> None:
+    # date, start, hour: two of three stems.
+    assert extent("The start is at a late hour.", "date: start hour") == 1.0
+
+
 def test_query_share_is_the_part_of_the_query_that_occurs() -> None:
     # Stems of the query: repair, tear, tent; the text holds tear and tent.
     assert query_share("A tent with a tear.", "how to repair a tear in a tent") == pytest.approx(
@@ -140,6 +170,7 @@ def test_features_stay_within_their_ranges_whatever_the_text(a: str, b: str) -> 
     assert 0.0 <= query_share(a, b) <= 1.0
     assert 0.0 <= cohesion(a) <= 1.0
     assert coverage(a, [b]) in (0, 1)
+    assert 0.0 <= extent(a, f"{b}: {a}; {b}") <= 1.0
     assert unsupported(a, a) == 0
 
 

@@ -6,7 +6,6 @@ import json
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,8 +13,8 @@ import pytest
 
 from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, answer, serving
+from tests.shipped import CASSETTES
 
-CASSETTES = Path(__file__).parents[3] / "cassettes"
 PROMPT = (
     "<task>\nGreet.\nRequired elements:\n1. friendly hello\n</task>\n\n"
     "<response_a>\nA friendly hello to you.\n</response_a>\n\n<response_b>\nGo.\n</response_b>\n\n"

@@ -1,0 +1,52 @@
+"""``--judge-max-missing`` and its ini twin: how many replies may be missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from .project import Project, even, no_traceback
+
+
+def silent_on_two(prompt: str) -> str:
+    """Perfect, but without a verdict on the number 2 under the second wording: 1 of 18 calls."""
+    return "Who knows." if prompt.startswith("Tell whether 2 ") else even(prompt)
+
+
+@pytest.fixture
+def recorded(project: Project) -> Project:
+    # Two of 18 pairs lack a verdict: JSS 16/16, at the worst 16/18 = 0.889; 1/18 = 5.6% missing.
+    project.server.reply = silent_on_two
+    path = project.path / "parity.suite.toml"
+    path.write_text(path.read_text().replace("jss_floor = 0.8", "jss_floor = 0.9"))
+    project.record()
+    return project
+
+
+def test_more_than_five_percent_missing_leave_a_floor_undecided(recorded: Project) -> None:
+    result = recorded.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*jss_floor?0.9? of judge mine on parity: inconclusive*",
+            "*5.6% of the replies are missing; in the worst case it is 0.889*",
+        ]
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_the_share_may_be_chosen_by_the_option(recorded: Project, workers: str) -> None:
+    result = recorded.run("parity.suite.toml", "--judge-max-missing", "0.06", "-n", workers)
+    result.assert_outcomes(passed=1)
+
+
+def test_the_share_may_be_chosen_by_the_ini_file(recorded: Project) -> None:
+    recorded.pytester.makeini("[pytest]\njudge_max_missing = 0.06\n")
+    recorded.run("parity.suite.toml").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("share", ["1.5", "-0.1"])
+def test_a_share_is_a_number_from_0_to_1(recorded: Project, share: str) -> None:
+    result = recorded.run("parity.suite.toml", f"--judge-max-missing={share}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--judge-max-missing*is wrong*"])
+    no_traceback(result)

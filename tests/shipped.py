@@ -1,0 +1,7 @@
+"""Where the shipped recordings stand in the checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CASSETTES = Path(__file__).parents[1] / "cassettes"

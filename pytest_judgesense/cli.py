@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
     serve.set_defaults(run=_serve)
     _add_interchange(commands)
+    _add_debates(commands)
     return parser
 
 
@@ -135,6 +136,50 @@ def _add_interchange(commands: _Commands) -> None:
     merge.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
     merge.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
     merge.set_defaults(run=_merge)
+
+
+def _add_debates(commands: _Commands) -> None:
+    """Debates between two models."""
+    debates = commands.add_parser("debates", help="have two models debate")
+    actions = debates.add_subparsers(required=True, metavar="ACTION")
+    generate = actions.add_parser("generate", help="debate every topic twice, sides exchanged")
+    generate.add_argument(
+        "--debater",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="a declared judge or provider:model; given twice, the first begins as PRO",
+    )
+    generate.add_argument(
+        "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
+    )
+    generate.add_argument(
+        "--style",
+        default="analytical",
+        choices=["analytical", "creative", "persuasive", "technical"],
+    )
+    generate.add_argument("--temperature", type=float, default=0.1)
+    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N")
+    generate.add_argument("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    generate.set_defaults(run=_generate_debates)
+
+
+def _generate_debates(options: argparse.Namespace) -> int:
+    from pytest_judgesense.debating import generate_debates, read_topics
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+
+    return _print(
+        generate_debates(
+            resolve_judges(options.debater, declared_judges(Path.cwd()), {}),
+            read_topics(options.topics),
+            options.output,
+            options.judge_cassettes,
+            style=options.style,
+            temperature=options.temperature,
+            concurrency=options.judge_concurrency,
+        )
+    )
 
 
 def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:

@@ -18,7 +18,7 @@ from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet
 from pytest_judgesense.datasheet.standing import wording_analyses
-from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
@@ -33,13 +33,13 @@ from pytest_judgesense.judgment import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.ranking import material_of
+from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Measurement", "Mode", "cell_of", "measure"]
+__all__ = ["Measurement", "Mode", "cell_of", "measure", "ranking_among"]
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
@@ -198,6 +198,24 @@ def measure(
             *failures(judgments),
         ),
     )
+
+
+def ranking_among(measurements: Sequence[Measurement]) -> Ranking:
+    """The ranking of the configurations of several judges, measured on one suite of debates.
+
+    Raises:
+        UsageError: the suite has no debates.
+    """
+    materials = {one.judge.slug: material_of(one.cell) for one in measurements}
+    known = {slug: material for slug, material in sorted(materials.items()) if material}
+    suite, seed = measurements[0].suite, measurements[0].seed
+    if not known:
+        raise UsageError(
+            f"suite {suite.name} ranks no judges",
+            found=f'kind = "{suite.kind}"',
+            expected='a suite with kind = "debate" for ranked_first',
+        )
+    return ranking_of(suite.name, known, seed)[0]
 
 
 def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:

@@ -35,8 +35,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
+from pytest_judgesense.measurement import Measurement, measure, ranking_among
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
@@ -140,18 +139,12 @@ class Run:
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome, Measurement]:
-        """The outcome of a check; it enters the datasheet.
-
-        Args:
-            judge: the judge that is checked.
-            suite: what it is measured on.
-            check: the check.
-            rivals: the judges of the session, for a check that compares them.
-        """
+        """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
         if check.name == "ranked_first":
-            outcome = judge_ranking(check, self._ranking(rivals or [judge], suite), policy)
+            ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
+            outcome = judge_ranking(check, ranking_among(ranked), policy)
         else:
             share = self._settings.max_missing
             most_missing = MOST_MISSING if share is None else share
@@ -169,17 +162,6 @@ class Run:
         )
         self._pend(measurement, line)
         return outcome, measurement
-
-    def _ranking(self, judges: Sequence[JudgeSpec], suite: Suite) -> Ranking:
-        cells = {judge.slug: self.measurement(judge, suite).cell for judge in judges}
-        materials = {slug: material_of(cell) for slug, cell in sorted(cells.items())}
-        known = {slug: material for slug, material in materials.items() if material}
-        if not known:
-            raise UsageError(
-                f"ranked_first compares judges of debates, and suite {suite.name} has none",
-                expected='a suite with kind = "debate"',
-            )
-        return ranking_of(suite.name, known, self._settings.seed)[0]
 
     def explanation(self, outcome: Outcome, measurement: Measurement, nodeid: str) -> str:
         """Why a check did not pass."""

@@ -99,21 +99,20 @@ def joined(pieces: Iterable[Any], parts: Parts) -> str:
     return "".join(one if isinstance(one, str) else parts[one["part"]] for one in pieces)
 
 
-def read_parts(path: Path) -> tuple[dict[str, str], int]:
-    """The parts of a file and the bytes of its whole lines; nothing if there is no such file.
-
-    A last line without its end is left out: no exchange refers to it, for it was written first.
+def read_parts(path: Path) -> dict[str, str]:
+    """The parts of a file; none if there is no such file.
 
     Raises:
         BrokenCassette: a line is no part, or not the text that its digest names.
     """
     try:
-        data = path.read_bytes()
+        lines = path.read_bytes().split(b"\n")
     except (FileNotFoundError, NotADirectoryError):
-        return {}, 0
-    whole = data.rfind(b"\n") + 1
+        return {}
+    except OSError as error:
+        raise _broken_part(path, 1, str(error)) from error
     parts: dict[str, str] = {}
-    for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
+    for number, line in enumerate(filter(None, lines), start=1):
         try:
             value = json.loads(line)
             digest, text = value["part"], value["text"]
@@ -123,7 +122,7 @@ def read_parts(path: Path) -> tuple[dict[str, str], int]:
         if not right:
             raise _broken_part(path, number, f"a text that is not the one of {digest}")
         parts[digest] = text
-    return parts, whole
+    return parts
 
 
 def _broken_part(path: Path, number: int, found: str) -> BrokenCassette:

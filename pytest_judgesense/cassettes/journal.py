@@ -7,8 +7,8 @@ reader and is cut off by whoever records on; a last line that is closed and yet 
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
 and replaced in one step. Whatever fails, what was there stays byte for byte.
 
-Long parts of bodies stand in a file of their own (see `bodies`): while recording every one, in the
-final form those that bodies share. A part is always there before a line refers to it.
+In the final form the long parts that bodies share stand in a file of their own (see `bodies`). A
+part is always there before a line refers to it, and goes after the last that did.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
             line.
         CassetteError: the file cannot be opened.
     """
-    parts = read_parts(parts_path(path))[0]
+    parts = read_parts(parts_path(path))
     return [Exchange.from_entry(entry, parts) for _, entry in read_lines(path, parts)]
 
 
@@ -68,8 +68,8 @@ def read_lines(path: Path, parts: Parts) -> Iterator[Line]:
     return _read_tolerantly(path, _refuse_torn, parts)
 
 
-def rewrite(path: Path, exchanges: Iterable[Exchange]) -> dict[str, str]:
-    """Make ``exchanges`` the content of ``path``, at once or not at all; the parts they share.
+def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
+    """Make ``exchanges`` the content of ``path``, at once or not at all.
 
     A file that has this content already is not touched.
 
@@ -80,17 +80,16 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> dict[str, str]:
     shared = _shared_parts(given)
     digests = {text: digest for digest, text in shared.items()}
     data = "".join(f"{exchange.to_line(digests.get)}\n" for exchange in given).encode("utf-8")
-    beside, before = parts_path(path), read_parts(parts_path(path))[0]
+    beside, before = parts_path(path), read_parts(parts_path(path))
     # Until the lines are replaced, what the old ones refer to has to stay.
     if shared.keys() - before.keys():
         replace_content(beside, _part_lines({**before, **shared}))
     if _read(path) != data or not path.exists():
         replace_content(path, data)
-    if not shared:
-        beside.unlink(missing_ok=True)
-    elif _read(beside) != _part_lines(shared):
+    if not shared and before:
+        beside.unlink()
+    elif shared and _read(beside) != _part_lines(shared):
         replace_content(beside, _part_lines(shared))
-    return shared
 
 
 def _shared_parts(exchanges: Iterable[Exchange]) -> dict[str, str]:
@@ -148,7 +147,7 @@ class Journal:
 
     Attributes:
         path: the cassette.
-        parts: the long parts that are kept beside it.
+        parts: the long parts that stood beside it when it was opened.
         notice: what opening it had to mend, in one sentence; ``None`` if it was whole.
     """
 
@@ -163,8 +162,7 @@ class Journal:
         self._lock = Lock()
         self._is_ready = False
         torn: list[bytes] = []
-        self.parts, whole = read_parts(parts_path(path))
-        _cut_off(parts_path(path), whole)
+        self.parts = read_parts(parts_path(path))
         self._lines = list(
             _read_tolerantly(path, lambda _path, _number, rest: torn.append(rest), self.parts)
         )
@@ -206,15 +204,10 @@ class Journal:
         Raises:
             CassetteError: the file cannot be written; what it held stays.
         """
+        line = f"{exchange.to_line()}\n".encode()
         try:
             with self._lock:
-                new: dict[str, str] = {}
-                line = f"{exchange.to_line(lambda text: self._kept_apart(text, new))}\n".encode()
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                if new:
-                    with parts_path(self.path).open("ab", buffering=0) as file:
-                        _write_whole(file, _part_lines(new))
-                    self.parts |= new
                 with self.path.open("ab", buffering=0) as file:
                     _write_whole(file, line)
         except OSError as error:
@@ -226,28 +219,6 @@ class Journal:
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ) from error
-
-    def _kept_apart(self, text: str, new: dict[str, str]) -> str | None:
-        digest = part_digest(text)
-        known = self.parts.get(digest, new.setdefault(digest, text))
-        if digest in self.parts:
-            new.pop(digest, None)
-        return digest if known == text else None
-
-
-def _cut_off(path: Path, whole: int) -> None:
-    """Remove what stands behind the whole lines of a file of parts."""
-    try:
-        if path.exists() and path.stat().st_size > whole:
-            with path.open("r+b") as file:
-                file.truncate(whole)
-    except OSError as error:
-        raise CassetteError(
-            f"{path}: the last line was cut off in mid-write, and cannot be mended",
-            found=str(error),
-            expected="a file that can be written",
-            remedy="mend the permissions, and record on with --judge-mode record",
-        ) from error
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:

@@ -118,7 +118,7 @@ class Ledger:
         if self._journal:
             lines, parts = iter(self._journal.take_lines()), self._journal.parts
         else:
-            parts = read_parts(parts_path(path))[0]
+            parts = read_parts(parts_path(path))
             lines = read_lines(path, parts)
         self._recordings = Recordings.of_lines(lines, parts)
         self._lock = Lock()
@@ -312,8 +312,7 @@ class Ledger:
             for _, calls in groupby(kept, key=lambda item: item.trial)
             for call, exchange in enumerate(calls, start=1)
         ]
-        assert self._journal is not None, "what is not replayed is recorded"
-        self._journal.parts = rewrite(self.path, numbered)
+        rewrite(self.path, numbered)
         with self._lock:
             self._recordings = Recordings(numbered)
             self._renewed.clear()

@@ -62,32 +62,14 @@ def test_a_file_of_parts_that_nothing_needs_any_more_is_removed(tmp_path: Path) 
     assert read_exchanges(path) == [exchange("a")]
 
 
-def test_while_recording_a_part_is_there_with_the_first_line_that_refers_to_it(
-    tmp_path: Path,
-) -> None:
+def test_while_recording_a_line_is_whole_and_a_recorder_goes_on_with_parts(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
-    recording = Journal(path)
-    for trial in ("a", "b"):
-        recording.append(exchange(trial))
-    assert read_exchanges(path) == [exchange("a"), exchange("b")]
-    # A second recorder goes on with what the first has written.
-    again = Journal(path)
-    again.append(exchange("c"))
-    assert len(parts_path(path).read_text(encoding="utf-8").splitlines()) == 1
-    assert [one.trial for one in read_exchanges(path)] == ["a", "b", "c"]
-
-
-def test_a_torn_part_is_no_error_for_nothing_refers_to_it_and_is_cut_off_by_a_recorder(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "c.jsonl"
-    Journal(path).append(exchange("a"))
-    whole = parts_path(path).read_bytes()
-    parts_path(path).write_bytes(whole + b'{"part": "0123", "te')
-    assert read_exchanges(path) == [exchange("a")]
-    Journal(path).append(exchange("b", "z" * 200))
-    assert parts_path(path).read_bytes().startswith(whole)
-    assert read_exchanges(path) == [exchange("a"), exchange("b", "z" * 200)]
+    rewrite(path, [exchange("a"), exchange("b")])
+    parts = parts_path(path).read_bytes()
+    Journal(path).append(exchange("c"))
+    assert path.read_text(encoding="utf-8").splitlines()[2] == exchange("c").to_line()
+    assert parts_path(path).read_bytes() == parts
+    assert read_exchanges(path) == [exchange("a"), exchange("b"), exchange("c")]
 
 
 @pytest.mark.parametrize("damage", ["gone", "altered", "no json"])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.checks.outcome import Policy, judge_check, judge_ranking
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.measurement import Measurement, Mode, measure, ranking_among
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
@@ -76,7 +76,10 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
     suite = measurement.suite
     for declared in suite.checks:
         check = declare_check(declared.name, (), declared.arguments)
-        outcome = judge_check(check, suite.name, measurement.estimates, policy)
+        if check.name == "ranked_first":
+            outcome = judge_ranking(check, ranking_among([measurement]), policy)
+        else:
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(
             check=check.id,
             measure=check.measure,

@@ -61,6 +61,8 @@ NOT_RUN = Counter(
         ("README.md", "needs the LLMBar results"): 1,
         ("start.md", "needs a key"): 1,
         ("judges.md", "needs a key"): 1,
+        ("debates.md", "needs keys"): 1,
+        ("debates.md", "takes a while"): 1,
         ("suites.md", "needs a key"): 1,
         ("embedded-judge.md", "runs until Ctrl-C"): 1,
         ("embedded-judge.md", "needs the server above"): 1,

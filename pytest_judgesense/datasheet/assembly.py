@@ -181,7 +181,7 @@ class _Joined:
         _agree(self._identity, "identity", identity, source, f"what {named} is")
         for part in entry["parts"]:
             self._add_part(part, source, f"suite {part['suite']} of {named}")
-        ranked = {part["suite"] for part in entry["parts"] if "material" in part}
+        ranked = {part["suite"] for part in entry["parts"] if part.get("material")}
         for kind in ("measures", "checks", "analyses"):
             for line in entry[kind]:
                 name = line[_NAMES[kind]]
@@ -206,7 +206,7 @@ class _Joined:
     def materials(self) -> Iterator[tuple[str, str, Any]]:
         """Judge, suite and material of each part that a ranking needs."""
         for known in self._of["parts"].values():
-            if "material" in known.value:
+            if known.value.get("material"):
                 yield self._slug, known.value["suite"], known.value["material"]
 
     def entry(self, analyses: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def _part(part: SuiteSheet) -> dict[str, Any]:
         "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
         "calls": asdict(part.calls),
         "notices": list(part.notices),
-        **({} if part.material is None else {"material": dict(part.material)}),
+        "material": part.material and dict(part.material),
     }
 
 

@@ -36,21 +36,21 @@ def datasheet_lines(sheet: Datasheet) -> Iterator[str]:
 def ranking_lines(sheet: Datasheet) -> Iterator[str]:
     """The rankings of judge configurations, a suite each; nothing where there are none."""
     for suite, analyses in sheet.analyses.items():
-        for table in analyses:
-            if table["analysis"] == "ranking":
-                yield from _ranking(suite, table)
+        rows = {table["analysis"]: table["rows"] for table in analyses}
+        if "ranking" in rows:
+            yield from _ranking(suite, rows["ranking"], rows["ranking_basis"][0])
 
 
-def _ranking(suite: str, table: Mapping[str, Any]) -> Iterator[str]:
-    runs = f"{table['runs']} run{'s' * (table['runs'] != 1)}"
-    weights = ", ".join(f"{weight:g}" for weight in table["weights"].values())
+def _ranking(suite: str, rows: list[dict[str, Any]], basis: Mapping[str, Any]) -> Iterator[str]:
+    runs = f"{basis['runs']} run{'s' * (basis['runs'] != 1)}"
+    weights = ", ".join(f"{weight:g}" for weight in basis["weights"].values())
     yield from _wrapped(
         f"suite {suite}",
         [
-            f"{len(table['rows'])} configurations",
-            f"{table['debates']} debates of {table['topics']} topics",
+            f"{len(rows)} configurations",
+            f"{basis['debates']} debates of {basis['topics']} topics",
             runs,
-            f"variances over {table['denominator']}",
+            f"variances over {basis['denominator']}",
             f"weights {weights}",
         ],
     )
@@ -58,7 +58,7 @@ def _ranking(suite: str, table: Mapping[str, Any]) -> Iterator[str]:
         f"  rank  {'configuration':<24}{'instability':>12}{'flips':>14}{'side bias':>14}"
         f"{'score var':>11}{'conf var':>10}{'first':>8}"
     )
-    for row in table["rows"]:
+    for row in rows:
         flips = f"{row['repeat_flip_rate']:.1%} {row['repeat_flip_band']:<6}"
         bias = f"{row['side_bias']:.1%} {row['side_bias_band']:<6}"
         name = printable(row["configuration"])
@@ -70,9 +70,9 @@ def _ranking(suite: str, table: Mapping[str, Any]) -> Iterator[str]:
             f"{row['score_variance']:>11.3f}{row['confidence_variance']:>10.4f}"
             f"{row['rank_shares'][0]:>8.1%}"
         )
-    for name, reason in table["excluded"].items():
+    for name, reason in basis["excluded"].items():
         yield from _indented(f"left out: {name}, {reason}", width=2)
-    yield from _indented(table["recommendation"], width=2)
+    yield from _indented(basis["recommendation"], width=2)
 
 
 def _judge_lines(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:

@@ -62,23 +62,13 @@ def _tables(ranking: Ranking, tallies: Mapping[str, Sequence[Tally]]) -> list[di
     """The ranking and what stands beside it, as the datasheet holds them."""
     suite = ranking.suite
 
-    def table(name: str, rows: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-        return {"analysis": name, "suite": suite, **more, "rows": rows}
+    def table(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"analysis": name, "suite": suite, "rows": rows}
 
     kept = {row.name: tallies[row.name] for row in ranking.rows}
     return [
-        table(
-            "ranking",
-            [_row(row) for row in ranking.rows],
-            weights=dict(zip(COMPONENTS, ranking.weights, strict=True)),
-            denominator="n - 1" if ranking.ddof else "n",
-            debates=ranking.debates,
-            topics=ranking.topics,
-            runs=ranking.runs,
-            resamples=RESAMPLES,
-            excluded=dict(ranking.excluded),
-            recommendation=ranking.recommendation,
-        ),
+        table("ranking", [_row(row) for row in ranking.rows]),
+        table("ranking_basis", [_basis(ranking)]),
         table(
             "ranking_sensitivity",
             [{"variant": v, "winner": w, "changed": c} for v, w, c in ranking.reliance],
@@ -87,6 +77,20 @@ def _tables(ranking: Ranking, tallies: Mapping[str, Sequence[Tally]]) -> list[di
         table("configuration_agreement", _agreement(kept)),
         table("by_category", list(_by_category(kept, ranking.weights))),
     ]
+
+
+def _basis(ranking: Ranking) -> dict[str, Any]:
+    """What the ranking was made of, what it leaves out, and what it recommends."""
+    return {
+        "weights": dict(zip(COMPONENTS, ranking.weights, strict=True)),
+        "denominator": "n - 1" if ranking.ddof else "n",
+        "debates": ranking.debates,
+        "topics": ranking.topics,
+        "runs": ranking.runs,
+        "resamples": RESAMPLES,
+        "excluded": dict(ranking.excluded),
+        "recommendation": ranking.recommendation,
+    }
 
 
 def _row(row: Ranked) -> dict[str, Any]:
@@ -173,7 +177,14 @@ def secondary_of(
     parts = np.array([list(row.parts.values()) for row in ranking.rows]).reshape(-1, 4)
     correlated = [_correlation(parts), _pca(parts)]
     found = [_anova(names, topics, cells), _post_hoc(names, cells), *correlated]
-    return [{"analysis": table["analysis"], "suite": suite, **table} for table in found]
+    return [_flat(suite, table) for table in found]
+
+
+def _flat(suite: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with what holds for all of its rows in each of them, or in the only one."""
+    common = {key: value for key, value in table.items() if key not in ("analysis", "rows")}
+    rows = [{**row, **common} for row in table["rows"]] or [common]
+    return {"analysis": table["analysis"], "suite": suite, "rows": rows}
 
 
 def _cells(

@@ -153,7 +153,8 @@ class Run:
             check=check.id,
             measure=check.measure,
             suite=suite.name,
-            condition=dict(check.condition),
+            # A configuration is no condition of an estimate: the check's id names it.
+            condition={} if check.judge else dict(check.condition),
             bar=check.bar,
             outcome=outcome.outcome,
             policy=outcome.policy,

@@ -29,6 +29,7 @@ __all__ = [
     "compare",
     "convert",
     "equivalence",
+    "generate_debates",
     "import_",
     "lint",
     "merge",
@@ -46,7 +47,7 @@ BROKEN_FILE: Final = 3
 def report(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs."""
     from pytest_judgesense.datasheet.assembly import write_datasheet
-    from pytest_judgesense.datasheet.terminal import datasheet_lines
+    from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
     cells = cells_of_logs(options.logs, options.seed)
@@ -56,7 +57,11 @@ def report(options: argparse.Namespace) -> int:
             found="no judgment in " + ", ".join(str(path) for path in options.logs),
             expected="at least one line",
         )
-    sheet = datasheet_of_cells(cells, options.seed)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=bool(options.datasheet))
+    if options.ranking:
+        ranked = list(ranking_lines(sheet))
+        for line in [*ranked, ""] if ranked else ["there are no debates to rank judges by", ""]:
+            print(printable(line))
     for line in datasheet_lines(sheet):
         print(printable(line))
     for path in options.datasheet:
@@ -125,15 +130,17 @@ def check_cassettes(options: argparse.Namespace) -> int:
 
 
 def _read_foreign(options: argparse.Namespace) -> Imported | PairFile:
-    from pytest_judgesense.importers import Imported, read_rows
+    from pytest_judgesense.importers import Imported, judgebench, llmbar, read_rows
     from pytest_judgesense.importers.judgesense import holds_decisions, read_pairs
-    from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
     from pytest_judgesense.importers.results import read_decisions, read_games, read_table
 
     path: Path = options.path
     if options.kind == "llmbar":
-        judgments = read_llmbar(path, reparse=options.reparse)
-        return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+        judgments = llmbar.read_llmbar(path, reparse=options.reparse)
+        return Imported(tuple((judgment, llmbar.DESIGN) for judgment in judgments))
+    if options.kind == "judgebench":
+        judgments = judgebench.read_judgebench(path, reparse=options.reparse)
+        return Imported(tuple((judgment, judgebench.DESIGN) for judgment in judgments))
     if options.kind == "table":
         mapping, values = dict(options.map), dict(options.value)
         return read_table(path, mapping, judge=options.judge, suite=options.suite, values=values)
@@ -284,6 +291,24 @@ def power(options: argparse.Namespace) -> int:
         return _print(power_lines(_suite(options), asked))
     judge, suite = _judge_and_suite(options)
     return _print(power_lines(suite, asked, judge, options.judge_cassettes))
+
+
+def generate_debates(options: argparse.Namespace) -> int:
+    """Have two models debate every topic, sides exchanged."""
+    from pytest_judgesense.debating import generate_debates, read_topics
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+
+    return _print(
+        generate_debates(
+            resolve_judges(options.debater, declared_judges(Path.cwd()), {}),
+            read_topics(options.topics),
+            options.output,
+            options.judge_cassettes,
+            style=options.style,
+            temperature=options.temperature,
+            concurrency=options.judge_concurrency,
+        )
+    )
 
 
 def merge(options: argparse.Namespace) -> int:

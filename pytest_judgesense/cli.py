@@ -51,6 +51,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
     )
+    report.add_argument(
+        "--ranking",
+        action="store_true",
+        help="print the ranking of judge configurations (debates) before the datasheet",
+    )
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=actions.report)
 
@@ -85,20 +90,21 @@ def _parser() -> argparse.ArgumentParser:
     serve.set_defaults(run=actions.serve)
     _add_interchange(commands)
     _add_planning(commands)
+    _add_debates(commands)
     return parser
 
 
 def _add_import(commands: _Commands) -> None:
     """Results and benchmark files of others."""
     imports = commands.add_parser("import", help="turn foreign files into a judgment log or suite")
-    kinds = ["llmbar", "judgesense", "games", "table"]
+    kinds = ["llmbar", "judgesense", "games", "table", "judgebench"]
     imports.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     imports.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     imports.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
     imports.add_argument(
         "--reparse",
         action="store_true",
-        help="llmbar: read the completions anew instead of keeping the recorded verdicts",
+        help="llmbar, judgebench: read the completions anew, recorded verdicts aside",
     )
     imports.add_argument(
         "--pairs",
@@ -183,6 +189,33 @@ def _add_planning(commands: _Commands) -> None:
         option("--drop", type=_share, metavar="D", help="a change for the worse to be stopped")
         option("--precision", type=_share, default=0.05, metavar="H", help="half-width wanted")
         command.set_defaults(run=run)
+
+
+def _add_debates(commands: _Commands) -> None:
+    """Debates between two models."""
+    debates = commands.add_parser("debates", help="have two models debate")
+    verbs = debates.add_subparsers(required=True, metavar="ACTION")
+    generate = verbs.add_parser("generate", help="debate every topic twice, sides exchanged")
+    generate.add_argument(
+        "--debater",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="a declared judge or provider:model; given twice, the first begins as PRO",
+    )
+    generate.add_argument(
+        "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
+    )
+    generate.add_argument(
+        "--style",
+        default="analytical",
+        choices=["analytical", "creative", "persuasive", "technical"],
+    )
+    generate.add_argument("--temperature", type=float, default=0.1)
+    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N")
+    generate.add_argument("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    generate.set_defaults(run=actions.generate_debates)
 
 
 def _add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:

@@ -1,4 +1,7 @@
-"""Two measurements side by side: the regression gate of a session, and ``judgesense compare``."""
+"""Two measurements side by side: the regression gate of a session, and ``judgesense compare``.
+
+And any number of them ranked: judges on one suite of debates.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,13 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.judging import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
 from pytest_judgesense.stats.estimate import number_text
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Gate", "Member", "comparison_lines", "measured_of", "measured_of_file"]
+__all__ = ["Gate", "Member", "comparison_lines", "measured_of", "measured_of_file", "ranking_among"]
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
@@ -65,6 +69,24 @@ def measured_of_file(path: Path, seed: int = 0) -> list[Measured]:
         Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
         for cell in cells_of_logs([path], seed)
     ]
+
+
+def ranking_among(measurements: Sequence[Measurement]) -> Ranking:
+    """The ranking of the configurations of several judges, measured on one suite of debates.
+
+    Raises:
+        UsageError: the suite has no debates.
+    """
+    materials = {one.judge.slug: material_of(one.cell) for one in measurements}
+    known = {slug: material for slug, material in sorted(materials.items()) if material}
+    suite, seed = measurements[0].suite, measurements[0].seed
+    if not known:
+        raise UsageError(
+            f"suite {suite.name} ranks no judges",
+            found=f'kind = "{suite.kind}"',
+            expected='a suite with kind = "debate" for ranked_first',
+        )
+    return ranking_of(suite.name, known, seed)[0]
 
 
 class Member(NamedTuple):

@@ -46,7 +46,7 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.judges.asking import fault_of, request_of
 from pytest_judgesense.judges.judging import renderer
-from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import HttpRequest
@@ -80,8 +80,9 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
         )
     own = suite_for_judge(suite, judge)
     messages = renderer(own, judge)
+    asked_as = judge_for_suite(judge, own)
     for trial in plan_trials(own):
-        yield trial, request_of(judge, messages(trial), trial.replicate)
+        yield trial, request_of(asked_as, messages(trial), trial.replicate)
 
 
 def to_vcr(source: Path, target: Path) -> list[str]:

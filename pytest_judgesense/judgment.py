@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 __all__ = [
     "ABSTAIN",
@@ -71,7 +71,7 @@ class Design:
     """What the measures must know of a suite; it travels on every line of a judgment log.
 
     Attributes:
-        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``.
+        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``.
         labels: what a judge may answer, in order; slots for pairwise spaces.
         ordinal: whether the order of the labels means more and less.
         pairwise: whether a verdict names one of two slots.
@@ -82,6 +82,9 @@ class Design:
             ``None`` for the first one above the middle.
         excluded: those of ``pairs`` that reviewers hold not to be equivalent: not compared.
         unsure: those of ``pairs`` on which reviewers are not of one mind: compared, with a notice.
+        ddof: what is taken off n in a variance over the replicates of a debate.
+        weights: what the instability of a debate judge weighs: repeat flips, score variance,
+            confidence variance, side bias; ``None`` for other kinds.
     """
 
     kind: str
@@ -93,6 +96,8 @@ class Design:
     cut: str | None = None
     excluded: tuple[tuple[str, str], ...] = ()
     unsure: tuple[tuple[str, str], ...] = ()
+    ddof: int = 0
+    weights: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,8 @@ class Judgment:
         reply: text of the reply, ``None`` where there is none.
         usage: tokens of the call or calls.
         latency_s: seconds until the reply, as recorded; ``None`` where it was not measured.
+        detail: what the reply states beside the verdict: of a debate ``scores`` (by category and
+            side), ``confidence``, ``short_reason`` and ``flags``; ``None`` where there is nothing.
     """
 
     trial: Trial
@@ -142,6 +149,7 @@ class Judgment:
     reply: str | None = None
     usage: Usage = Usage()
     latency_s: float | None = None
+    detail: Mapping[str, Any] | None = None
 
     @property
     def verdict(self) -> str | None:

@@ -25,7 +25,7 @@ from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
@@ -37,12 +37,20 @@ from pytest_judgesense.judgment import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.ranking import material_of
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Measurement", "Mode", "ask_all", "cell_of", "measure", "models_named"]
+__all__ = [
+    "Measurement",
+    "Mode",
+    "ask_all",
+    "cell_of",
+    "measure",
+    "models_named",
+]
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
@@ -113,6 +121,7 @@ class Measurement:
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
             analyses=wording_analyses(self.cell, self.estimates, self.suite.reviews),
+            material=material_of(self.cell),
         )
 
 
@@ -154,6 +163,7 @@ def measure(
         UsageError: a prompt or a function of the judge is wrong.
     """
     own = suite_for_judge(suite, judge)
+    asked_as = judge_for_suite(judge, own)
     trials = plan_trials(own)
     secrets = credentials_of(judge, credentials)
     tapes = [
@@ -182,7 +192,7 @@ def measure(
     left_out: list[tuple[Trial, LimitReached]] = []
     for (tape, part), on_tape in zip(by_tape, before, strict=True):
         given = loop.run(
-            ask_all(judge, own, part, tape, traffic, concurrency, _of(unknown, tell), on_tape)
+            ask_all(asked_as, own, part, tape, traffic, concurrency, _of(unknown, tell), on_tape)
         )
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.cassettes.recordings import join
 from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
@@ -23,6 +24,7 @@ from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.ranking import material_of
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
 
@@ -140,9 +142,12 @@ def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
     )
 
 
-def datasheet_of_cells(cells: Sequence[Cell], seed: int = 0) -> Datasheet:
-    """The datasheet of cells that come from logs."""
-    return sheet_of([_part(cell) for cell in cells], seed=seed, mode="report")
+def datasheet_of_cells(
+    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False
+) -> Datasheet:
+    """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
+    parts = [_part(cell) for cell in cells]
+    return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
 
 
 def _part(cell: Cell) -> SuiteSheet:
@@ -159,6 +164,7 @@ def _part(cell: Cell) -> SuiteSheet:
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
         analyses=wording_analyses(cell, estimates),
+        material=material_of(cell),
     )
 
 
@@ -203,13 +209,16 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
             )
     # All are joined before the first is written: a contradiction leaves everything as it was.
     joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
-    for goal, text in joined.items():
-        write_text(goal, text)
+    for goal, content in joined.items():
+        if isinstance(content, str):
+            write_text(goal, content)
+        else:
+            rewrite(goal, content)
     return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
 
 
-def _joined(paths: Sequence[Path]) -> str:
-    """The text of the joined file."""
+def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
+    """The text of the joined file, or the exchanges of the joined cassette."""
     kinds = {path: _kind(path) for path in paths}
     if len(set(kinds.values())) > 1:
         raise UsageError(
@@ -224,7 +233,7 @@ def _joined(paths: Sequence[Path]) -> str:
             return "".join(f"{line}\n" for line in joined_logs(paths))
         case _:
             parts = [(str(path), read_exchanges(path)) for path in paths]
-            return "".join(f"{exchange.to_line()}\n" for exchange in join(parts, trial_order))
+            return join(parts, trial_order)
 
 
 def _kind(path: Path) -> str:

@@ -16,6 +16,7 @@ PUBLISHED_ONLY = ("positional", "noisy")
 PUBLISHED = [
     *(f"{name}@published" for name in ("factuality", "coherence", "relevance", "preference")),
     "vacuum",
+    "debate",
     "ladder-fine",
     "ladder@published",
     "criterion@published",

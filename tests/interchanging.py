@@ -23,7 +23,8 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 def undated(path: Path) -> list[dict[str, Any]]:
     """The lines of a cassette but for when they were recorded."""
-    return [{**line, "recorded_at": None} for line in lines_of(path)]
+    lines = [json.loads(exchange.to_line()) for exchange in read_exchanges(path)]
+    return [{**line, "recorded_at": None} for line in lines]
 
 
 def recorded_live(folder: Path, name: str = SUITE, judge: JudgeSpec | None = None) -> Path:

@@ -267,8 +267,8 @@ def test_a_suite_that_shares_trials_with_another_fills_both_cassettes(capsys, se
     assert code == 0, err
     folder = Path("cassettes/mixed")
     # Its baseline arm is the ladder, asked once for both.
-    assert {path.name for path in folder.iterdir()} == {"criterion.jsonl", "ladder.jsonl"}
-    for path in folder.iterdir():
+    assert {path.name for path in folder.glob("*.jsonl")} == {"criterion.jsonl", "ladder.jsonl"}
+    for path in folder.glob("*.jsonl"):
         assert undated(path) == undated(live.with_name(path.name))
 
 

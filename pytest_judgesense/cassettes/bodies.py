@@ -5,23 +5,135 @@ A response body may be compressed (``Content-Encoding``, several in the order of
 gzip, deflate, br and zstd are undone, the last two where a library for them is installed. A body
 that is not in the encoding its header names has been decoded by its client already. One whose
 encoding nobody here can undo is kept as it came, with the header, so that nothing is lost.
+
+A long part that bodies share (a transcript, a rubric) is kept once, in a file beside the cassette,
+``<cassette>.parts``, and stands in the line as ``{"part": digest}``. A text is cut where strings of
+its JSON begin and end, and at the blank lines in them; put together again, it is what it was.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlencode
 
-from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.errors import BrokenCassette, JudgeError
 
-__all__ = ["Piece", "decoded", "pieces_of", "readable_request", "rewritten", "sent_bytes"]
+__all__ = [
+    "Parts",
+    "Piece",
+    "cut",
+    "decoded",
+    "joined",
+    "part_digest",
+    "part_line",
+    "parts_path",
+    "pieces_of",
+    "read_parts",
+    "readable_request",
+    "rewritten",
+    "sent_bytes",
+    "with_references",
+]
+
+# Texts by their digests.
+Parts: TypeAlias = Mapping[str, str]
+
+# A shorter part costs as much as the reference to it.
+_SHORTEST_PART: Final = 80
+_CUTS: Final = re.compile(r"""(?<=\\n\\n)|(?<=":")|(?<=": ")|(?<!\\)(?="[,}\]])""")
+_CONTROLS: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def parts_path(cassette: Path) -> Path:
+    """The file that holds the long parts of a cassette."""
+    return cassette.with_name(f"{cassette.name}.parts")
+
+
+def part_digest(text: str) -> str:
+    """What a part is called: the beginning of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def part_line(digest: str, text: str) -> str:
+    """The line of a part, without a line break."""
+    line = json.dumps({"part": digest, "text": text}, ensure_ascii=False)
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def cut(body: str) -> Iterator[str]:
+    """The parts of a body that are long enough to be kept apart, in order."""
+    if len(body) >= _SHORTEST_PART:
+        yield from (text for text in _CUTS.split(body) if len(text) >= _SHORTEST_PART)
+
+
+def with_references(body: str, keep_apart: Callable[[str], str | None]) -> str | list[Any]:
+    """A body as a line holds it: a text or, where parts are kept apart, a list.
+
+    Args:
+        body: the text.
+        keep_apart: from a long part to its digest, or ``None`` if it stays in the line.
+    """
+    pieces: list[Any] = []
+    for text in _CUTS.split(body):
+        digest = keep_apart(text) if len(text) >= _SHORTEST_PART else None
+        if digest is not None:
+            pieces.append({"part": digest})
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += text
+        else:
+            pieces.append(text)
+    return body if len(pieces) < 2 and isinstance(pieces[0], str) else pieces
+
+
+def joined(pieces: Iterable[Any], parts: Parts) -> str:
+    """The body that `with_references` was given; ``KeyError`` for a part that is not there."""
+    return "".join(one if isinstance(one, str) else parts[one["part"]] for one in pieces)
+
+
+def read_parts(path: Path) -> dict[str, str]:
+    """The parts of a file; none if there is no such file.
+
+    Raises:
+        BrokenCassette: a line is no part, or not the text that its digest names.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise _broken_part(path, 1, str(error)) from error
+    parts: dict[str, str] = {}
+    for number, line in enumerate(filter(None, lines), start=1):
+        try:
+            value = json.loads(line)
+            digest, text = value["part"], value["text"]
+            right = part_digest(text) == digest
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _broken_part(path, number, str(error)) from error
+        if not right:
+            raise _broken_part(path, number, f"a text that is not the one of {digest}")
+        parts[digest] = text
+    return parts
+
+
+def _broken_part(path: Path, number: int, found: str) -> BrokenCassette:
+    return BrokenCassette(
+        f"{path}:{number}: the line cannot be read",
+        found=found,
+        expected="a part of recorded bodies: its digest and its text",
+        remedy="restore the file from version control, or delete it with its cassette and record "
+        "both anew with --judge-mode record",
+    )
+
 
 _MODULES: Final = {
     "br": ("brotli", "brotlicffi"),

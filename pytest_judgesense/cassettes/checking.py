@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import yaml
 
-from pytest_judgesense.cassettes.bodies import decoded
+from pytest_judgesense.cassettes.bodies import decoded, parts_path
 from pytest_judgesense.cassettes.credentials import (
     SHORTEST_SECRET,
     Credentials,
@@ -226,5 +226,7 @@ def _findings(exchange: _Recorded, secrets: Mapping[str, str]) -> Iterator[Findi
 def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
     """Known values elsewhere in the file: in comments, names, fields that nothing reads."""
     text = path.read_text(encoding="utf-8")
+    if (beside := parts_path(path)).is_file():
+        text += beside.read_text(encoding="utf-8")
     if any(value in text for value in secrets.values()):
         yield from (Finding(str(path), name) for name in sorted(scrub(text, secrets)[1]))

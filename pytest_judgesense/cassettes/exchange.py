@@ -6,7 +6,8 @@ A line is a JSON object with its keys in a fixed order and no line break inside:
      "response": {"status", "headers", "body"}, "recorded_at": "2026-01-31T12:00:00Z"}
 
 A body is text, byte for byte what was sent once its content encoding is undone. Bytes that are not
-UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. Characters that some program takes
+UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. A body with long parts is a list of
+texts and of references to the file of parts (see `bodies`). Characters that some program takes
 for the end of a line (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
 ``\uXXXX``: one exchange is one line to every reader.
 """
@@ -17,7 +18,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic_core import from_json
 
+from pytest_judgesense.cassettes.bodies import Parts, joined, with_references
 from pytest_judgesense.errors import BrokenCassette
 
 __all__ = [
@@ -121,8 +123,13 @@ class Exchange:
             return None
         return _model_of(self.request.body) or self.request.url, served
 
-    def to_line(self) -> str:
-        """The cassette line of this exchange, without a line break."""
+    def to_line(self, keep_apart: Callable[[str], str | None] | None = None) -> str:
+        """The cassette line of this exchange, without a line break.
+
+        Args:
+            keep_apart: from a long part of a body to the digest that it is kept under, or
+                ``None`` if it stays in the line; without it, everything does.
+        """
         line = json.dumps(
             {
                 "trial": self.trial,
@@ -130,12 +137,12 @@ class Exchange:
                 "request": {
                     "method": self.request.method,
                     "url": self.request.url,
-                    "body": _body_to_json(self.request.body),
+                    "body": _body_to_json(self.request.body, keep_apart),
                 },
                 "response": {
                     "status": self.response.status,
                     "headers": dict(sorted(self.response.headers.items())),
-                    "body": _body_to_json(self.response.body),
+                    "body": _body_to_json(self.response.body, keep_apart),
                 },
                 "recorded_at": self.recorded_at,
             },
@@ -144,31 +151,36 @@ class Exchange:
         return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
     @classmethod
-    def from_line(cls, text: str, path: Path, number: int) -> Exchange:
+    def from_line(
+        cls, text: str, path: Path, number: int, parts: Parts = MappingProxyType({})
+    ) -> Exchange:
         """The exchange that a cassette line holds.
 
         Args:
             text: the line.
             path: the cassette, for the message of an error.
             number: the line's number, from 1, likewise.
+            parts: what its bodies may refer to.
 
         Raises:
             BrokenCassette: the line is not such an object.
         """
-        return cls.from_entry(verified_entry(text, path, number))
+        return cls.from_entry(verified_entry(text, path, number, parts), parts)
 
     @classmethod
-    def from_entry(cls, entry: Mapping[str, Any]) -> Exchange:
+    def from_entry(cls, entry: Mapping[str, Any], parts: Parts = MappingProxyType({})) -> Exchange:
         """The exchange of a line that was verified: its object as JSON gives it."""
         request, response = entry["request"], entry["response"]
         return cls(
             entry["trial"],
             entry["call"],
-            RecordedRequest(request["method"], request["url"], _body_from_json(request["body"])),
+            RecordedRequest(
+                request["method"], request["url"], _body_from_json(request["body"], parts)
+            ),
             RecordedResponse(
                 response["status"],
                 MappingProxyType(response["headers"]),
-                _body_from_json(response["body"]),
+                _body_from_json(response["body"], parts),
             ),
             entry["recorded_at"],
         )
@@ -189,10 +201,12 @@ def entry_of(line: str) -> Any:
         return json.loads(line)
 
 
-def verified_entry(text: str, path: Path, number: int) -> dict[str, Any]:
+def verified_entry(
+    text: str, path: Path, number: int, parts: Parts = MappingProxyType({})
+) -> dict[str, Any]:
     """The object of a cassette line, every part of it of its type; see `Exchange.from_line`."""
     try:
-        return _verified(entry_of(text))
+        return _verified(entry_of(text), parts)
     except (ValueError, RecursionError) as error:
         raise BrokenCassette(
             f"{path}:{number}: the line cannot be read ({error})",
@@ -220,7 +234,7 @@ def _model_of(body: Body) -> str | None:
     return found and found[1]
 
 
-def _verified(data: Any) -> dict[str, Any]:
+def _verified(data: Any, parts: Parts) -> dict[str, Any]:
     entry = _object(data, "the line")
     request = _object(entry.get("request"), "request")
     response = _object(entry.get("response"), "response")
@@ -236,8 +250,8 @@ def _verified(data: Any) -> dict[str, Any]:
     _typed(request.get("method"), str, "request.method")
     _typed(request.get("url"), str, "request.url")
     _typed(response.get("status"), int, "response.status")
-    _verify_body(request.get("body"), "request.body")
-    _verify_body(response.get("body"), "response.body")
+    _verify_body(request.get("body"), "request.body", parts)
+    _verify_body(response.get("body"), "response.body", parts)
     return entry
 
 
@@ -252,18 +266,28 @@ def _object(value: Any, name: str) -> dict[str, Any]:
     return _typed(value, dict, name)
 
 
-def _body_to_json(body: Body) -> Any:
+def _body_to_json(body: Body, keep_apart: Callable[[str], str | None] | None) -> Any:
     if isinstance(body, str):
-        return body
+        return body if keep_apart is None else with_references(body, keep_apart)
     return {"base64": base64.b64encode(body).decode("ascii")}
 
 
-def _body_from_json(value: Any) -> Body:
+def _body_from_json(value: Any, parts: Parts) -> Body:
+    if isinstance(value, list):
+        return joined(value, parts)
     return value if isinstance(value, str) else base64.b64decode(value["base64"])
 
 
-def _verify_body(value: Any, name: str) -> None:
+def _verify_body(value: Any, name: str, parts: Parts) -> None:
     if type(value) is str:
+        return
+    if type(value) is list:
+        for piece in value:
+            if type(piece) is not str:
+                digest = _typed(_object(piece, name).get("part"), str, f"{name}: part")
+                if digest not in parts:
+                    message = f"{name} refers to part {digest}, which is not beside the cassette"
+                    raise ValueError(message)
         return
     if isinstance(value, dict) and set(value) == {"base64"}:
         try:

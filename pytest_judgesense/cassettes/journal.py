@@ -6,6 +6,9 @@ Such a torn line (no line break at its end, and an object that is not closed) is
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
 and replaced in one step. Whatever fails, what was there stays byte for byte.
+
+In the final form the long parts that bodies share stand in a file of their own (see `bodies`). A
+part is always there before a line refers to it, and goes after the last that did.
 """
 
 from __future__ import annotations
@@ -13,12 +16,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
+from pytest_judgesense.cassettes.bodies import (
+    Parts,
+    cut,
+    part_digest,
+    part_line,
+    parts_path,
+    read_parts,
+)
 from pytest_judgesense.cassettes.exchange import Exchange, verified_entry
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
@@ -39,16 +51,21 @@ def read_exchanges(path: Path) -> list[Exchange]:
             line.
         CassetteError: the file cannot be opened.
     """
-    return [Exchange.from_entry(entry) for _, entry in read_lines(path)]
+    parts = read_parts(parts_path(path))
+    return [Exchange.from_entry(entry, parts) for _, entry in read_lines(path, parts)]
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, parts: Parts) -> Iterator[Line]:
     """The lines of a cassette one by one, verified; none if there is no such file.
+
+    Args:
+        path: the cassette.
+        parts: what bodies may refer to.
 
     Raises:
         BrokenCassette, CassetteError: see `read_exchanges`.
     """
-    return _read_tolerantly(path, _refuse_torn)
+    return _read_tolerantly(path, _refuse_torn, parts)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
@@ -59,9 +76,39 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     Raises:
         CassetteError: it cannot be written; the file is as it was.
     """
-    data = "".join(f"{exchange.to_line()}\n" for exchange in exchanges).encode("utf-8")
+    given = list(exchanges)
+    shared = _shared_parts(given)
+    digests = {text: digest for digest, text in shared.items()}
+    data = "".join(f"{exchange.to_line(digests.get)}\n" for exchange in given).encode("utf-8")
+    beside, before = parts_path(path), read_parts(parts_path(path))
+    # Until the lines are replaced, what the old ones refer to has to stay.
+    if shared.keys() - before.keys():
+        replace_content(beside, _part_lines({**before, **shared}))
     if _read(path) != data or not path.exists():
         replace_content(path, data)
+    if not shared and before:
+        beside.unlink()
+    elif shared and _read(beside) != _part_lines(shared):
+        replace_content(beside, _part_lines(shared))
+
+
+def _shared_parts(exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """The long parts that stand in bodies more than once, in the order of their first place."""
+    times = Counter(
+        text
+        for exchange in exchanges
+        for body in (exchange.request.body, exchange.response.body)
+        if isinstance(body, str)
+        for text in cut(body)
+    )
+    shared: dict[str, str] = {}
+    for text in (text for text, count in times.items() if count > 1):
+        shared.setdefault(part_digest(text), text)
+    return shared
+
+
+def _part_lines(parts: Parts) -> bytes:
+    return "".join(f"{part_line(*part)}\n" for part in parts.items()).encode("utf-8")
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -100,6 +147,7 @@ class Journal:
 
     Attributes:
         path: the cassette.
+        parts: the long parts that stood beside it when it was opened.
         notice: what opening it had to mend, in one sentence; ``None`` if it was whole.
     """
 
@@ -114,7 +162,10 @@ class Journal:
         self._lock = Lock()
         self._is_ready = False
         torn: list[bytes] = []
-        self._lines = list(_read_tolerantly(path, lambda _path, _number, rest: torn.append(rest)))
+        self.parts = read_parts(parts_path(path))
+        self._lines = list(
+            _read_tolerantly(path, lambda _path, _number, rest: torn.append(rest), self.parts)
+        )
         self.notice = _mend_end(path, b"".join(torn), len(self._lines))
 
     def take_lines(self) -> list[Line]:
@@ -183,7 +234,9 @@ def _write_whole(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
+def _read_tolerantly(
+    path: Path, torn: Callable[[Path, int, bytes], None], parts: Parts
+) -> Iterator[Line]:
     """All whole lines; ``torn`` is told of what stands behind the last line break, if not whole."""
     known: dict[tuple[str, int], int] = {}
     try:
@@ -193,7 +246,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     torn(path, number, line)
                     return
                 text = line.removesuffix(_END)
-                entry = _entry(text, path, number)
+                entry = _entry(text, path, number, parts)
                 _refuse_duplicate(path, number, entry, known)
                 yield text, entry
     except (FileNotFoundError, NotADirectoryError):
@@ -285,7 +338,7 @@ def _unreadable(path: Path, error: OSError) -> CassetteError:
     )
 
 
-def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
+def _entry(line: bytes, path: Path, number: int, parts: Parts) -> dict[str, Any]:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -296,4 +349,4 @@ def _entry(line: bytes, path: Path, number: int) -> dict[str, Any]:
             remedy="restore the file from version control, or delete the line and record what is "
             "missing with --judge-mode record",
         ) from error
-    return verified_entry(text, path, number)
+    return verified_entry(text, path, number, parts)

@@ -14,7 +14,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from pytest_judgesense.cassettes.bodies import decoded
+from pytest_judgesense.cassettes.bodies import decoded, parts_path, read_parts
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
@@ -115,9 +115,12 @@ class Ledger:
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         self.notice = self._journal.notice if self._journal else None
-        self._recordings = Recordings.of_lines(
-            self._journal.take_lines() if self._journal else read_lines(path)
-        )
+        if self._journal:
+            lines, parts = iter(self._journal.take_lines()), self._journal.parts
+        else:
+            parts = read_parts(parts_path(path))
+            lines = read_lines(path, parts)
+        self._recordings = Recordings.of_lines(lines, parts)
         self._lock = Lock()
         self._renewed: dict[str, frozenset[str]] = {}
 

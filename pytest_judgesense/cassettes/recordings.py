@@ -16,8 +16,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
+from pytest_judgesense.cassettes.bodies import Parts
 from pytest_judgesense.cassettes.exchange import Body, Exchange, entry_of, is_answer
 from pytest_judgesense.cassettes.journal import Line
 from pytest_judgesense.cassettes.key import request_digest
@@ -61,12 +63,13 @@ class _Entry(NamedTuple):
     line: int | None
     at: str
     source: bytes | Exchange
+    parts: Parts = MappingProxyType({})
 
     @property
     def exchange(self) -> Exchange:
         if isinstance(self.source, Exchange):
             return self.source
-        return Exchange.from_entry(entry_of(self.source.decode()))
+        return Exchange.from_entry(entry_of(self.source.decode()), self.parts)
 
 
 @dataclass(slots=True)
@@ -104,14 +107,15 @@ class Recordings:
             self._add_exchange(exchange, line)
 
     @classmethod
-    def of_lines(cls, lines: Iterable[Line]) -> Recordings:
-        """The exchanges of verified lines, as a file is read."""
+    def of_lines(cls, lines: Iterable[Line], parts: Parts = MappingProxyType({})) -> Recordings:
+        """The exchanges of verified lines, as a file is read, and what their bodies refer to."""
         recordings = cls()
         for number, (line, entry) in enumerate(lines, start=1):
             response = entry["response"]
             answers = is_answer(response["status"], response["headers"])
             at = sys.intern(entry["recorded_at"])  # many lines share a second
-            recordings._add(entry["trial"], _Entry(entry["call"], answers, number, at, line))
+            known = _Entry(entry["call"], answers, number, at, line, parts)
+            recordings._add(entry["trial"], known)
         return recordings
 
     @property

@@ -5,6 +5,7 @@ Light on purpose: markers are read at collection.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,6 +24,8 @@ _RANGES: Final = {
     "side_bias": (0.0, 0.5),
     "d_prime": (-10.0, 10.0),
     "detection_threshold": (0.0, 100.0),
+    "instability": (0.0, math.inf),
+    "score_variance": (0.0, 50.0),
 }
 # Losses that do not count unless said otherwise, where 0.05 would be too little to be settled.
 _MARGINS: Final = {"kappa": 0.1, "kappa_quadratic": 0.1, "d_prime": 0.5, "detection_threshold": 0.5}
@@ -47,12 +50,21 @@ class Check:
     suite: str | None = None
 
     @property
+    def judge(self) -> str | None:
+        """The judge whose configuration it names; ``None`` for a check of any judge."""
+        config = self.condition.get("config") if self.name == "ranked_first" else None
+        return str(config).rpartition(":")[0] if config else None
+
+    @property
     def id(self) -> str:
         """The check as node ids show it: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
         return self.id_under(None)
 
     def id_under(self, preset: str | None) -> str:
         """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
+        if self.name == "ranked_first":
+            parts = [str(self.condition["config"])]
+            return f"{self.name}[{parts[0]}{f'@{preset}' if preset else ''}]"
         parts = [self.measure] if self.name == "no_regression" else []
         parts += [f"{bar:g}" for bar in self.bars.values()]
         parts += [f"{key}={value}" for key, value in self.condition.items()]
@@ -61,6 +73,8 @@ class Check:
     @property
     def bar(self) -> float | dict[str, float]:
         """The bar as datasheets hold it: a number, or the named bars of a composite check."""
+        if not self.bars:
+            return {}
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
 
 
@@ -79,6 +93,8 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         raise unknown_name("check", name, CHECKS)
     if name == "no_regression":
         return _no_regression(args, kwargs)
+    if name == "ranked_first":
+        return _ranked_first(args, kwargs)
     bars_wanted = _TRADEOFF if name == "criterion_tradeoff" else ("bar",)
     given = _named(name, bars_wanted, args, kwargs)
     condition_keys = () if name == "criterion_tradeoff" else CONDITION_KEYS
@@ -134,6 +150,24 @@ def _no_regression(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
 def default_margin(measure: str) -> float:
     """The loss that does not count where no margin is given: 0.05 of a rate."""
     return _MARGINS.get(measure, 0.05)
+
+
+def _ranked_first(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    given = _named("ranked_first", ("config",), args, kwargs)
+    for key in given:
+        if key not in ("config", "suite"):
+            raise unknown_name("argument of ranked_first", key, ["config", "suite"])
+    config = given.get("config")
+    if not isinstance(config, str) or not all(config.rpartition(":")):
+        raise UsageError(
+            "ranked_first names no configuration",
+            found=repr(config),
+            expected="a judge and a prompt, as in " + signature("ranked_first"),
+            remedy='write ranked_first = { config = "clean:p0" }',
+        )
+    return Check(
+        "ranked_first", "ranked_first", {}, {"config": config}, given.get("suite") or "debate"
+    )
 
 
 def _named(

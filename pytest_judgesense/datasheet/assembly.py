@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -46,9 +46,12 @@ def versions() -> dict[str, str]:
     }
 
 
-def assemble(parts: Iterable[Mapping[str, Any]], *, seed: int, mode: str) -> Datasheet:
+def assemble(
+    parts: Iterable[Mapping[str, Any]], *, seed: int, mode: str, secondary: bool = False
+) -> Datasheet:
     """The datasheet of parts as plain values."""
-    return sheet_of([part_from_plain(part) for part in parts], seed=seed, mode=mode)
+    plain = [part_from_plain(part) for part in parts]
+    return sheet_of(plain, seed=seed, mode=mode, secondary=secondary)
 
 
 def counted_once(
@@ -82,9 +85,31 @@ def counted_once(
     return counted
 
 
-def sheet_of(parts: Iterable[SuiteSheet], *, seed: int, mode: str) -> Datasheet:
-    """The datasheet of parts."""
-    return merge_parts(parts, seed=seed, mode=mode, versions=versions())
+def sheet_of(
+    parts: Iterable[SuiteSheet], *, seed: int, mode: str, secondary: bool = False
+) -> Datasheet:
+    """The datasheet of parts; ``secondary``: with the analyses that take an optional package."""
+    sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
+    materials: dict[str, dict[str, Any]] = {}
+    for part in (part for judge in sheet.judges for part in judge.parts):
+        if part.material is not None:
+            materials.setdefault(part.suite, {})[part.judge] = part.material
+    return replace(sheet, analyses=_analyses(materials, seed, secondary=secondary))
+
+
+def _analyses(
+    materials: Mapping[str, Mapping[str, Any]], seed: int, *, secondary: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """What compares judges, by suite."""
+    found = {}
+    for suite, of_judges in sorted(materials.items()):
+        # Not before they are needed: a run without debates must not wait for them.
+        from pytest_judgesense.measures.secondary import analyses_of, secondary_of
+
+        found[suite] = analyses_of(suite, of_judges, seed)
+        if secondary:
+            found[suite] += secondary_of(suite, of_judges, seed)
+    return found
 
 
 def write_datasheet(path: Path, sheet: Datasheet, logs: Sequence[Sequence[str]] = ()) -> None:
@@ -140,9 +165,14 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
                 expected=f"a datasheet {SCHEMA} with the parts of every judge",
                 remedy="write it again with --judge-datasheet",
             ) from error
+    materials: dict[str, dict[str, Any]] = {}
+    for slug, suite, material in (found for one in judges.values() for found in one.materials()):
+        materials.setdefault(suite, {})[slug] = material
+    secondary = any(joined.has_secondary for joined in judges.values())
+    analyses = _analyses(materials, head["seed"].value, secondary=secondary) if materials else {}
     return sheet_text(
         {key: known.value for key, known in head.items()},
-        [judges[slug].entry() for slug in sorted(judges)],
+        [judges[slug].entry(analyses) for slug in sorted(judges)],
     )
 
 
@@ -177,6 +207,7 @@ class _Joined:
 
     def __init__(self, slug: str) -> None:
         self._slug = slug
+        self.has_secondary = False
         self._identity: dict[str, _Known] = {}
         self._of: dict[str, dict[tuple[str, ...], _Known]] = {
             kind: {} for kind in ("parts", "measures", "checks", "analyses")
@@ -188,9 +219,14 @@ class _Joined:
         _agree(self._identity, "identity", identity, source, f"what {named} is")
         for part in entry["parts"]:
             self._add_part(part, source, f"suite {part['suite']} of {named}")
+        ranked = {part["suite"] for part in entry["parts"] if part.get("material")}
         for kind in ("measures", "checks", "analyses"):
             for line in entry[kind]:
                 name = line[_NAMES[kind]]
+                if kind == "analyses" and line["suite"] in ranked:
+                    # It compares the judges of one session: of all of them it is made anew.
+                    self.has_secondary |= name == "anova"
+                    continue
                 if name == LEADERBOARD:
                     continue  # drawn up anew, of the judges of all sheets
                 condition = json.dumps(line.get("condition", {}), sort_keys=True)
@@ -206,7 +242,13 @@ class _Joined:
         parts[key] = _Known({**first.value, **counted}, first.source)
         _agree(parts, key, {**part, **counted}, source, what)
 
-    def entry(self) -> dict[str, Any]:
+    def materials(self) -> Iterator[tuple[str, str, Any]]:
+        """Judge, suite and material of each part that a ranking needs."""
+        for known in self._of["parts"].values():
+            if known.value.get("material"):
+                yield self._slug, known.value["suite"], known.value["material"]
+
+    def entry(self, analyses: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
         def of(kind: str) -> list[Any]:
             # By suite; within it measures as the estimators give them, checks by their names.
             keys = sorted(self._of[kind], key=lambda key: key[: 2 if kind == "checks" else 1])
@@ -217,5 +259,8 @@ class _Joined:
             of("parts"),
             of("measures"),
             of("checks"),
-            of("analyses"),
+            [
+                *of("analyses"),
+                *(one for (suite,) in sorted(self._of["parts"]) for one in analyses.get(suite, ())),
+            ],
         )

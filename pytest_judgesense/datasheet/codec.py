@@ -41,7 +41,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
     head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
-    return sheet_text(head, [_judge(judge, sheet.mode) for judge in sheet.judges])
+    return sheet_text(head, [_judge(judge, sheet) for judge in sheet.judges])
 
 
 def sheet_text(head: Mapping[str, Any], judges: list[dict[str, Any]]) -> str:
@@ -74,13 +74,16 @@ def prompts_digest(judge: JudgeSheet) -> str | None:
     return _prompts_of([_part(part, "") for part in judge.parts])
 
 
-def _judge(judge: JudgeSheet, mode: str) -> dict[str, Any]:
+def _judge(judge: JudgeSheet, sheet: Datasheet) -> dict[str, Any]:
     return summed_up(
         judge.identity,
-        [_part(part, mode) for part in judge.parts],
+        [_part(part, sheet.mode) for part in judge.parts],
         [_estimate(estimate) for estimate in judge.estimates],
         [_check(line) for line in judge.checks],
-        [dict(analysis) for analysis in judge.analyses],
+        [
+            *(dict(analysis) for analysis in judge.analyses),
+            *(dict(one) for part in judge.parts for one in sheet.analyses.get(part.suite, ())),
+        ],
     )
 
 
@@ -133,6 +136,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
         "calls": asdict(part.calls),
         "notices": list(part.notices),
+        "material": part.material and dict(part.material),
     }
 
 
@@ -239,6 +243,7 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
             CheckLine(**{**line, "warnings": tuple(line["warnings"])}) for line in value["checks"]
         ),
         notices=tuple(value["notices"]),
+        material=value["material"],
         analyses=tuple(value["analyses"]),
     )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.judges.parsing.debate import judgment_of_object as debate_reply_of
 from pytest_judgesense.judgment import (
     Design,
     Failed,
@@ -63,6 +64,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "completion_tokens": judgment.usage.completion_tokens,
         },
         "latency_s": judgment.latency_s,
+        **(judgment.detail or {}),
         "design": {
             "kind": design.kind,
             "labels": list(design.labels),
@@ -75,11 +77,39 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "cut": design.cut,
             "excluded": [list(pair) for pair in design.excluded],
             "unsure": [list(pair) for pair in design.unsure],
+            **_debate(design),
         },
     }
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     # A reply cut off inside a character can hold half of a surrogate pair, which no UTF-8 file can.
     return line if _encodable(line) else json.dumps(value, separators=(",", ":"))
+
+
+def _debate(design: Design) -> dict[str, Any]:
+    if design.weights is None:
+        return {}
+    return {"ddof": design.ddof, "weights": list(design.weights)}
+
+
+def _weights(
+    flip: float, scores: float, confidence: float, side: float
+) -> tuple[float, float, float, float]:
+    return float(flip), float(scores), float(confidence), float(side)
+
+
+def _detail(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    """What a line holds of a debate judge's reply beside its winner, in the form it had there."""
+    if "scores" not in value:
+        return None
+    outcome, detail = debate_reply_of({**value, "winner": value.get("verdict")})
+    if detail is None:
+        raise LogError(
+            f"{where}: the scores or the confidence are wrong",
+            found=outcome.reason if isinstance(outcome, Unparsed) else "",
+            expected="a score from 0 to 10 for each category and side, and a confidence",
+            remedy="see docs/debates.md for the fields of a judgment on a debate",
+        )
+    return {**detail, "flags": value.get("flags", detail["flags"])}
 
 
 def _encodable(text: str) -> bool:
@@ -169,6 +199,7 @@ def judgment_of_object(value: Mapping[str, Any], where: str) -> tuple[Judgment, 
         reply=field("reply", str, None),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
         latency_s=value.get("latency_s"),
+        detail=_detail(value, where),
     )
     design = field("design", dict, None)
     return judgment, None if design is None else design_of_object(design, where)
@@ -191,6 +222,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
         pairs = value.get("pairs", "all")
+        weights = value.get("weights")
         return Design(
             kind=value["kind"],
             labels=tuple(value["labels"]),
@@ -201,6 +233,8 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             cut=value.get("cut"),
             excluded=_pairs(value.get("excluded", ())),
             unsure=_pairs(value.get("unsure", ())),
+            ddof=int(value.get("ddof", 0)),
+            weights=None if weights is None else _weights(*weights),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise LogError(

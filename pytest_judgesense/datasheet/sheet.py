@@ -116,6 +116,7 @@ class SuiteSheet:
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
         analyses: tables beside the estimates, plain values (see `datasheet.standing`).
+        material: what a ranking of judges needs of it (see `measures.ranking`).
 
     Raises:
         InternalError: estimates contradict one another.
@@ -133,6 +134,7 @@ class SuiteSheet:
     checks: tuple[CheckLine, ...] = ()
     notices: tuple[str, ...] = ()
     analyses: tuple[Mapping[str, Any], ...] = ()
+    material: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         verify_identity(self.estimates)
@@ -231,12 +233,17 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Datasheet:
-    """The datasheets of all judges of a run."""
+    """The datasheets of all judges of a run.
+
+    Attributes:
+        analyses: what compares them, by suite: rankings and tables, as plain values.
+    """
 
     seed: int
     mode: str
     versions: Mapping[str, str]
     judges: tuple[JudgeSheet, ...]
+    analyses: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 def merge_parts(

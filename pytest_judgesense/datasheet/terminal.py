@@ -25,10 +25,11 @@ from pytest_judgesense.datasheet.standing import analysis_lines, leaderboards, s
 from pytest_judgesense.errors import printable
 from pytest_judgesense.stats.estimate import CENSORED, Estimate
 
-__all__ = ["WIDTH", "datasheet_lines"]
+__all__ = ["WIDTH", "datasheet_lines", "ranking_lines"]
 
 WIDTH = 100
 _CHECK_COLUMN = 82
+_NAME_COLUMN = 23
 
 
 def datasheet_lines(sheet: Datasheet, today: date | None = None) -> Iterator[str]:
@@ -43,6 +44,48 @@ def datasheet_lines(sheet: Datasheet, today: date | None = None) -> Iterator[str
             yield ""
         yield from _judge_lines(judge, sheet, today)
     yield from _comparison_lines(sheet)
+
+
+def ranking_lines(sheet: Datasheet) -> Iterator[str]:
+    """The rankings of judge configurations, a suite each; nothing where there are none."""
+    for suite, analyses in sheet.analyses.items():
+        rows = {table["analysis"]: table["rows"] for table in analyses}
+        if "ranking" in rows:
+            yield from _ranking(suite, rows["ranking"], rows["ranking_basis"][0])
+
+
+def _ranking(suite: str, rows: list[dict[str, Any]], basis: Mapping[str, Any]) -> Iterator[str]:
+    runs = f"{basis['runs']} run{'s' * (basis['runs'] != 1)}"
+    weights = ", ".join(f"{weight:g}" for weight in basis["weights"].values())
+    yield from _wrapped(
+        f"suite {suite}",
+        [
+            f"{len(rows)} configurations",
+            f"{basis['debates']} debates of {basis['topics']} topics",
+            runs,
+            f"variances over {basis['denominator']}",
+            f"weights {weights}",
+        ],
+    )
+    yield (
+        f"  rank  {'configuration':<24}{'instability':>12}{'flips':>14}{'side bias':>14}"
+        f"{'score var':>11}{'conf var':>10}{'first':>8}"
+    )
+    for row in rows:
+        flips = f"{row['repeat_flip_rate']:.1%} {row['repeat_flip_band']:<6}"
+        bias = f"{row['side_bias']:.1%} {row['side_bias_band']:<6}"
+        name = printable(row["configuration"])
+        if len(name) > _NAME_COLUMN:
+            yield from _indented(name, width=8)
+            name = ""
+        yield (
+            f"  {row['rank']:>4}  {name:<24}{row['instability']:>12.3f}{flips:>14}{bias:>14}"
+            f"{row['score_variance']:>11.3f}{row['confidence_variance']:>10.4f}"
+            f"{row['rank_shares'][0]:>8.1%}"
+        )
+    for name, reason in basis["excluded"].items():
+        yield from _indented(f"left out: {name}, {reason}", width=2)
+    yield from _indented(basis["recommendation"], width=2)
 
 
 def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Iterator[str]:

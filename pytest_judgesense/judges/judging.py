@@ -8,6 +8,7 @@ from typing import Any
 from pytest_judgesense.cassettes.scrubbing import redact_url
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judgment import (
@@ -51,8 +52,11 @@ def judgment_of(suite: Suite, judge: str, trial: Trial, answer: Answer) -> Judgm
     if isinstance(reply, Failed):
         return Judgment(trial, judge, reply, latency_s=answer.latency_s)
     outcome: Outcome
+    detail: dict[str, Any] | None = None
     if reply.text is None:
         outcome = Unparsed("refusal") if reply.refused else Unparsed("empty reply")
+    elif suite.kind == "debate":
+        outcome, detail = parse_debate(reply.text, truncated=reply.truncated)
     else:
         outcome = parse_reply(reply.text, suite.space, truncated=reply.truncated)
     return Judgment(
@@ -63,6 +67,7 @@ def judgment_of(suite: Suite, judge: str, trial: Trial, answer: Answer) -> Judgm
         reply=reply.text if reply.text is not None else reply.refused,
         usage=reply.usage,
         latency_s=answer.latency_s,
+        detail=detail,
     )
 
 

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.parsing.debate import REPLY_SCHEMA
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Order
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.suite import Item, Suite, Template
 
-__all__ = ["render_messages", "suite_for_judge"]
+__all__ = ["judge_for_suite", "render_messages", "suite_for_judge"]
 
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
@@ -31,10 +32,28 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     return suite.with_templates(templates, judge.system)
 
 
+def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
+    """The judge as ``suite`` asks it: at the temperature of its design, with budget enough.
+
+    A judge that sends no temperature at all (``None``) goes on sending none. Debate suites ask for
+    structured output where the provider has it and the judge does not decline it.
+    """
+    temperature = judge.temperature
+    if suite.temperature is not None and temperature is not None:
+        temperature = suite.temperature
+    return replace(
+        judge,
+        temperature=temperature,
+        max_tokens=max(judge.max_tokens, suite.max_tokens or 0),
+        reply_schema=REPLY_SCHEMA if suite.kind == "debate" and judge.gives_structure else None,
+    )
+
+
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
-    if suite.kind == "paraphrase":
-        wordings = prompts.paraphrases.get(suite.base, prompts.paraphrases.get("*"))
+    if suite.kind in ("paraphrase", "debate"):
+        for_all = prompts.paraphrases.get("*") if suite.kind == "paraphrase" else None
+        wordings = prompts.paraphrases.get(suite.base, for_all)
         if wordings is None:
             return suite.templates
         return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))

@@ -73,6 +73,9 @@ class JudgeSpec:
         tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
             quarter of its characters, and ``max_tokens``.
         called: what ``--judge-name`` takes for it, where that is not the name.
+        structured: whether suites whose replies are JSON ask for it by the provider's structured
+            output; ``None``: at the provider's own endpoint only.
+        reply_schema: the JSON schema of the reply that is asked for; set by the suite.
     """
 
     name: str
@@ -94,6 +97,15 @@ class JudgeSpec:
     prompts: Prompts = Prompts()
     prices: Prices | None = None
     called: str | None = None
+    structured: bool | None = None
+    reply_schema: Mapping[str, Any] | None = None
+
+    @property
+    def gives_structure(self) -> bool:
+        """Whether it is asked for structured output: as declared, else where it surely exists."""
+        if self.structured is not None:
+            return self.structured and self.provider in ("anthropic", "openai", "embedded")
+        return self.provider in ("anthropic", "openai") and self.base_url is None
 
     @property
     def slug(self) -> str:
@@ -112,11 +124,13 @@ class JudgeSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """The decoding settings, for datasheets; they belong to what a judge is."""
+        given = {} if self.structured is None else {"structured": self.structured}
         return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "reasoning": self.reasoning,
             "seed": self.seed,
+            **given,
         }
 
 
@@ -155,6 +169,7 @@ class _JudgeForm(_Form):
     max_retries: int = Field(default=5, ge=0)
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    structured: bool | None = None
     prompts: _PromptsForm = _PromptsForm()
     prices: _PricesForm | None = None
 
@@ -225,6 +240,7 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         max_retries=form.max_retries,
         requests_per_minute=form.requests_per_minute,
         tokens_per_minute=form.tokens_per_minute,
+        structured=form.structured,
         prompts=_prompts(name, form.prompts, folder),
         prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
     )

@@ -25,6 +25,9 @@ __all__ = [
 ]
 
 _SHOWN: Final = 200
+# What a structured reply is called where it needs a name.
+_REPLY: Final = "judgment"
+_TOOL: Final = ("tool_use", _REPLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,14 @@ def _joined(parts: Sequence[Any]) -> str | None:
     return "".join(texts) if texts else None
 
 
+def _structured(blocks: Sequence[Any]) -> str | None:
+    """The input of the tool that stands for the reply, as JSON; ``None`` if it was not used."""
+    for block in blocks:
+        if isinstance(block, dict) and (block.get("type"), block.get("name")) == _TOOL:
+            return json.dumps(block.get("input"), ensure_ascii=False)
+    return None
+
+
 class OpenAIWire:
     """Chat completions, as OpenAI and every compatible endpoint speak them."""
 
@@ -166,6 +177,9 @@ class OpenAIWire:
             body["reasoning_effort"] = spec.reasoning
         if seed is not None:
             body["seed"] = seed
+        if spec.reply_schema is not None:
+            form = {"name": _REPLY, "strict": True, "schema": spec.reply_schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
         headers = {"Content-Type": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
@@ -221,6 +235,10 @@ class AnthropicWire:
         body["messages"] = [dict(m) for m in messages if m["role"] != "system"]
         if spec.temperature is not None:
             body["temperature"] = spec.temperature
+        if spec.reply_schema is not None:
+            # A tool that has to be used: every model of this API knows that way.
+            body["tools"] = [{"name": _REPLY, "input_schema": spec.reply_schema}]
+            body["tool_choice"] = {"type": "tool", "name": _REPLY}
         if spec.reasoning is not None:
             body["thinking"] = {"type": "enabled", "budget_tokens": spec.reasoning}
         headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
@@ -237,8 +255,9 @@ class AnthropicWire:
         if not isinstance(blocks, list):
             return Failed("the response has no content blocks")
         stop = value.get("stop_reason")
+        text = _structured(blocks)
         return Reply(
-            text=_joined(blocks),
+            text=_joined(blocks) if text is None else text,
             usage=_usage(value.get("usage"), "input_tokens", "output_tokens"),
             truncated=stop == "max_tokens",
             refused="stop_reason refusal" if stop == "refusal" else None,

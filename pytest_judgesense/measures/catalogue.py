@@ -10,7 +10,16 @@ from typing import Final, Literal, NamedTuple
 __all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "MeasureInfo", "signature"]
 
 # What a check may narrow its estimate by.
-CONDITION_KEYS: Final = ("arm", "category", "distance", "polarity", "subset", "template_pair")
+CONDITION_KEYS: Final = (
+    "arm",
+    "category",
+    "distance",
+    "polarity",
+    "prompt_pair",
+    "prompt_style",
+    "subset",
+    "template_pair",
+)
 
 
 class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
@@ -236,6 +245,51 @@ MEASURES: Final = _measures(
     ),
     MeasureInfo("order_tied", "construct", "canonical pair", "a tie in both orders"),
     MeasureInfo(
+        "instability",
+        "lower",
+        "debate",
+        "weighted sum of flips, score variance, confidence variance and side bias",
+        "instability_bound",
+        "debate",
+    ),
+    MeasureInfo(
+        "score_variance",
+        "lower",
+        "debate",
+        "variance of a side's score over runs",
+        "score_variance_bound",
+        "debate",
+    ),
+    MeasureInfo(
+        "confidence_variance",
+        "lower",
+        "debate",
+        "variance of the confidence over runs",
+        "confidence_variance_bound",
+        "debate",
+    ),
+    MeasureInfo(
+        "same_side_wins",
+        "construct",
+        "topic",
+        "topics in which one side wins under both assignments",
+    ),
+    MeasureInfo(
+        "same_model_wins",
+        "construct",
+        "topic",
+        "topics in which one debater wins under both assignments",
+    ),
+    MeasureInfo(
+        "prompt_disagreement",
+        "lower",
+        "debate",
+        "another winner under another prompt",
+        "prompt_disagreement_bound",
+        "debate",
+    ),
+    MeasureInfo("score_delta", "construct", "debate", "distance of the scores under two prompts"),
+    MeasureInfo(
         "unparsed_rate",
         "lower",
         "call",
@@ -249,6 +303,7 @@ MEASURES: Final = _measures(
 CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate} | {
     "criterion_tradeoff": "criterion_tradeoff",
     "no_regression": "no_regression",
+    "ranked_first": "ranked_first",
 }
 
 
@@ -258,4 +313,6 @@ def signature(name: str) -> str:
         return "criterion_tradeoff(false_preference, distance_1, distance_5, suite=)"
     if name == "no_regression":
         return f"no_regression(measure, margin=, suite=, {'=, '.join(CONDITION_KEYS)}=)"
+    if name == "ranked_first":
+        return "ranked_first(config, suite=)"
     return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.debate import debate_estimates
 from pytest_judgesense.measures.instrument import (
     criterion_estimates,
     ladder_estimates,
     vacuum_estimates,
 )
 from pytest_judgesense.measures.order import order_estimates
+from pytest_judgesense.measures.ranking import prompt_estimates
 from pytest_judgesense.measures.replies import reply_estimates
 from pytest_judgesense.measures.wording import wording_estimates
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["estimate_all", "find_estimate"]
 
+
+def _of_debates(cell: Cell) -> list[Estimate]:
+    return [*debate_estimates(cell), *prompt_estimates(cell)]
+
+
 _KINDS = {
     "paraphrase": wording_estimates,
     "vacuum": vacuum_estimates,
     "ladder": ladder_estimates,
     "criterion": criterion_estimates,
+    "debate": _of_debates,
 }
 
 

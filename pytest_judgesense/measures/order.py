@@ -14,7 +14,8 @@ with an unparsed or failed call takes part in none; it is counted and bounded.
 
 ::
 
-    side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders
+    side_bias = |first-slot answers / decisive answers - 1/2|        over both presentation orders;
+                                                                 of a debate, PRO is the first side
 
     first_slot_rate = first-slot answers / decisive answers         over both presentation orders
 
@@ -28,11 +29,11 @@ is 0. A bootstrap of the absolute value would not cover.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.judgment import Condition, Judgment
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
@@ -149,31 +150,30 @@ def first_slot_rate(cell: Cell) -> Estimate:
     )
 
 
-def side_bias(cell: Cell) -> Estimate:
-    """Distance of the first slot's share of decisive answers from one half."""
-    return _side_bias(cell, cell.judgments)
-
-
-def _side_bias(cell: Cell, judgments: Sequence[Judgment]) -> Estimate:
-    answered = [judgment for judgment in judgments if not no_preference(judgment)]
+def side_bias(cell: Cell, condition: Condition | None = None) -> Estimate:
+    """Distance of the first slot's, or side's, share of decisive answers from one half."""
+    answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
+    first = cell.design.labels[0] if cell.design.kind == "debate" else "A"
     units = Units.collect(
         ((judgment,) for judgment in answered),
-        lambda judgment: float(judgment.verdict == "A"),
+        lambda judgment: float(judgment.verdict == first),
     )
     n = len(units.values)
     missing = units.missing()
     if n == 0:
         reason = "no decisive answer: every reply was a tie, or stated no verdict"
         return unavailable(
-            "side_bias", cell, reason, missing=Missing(missing.unparsed, missing.failed)
+            "side_bias", cell, reason, condition, missing=Missing(missing.unparsed, missing.failed)
         )
     count = float(units.values.sum())
     share = wilson(count, n)
     clustered = clustered_proportion(units.values, units.clusters)
-    flags = () if len({j.trial.order for j in answered}) == 2 else ("one presentation order only",)
+    # The orders of a debate's speeches are fixed: there each topic is debated with exchanged sides.
+    both = cell.design.kind == "debate" or len({j.trial.order for j in answered}) == 2
     return Estimate(
         measure="side_bias",
         suite=cell.suite,
+        condition=dict(condition or {}),
         value=abs(count / n - 0.5),
         count=count,
         n=n,
@@ -181,7 +181,7 @@ def _side_bias(cell: Cell, judgments: Sequence[Judgment]) -> Estimate:
         interval=Interval(share.method, *folded_ends(share.lower, share.upper), share.level),
         clustered=clustered and _folded_clustered(clustered),
         missing=_folded_missing(missing),
-        flags=flags,
+        flags=() if both else ("one presentation order only",),
     )
 
 

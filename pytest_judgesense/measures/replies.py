@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.judgment import Condition, Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.stats.estimate import Estimate
 
-__all__ = ["reply_estimates"]
+__all__ = ["repeat_flips", "reply_estimates"]
 
 
 def reply_estimates(cell: Cell) -> list[Estimate]:
@@ -28,8 +28,10 @@ def reply_estimates(cell: Cell) -> list[Estimate]:
     paraphrase = cell.design.kind == "paraphrase"
     if paraphrase:
         estimates.append(_agreement(cell))
-    if paraphrase or any(judgment.trial.replicate > 1 for judgment in cell.judgments):
-        estimates.append(_repeat_flips(cell))
+    repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
+    # Of debates it is measured by prompt as well: see `debate`.
+    if cell.design.kind != "debate" and (paraphrase or repeated):
+        estimates.append(repeat_flips(cell))
     return [*estimates, _unparsed(cell), _failed(cell)]
 
 
@@ -49,7 +51,8 @@ def _agreement(cell: Cell) -> Estimate:
     return rate("agreement", cell, units)
 
 
-def _repeat_flips(cell: Cell) -> Estimate:
+def repeat_flips(cell: Cell, condition: Condition | None = None) -> Estimate:
+    """Items whose replicates disagree, over the judgments of ``cell``."""
     repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
     for judgment in cell.judgments:
         trial = judgment.trial
@@ -57,7 +60,7 @@ def _repeat_flips(cell: Cell) -> Estimate:
     groups = [tuple(group) for group in repeats.values() if len(group) > 1]
     if not groups:
         reason = "needs two or more replicates; set replicates in [design]"
-        return unavailable("repeat_flip_rate", cell, reason)
+        return unavailable("repeat_flip_rate", cell, reason, condition)
     enough = [
         group for group in groups if sum(judgment.verdict is not None for judgment in group) > 1
     ]
@@ -81,7 +84,7 @@ def _repeat_flips(cell: Cell) -> Estimate:
         ),
         keys=units.keys,
     )
-    return rate("repeat_flip_rate", cell, units)
+    return rate("repeat_flip_rate", cell, units, condition)
 
 
 def _unparsed(cell: Cell) -> Estimate:

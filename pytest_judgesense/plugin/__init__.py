@@ -117,6 +117,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     state = config.stash[STATE]
     sections = {
+        "judge ranking": state.ranking_lines(),
         "judge datasheet": state.summary_lines(),
         "judge verification": state.verification_lines(),
         "judge recording interrupted": state.resume_lines(),

@@ -96,7 +96,9 @@ class SuiteFile(pytest.File):
             state.seen_suites.add(name)
             raise self.CollectError(str(error)) from error
         return [
-            JudgeNode.from_parent(self, name=judge.slug, judge=judge, checks=checks, suites=chosen)
+            JudgeNode.from_parent(
+                self, name=judge.slug, judge=judge, rivals=judges, checks=checks, suites=chosen
+            )
             for judge in judges
         ]
 
@@ -168,12 +170,14 @@ class JudgeNode(pytest.Collector):
         self,
         *,
         judge: JudgeSpec,
+        rivals: Sequence[JudgeSpec],
         suites: list[Suite],
         checks: dict[str, list[tuple[Check, CheckDeclaration]]],
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.judge = judge
+        self.rivals = rivals
         self.suites = suites
         self.checks = checks
 
@@ -182,12 +186,15 @@ class JudgeNode(pytest.Collector):
         for suite in self.suites:
             _, preset = split_name(suite.name)
             for check, declaration in self.checks[suite.name]:
+                if check.judge not in (None, self.judge.slug):
+                    continue  # it names a configuration of another judge
                 name = check.id_under(preset)
                 item = CheckItem.from_parent(
                     self,
                     name=name,
                     nodeid=f"{self.nodeid}::{name}",
                     judge=self.judge,
+                    rivals=self.rivals,
                     suite=suite,
                     check=check,
                     line=declaration.line,
@@ -200,10 +207,18 @@ class CheckItem(pytest.Item):
     """One check of one judge on one suite."""
 
     def __init__(
-        self, *, judge: JudgeSpec, suite: Suite, check: Check, line: int | None, **kwargs: Any
+        self,
+        *,
+        judge: JudgeSpec,
+        suite: Suite,
+        check: Check,
+        line: int | None,
+        rivals: Sequence[JudgeSpec] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.judge = judge
+        self.rivals = rivals
         self.suite = suite
         self.check = check
         self.line = line
@@ -214,7 +229,7 @@ class CheckItem(pytest.Item):
         if run.only_saves(self.check):
             run.measurement(self.judge, self.suite)
             pytest.skip("the baseline to be held against is being saved")
-        outcome, measurement = run.outcome(self.judge, self.suite, self.check)
+        outcome, measurement = run.outcome(self.judge, self.suite, self.check, self.rivals)
         if outcome.outcome != "pass":
             raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))
 

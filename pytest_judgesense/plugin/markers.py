@@ -34,6 +34,7 @@ FIXTURE: Final = "_judgesense_judge"
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
     "criterion_tradeoff": "false preference against sensitivity, strict prompt",
+    "ranked_first": "a configuration (judge:prompt) is the most stable one on debates",
     "no_regression": "no measure is worse than in --judge-baseline by more than the margin",
 }
 
@@ -168,7 +169,9 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     if run.only_saves(check):
         run.measurement(judge, suite)
         return
-    outcome, measurement = run.outcome(judge, suite, check)
+    # A check that compares judges takes those that the test runs over.
+    rivals = run.judges(item.path, suite.judges) if check.judge else ()
+    outcome, measurement = run.outcome(judge, suite, check, rivals)
     if outcome.outcome != "pass":
         raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
 

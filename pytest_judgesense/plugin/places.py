@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import replace_content
+from pytest_judgesense.cassettes.journal import read_exchanges, replace_content, rewrite
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
@@ -55,9 +55,11 @@ def keep_recordings(live_folder: Path, kept: Path) -> None:
         # Of a killed process the last line may be half a line.
         whole = path.read_bytes().rpartition(b"\n")
         data = b"".join(whole[:2])
-        target = kept / path.relative_to(live_folder)
-        if data and not (target.exists() and target.read_bytes() == data):
-            replace_content(target, data)
+        if data:
+            if whole[2]:
+                replace_content(path, data)
+            # Read and written anew, for its lines may refer to the parts beside it.
+            rewrite(kept / path.relative_to(live_folder), read_exchanges(path))
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Places:
                 yield path
             finally:  # what was asked before an error was paid for as well
                 if self.settings.mode == "live" and self.settings.save_live and path.exists():
-                    replace_content(self.settings.save_live / judge.slug / file, path.read_bytes())
+                    rewrite(self.settings.save_live / judge.slug / file, read_exchanges(path))
 
     @contextmanager
     def recordings(self, judge: JudgeSpec, suite: Suite) -> Iterator[dict[str, Path]]:

@@ -21,8 +21,9 @@ from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
+from pytest_judgesense.checks.ranking import judge_ranking
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.comparing import Gate, Member
+from pytest_judgesense.comparing import Gate, Member, ranking_among
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
@@ -182,14 +183,17 @@ class Run:
         return MOST_MISSING if share is None else share
 
     def outcome(
-        self, judge: JudgeSpec, suite: Suite, check: Check
+        self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome | RegressionOutcome, Measurement]:
-        """The outcome of a check; it enters the datasheet."""
+        """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
         policy: Any = self._settings.policy
         outcome: Outcome | RegressionOutcome
         if check.name == "no_regression":
             outcome = self.gate.outcome(Member(judge, suite, check), self._family)
+        elif check.name == "ranked_first":
+            ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
+            outcome = judge_ranking(check, ranking_among(ranked), policy)
         else:
             outcome = judge_check(
                 check, suite.name, measurement.estimates, policy, self._most_missing
@@ -198,7 +202,8 @@ class Run:
             check=check.id,
             measure=check.measure,
             suite=suite.name,
-            condition=dict(check.condition),
+            # A configuration is no condition of an estimate: the check's id names it.
+            condition={} if check.judge else dict(check.condition),
             bar=check.bar,
             outcome=outcome.outcome,
             policy=outcome.policy,

@@ -208,7 +208,15 @@ class State:
             counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
+            secondary=bool(self.settings.datasheets),
         )
+
+    def ranking_lines(self) -> Iterator[str]:
+        """The ranking of judge configurations, where debates were judged."""
+        if not self.is_worker and self.datasheet is not None:
+            from pytest_judgesense.datasheet.terminal import ranking_lines
+
+            yield from ranking_lines(self.datasheet)
 
     def write(self, session: pytest.Session) -> None:
         """Write the datasheets that were asked for, and keep what was recorded live."""

@@ -19,15 +19,18 @@ from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_lengths, verify_suite
 from pytest_judgesense.suites.schema import (
     ContentItem,
+    DebateLine,
     LadderTask,
     PairItem,
     PresetForm,
     QuarterTask,
     SuiteForm,
+    WeightsForm,
 )
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import (
     content_item,
+    debate_item,
     ladder_items,
     pair_item,
     quarter_items,
@@ -90,6 +93,10 @@ def _load(path: Path, preset: str | None) -> Suite:
         judges=tuple(form.judges),
         reviews=_reviews(form),
         tasks=tasks,
+        temperature=form.design.temperature,
+        max_tokens=form.design.max_tokens,
+        ddof=int(form.design.variance == "n - 1"),
+        weights=_weights(form),
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
@@ -200,6 +207,10 @@ def _items(
         tasks = tuple(_parse(path, form, rows, LadderTask))
         _verify_tasks(tasks, file)
         return tasks, tuple(ladder_items(tasks, stimuli.distances, stimuli.subsets))
+    if form.kind == "debate":
+        debates = _parse(path, form, rows, DebateLine)
+        ids = {debate.id for debate in debates}
+        return (), tuple(debate_item(debate, ids) for debate in debates)
     if form.space.pairwise:
         return (), tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
     lines = _parse(path, form, rows, ContentItem)
@@ -245,6 +256,13 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
 
 def _pairs(pairs: Any) -> str | tuple[tuple[str, str], ...]:
     return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
+
+
+def _weights(form: SuiteForm) -> tuple[float, float, float, float] | None:
+    given = form.design.weights or (WeightsForm() if form.kind == "debate" else None)
+    if given is None:
+        return None
+    return (given.flip, given.score_variance, given.confidence_variance, given.side_bias)
 
 
 def _space(form: SuiteForm) -> DecisionSpace:
@@ -312,6 +330,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # reviews only what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     asked = form.model_dump(mode="json", exclude=aside)
+    asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)

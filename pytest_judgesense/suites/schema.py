@@ -5,12 +5,14 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 __all__ = [
+    "SPEECHES",
     "ContentItem",
+    "DebateLine",
     "EquivalenceForm",
     "LadderTask",
     "PairItem",
@@ -23,8 +25,14 @@ __all__ = [
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 Orders = Literal["both", "ab", "balanced"]
 Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
-Kind = Literal["paraphrase", "vacuum", "ladder", "criterion"]
+Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate"]
 Difficulty = Literal["easy", "medium", "hard"]
+# The speeches of a debate, in their order.
+SPEECHES: Final = tuple(
+    f"{side}_{speech}"
+    for speech in ("constructive", "rebuttal", "summary")
+    for side in ("pro", "con")
+)
 
 
 class _Form(BaseModel):
@@ -79,12 +87,29 @@ class StimuliForm(_Form):
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
+class WeightsForm(_Form):
+    """``[design.weights]``: what the parts of a debate judge's instability weigh."""
+
+    flip: float = Field(default=3.0, ge=0, allow_inf_nan=False)
+    score_variance: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    confidence_variance: float = Field(default=0.5, ge=0, allow_inf_nan=False)
+    side_bias: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+
+
 class DesignForm(_Form):
-    """``[design]``: how items, templates, orders and replicates are crossed."""
+    """``[design]``: how items, templates, orders and replicates are crossed.
+
+    ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
+    ``weights`` how debates are counted; ``None``: not set.
+    """
 
     pairs: Pairs = "ring"
     orders: Orders = "both"
     replicates: int = Field(default=1, ge=1)
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    max_tokens: int | None = Field(default=None, ge=1)
+    variance: Literal["n", "n - 1"] | None = None
+    weights: WeightsForm | None = None
 
 
 class PresetForm(_Form):
@@ -141,7 +166,11 @@ class SuiteForm(_Form):
         if self.kind == "criterion" and arms != {"baseline", "strict"}:
             msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
             raise ValueError(msg)
-        if self.kind != "paraphrase" and not self.space.pairwise:
+        if self.kind == "debate":
+            if self.space.pairwise or self.space.labels != ["PRO", "CON"]:
+                msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
+                raise ValueError(msg)
+        elif self.kind != "paraphrase" and not self.space.pairwise:
             msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
             raise ValueError(msg)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
@@ -183,6 +212,45 @@ class PairItem(_Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
+
+
+class _Speech(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    side: Literal["PRO", "CON"]
+    speech_type: str
+    content: str = Field(min_length=1)
+
+
+class DebateLine(BaseModel):
+    """A line with one debate, as JudgeBench writes it; further keys are ignored.
+
+    ``pair_id`` links the two debates of a topic with exchanged sides: an id that both share, or
+    the id of the other one.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: Slug
+    resolution: str = Field(min_length=1)
+    category: str | None = None
+    pro_model: str
+    con_model: str
+    temperature: float | None = None
+    prompt_style: str | None = None
+    status: Literal["completed"] = "completed"
+    speeches: list[_Speech]
+    pair_id: str | None = None
+    model_assignment: str | None = None
+    created_at: str | float | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> DebateLine:
+        found = [(speech.side, speech.speech_type) for speech in self.speeches]
+        if found != [(name[:3].upper(), name) for name in SPEECHES]:
+            msg = "a debate has six speeches, in the order " + ", ".join(SPEECHES)
+            raise ValueError(msg)
+        return self
 
 
 class _Alternative(_Form):

@@ -9,25 +9,35 @@ Quarter items: one required element of a task has four named parts, and a text t
 them covers k quarters of the element. The five texts of a task differ in nothing else. Each task
 makes two pairs at each of the distances 0.25, 0.5 and 0.75: one from nothing upwards and one up to
 the whole element. Four quarters are one whole step of the ladder: both are distances in elements.
+Debates (JudgeBench): the judge is shown the resolution and the speeches, never who gave them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from typing import Final
 
 from pytest_judgesense.judgment import Condition
-from pytest_judgesense.suites.schema import ContentItem, LadderTask, PairItem, QuarterTask
+from pytest_judgesense.suites.schema import (
+    ContentItem,
+    DebateLine,
+    LadderTask,
+    PairItem,
+    QuarterTask,
+)
 from pytest_judgesense.suites.suite import Item
 
 __all__ = [
     "content_item",
+    "debate_cluster",
+    "debate_item",
     "ladder_items",
     "pair_item",
     "quarter_items",
     "task_with_elements",
     "task_with_parts",
+    "transcript",
 ]
 
 # Quarters that the worse and the better text cover: from nothing, and up to the whole.
@@ -51,6 +61,44 @@ def pair_item(line: PairItem) -> Item:
         contents=line.texts,
         label=line.label,
         condition={"category": line.category} if line.category else {},
+    )
+
+
+def debate_cluster(debate: str, pair: str | None, debates: Collection[str]) -> str:
+    """The cluster of a debate: both assignments of a topic are one.
+
+    Args:
+        debate: its id.
+        pair: its ``pair_id``: one that both share, or the id of the other debate.
+        debates: ids of all debates.
+    """
+    if pair is None:
+        return debate
+    return "+".join(sorted((debate, pair))) if pair in debates else pair
+
+
+def transcript(speeches: Iterable[tuple[str, str]]) -> str:
+    """Speeches as the judge reads them, each under a heading: ``[PRO rebuttal]``.
+
+    Args:
+        speeches: type (``pro_rebuttal``) and content of each, in order.
+    """
+    return "\n".join(
+        f"[{kind[:3].upper()} {kind[4:]}]\n{content.strip()}" for kind, content in speeches
+    )
+
+
+def debate_item(line: DebateLine, debates: Collection[str]) -> Item:
+    """The item of a line with one debate; ``debates`` are the ids of all of them."""
+    known = {"category": line.category, "pro_model": line.pro_model, "con_model": line.con_model}
+    return Item(
+        id=line.id,
+        cluster=debate_cluster(line.id, line.pair_id, debates),
+        fields={
+            "resolution": line.resolution,
+            "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
+        },
+        condition={key: value for key, value in known.items() if value is not None},
     )
 
 

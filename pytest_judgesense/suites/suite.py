@@ -108,13 +108,17 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        kind: ``paraphrase``, ``vacuum``, ``ladder`` or ``criterion``.
+        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion`` or ``debate``.
         path: the suite file.
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
         reviews: what reviewers say of the equivalence of template pairs.
         tasks: the tasks that the items of a ladder were made of; empty for other kinds.
+        temperature: at which it is asked; ``None`` leaves that to the judge.
+        max_tokens: the least budget of a reply; ``None`` likewise.
+        ddof: what a debate suite takes off n in a variance.
+        weights: what a debate suite weighs in the instability of a judge; see `Design`.
     """
 
     name: str
@@ -134,6 +138,10 @@ class Suite:
     judges: tuple[str, ...] = ()
     reviews: tuple[Review, ...] = ()
     tasks: tuple[LadderTask | QuarterTask, ...] = ()
+    temperature: float | None = None
+    max_tokens: int | None = None
+    ddof: int = 0
+    weights: tuple[float, float, float, float] | None = None
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -160,6 +168,8 @@ class Suite:
             cut=self.space.cut,
             excluded=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "NO"),
             unsure=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "UNSURE"),
+            ddof=self.ddof,
+            weights=self.weights,
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:

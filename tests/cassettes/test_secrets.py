@@ -16,6 +16,7 @@ import httpx
 import pytest
 import requests
 
+from pytest_judgesense.cassettes.bodies import joined, parts_path, read_parts
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
     environment_credentials,
@@ -184,28 +185,27 @@ def _post(client: str, url: str, plant: Plant) -> None:
         requests.post(url, data=data, headers=plant.headers, allow_redirects=False, timeout=10)
 
 
-def _visible(text: str) -> str:
+def _visible(text: str, parts: dict[str, str]) -> str:
     """All that a reader could put together from a cassette: streams joined, encodings undone."""
-    found = [text]
+    found = [text, *parts.values()]
     for line in text.splitlines():
         entry = json.loads(line)
         for body in (entry["request"]["body"], entry["response"]["body"]):
-            raw = (
-                base64.b64decode(body["base64"]).decode("latin-1")
-                if isinstance(body, dict)
-                else body
-            )
+            if isinstance(body, dict):
+                raw = base64.b64decode(body["base64"]).decode("latin-1")
+            else:
+                raw = body if isinstance(body, str) else joined(body, parts)
             found.append(raw)
             for choice in (0, 1):
-                joined = ""
+                streamed = ""
                 for event in raw.splitlines():
                     payload = event.removeprefix("data: ")
                     try:
                         part = json.loads(payload)["choices"][0]
-                        joined += part["delta"]["content"] if part["index"] == choice else ""
+                        streamed += part["delta"]["content"] if part["index"] == choice else ""
                     except (ValueError, KeyError, TypeError):
-                        joined += payload if event.startswith("data: ") else ""
-                found.append(joined)
+                        streamed += payload if event.startswith("data: ") else ""
+                found.append(streamed)
     return "\n".join(found)
 
 
@@ -240,7 +240,7 @@ def test_a_planted_secret_stands_in_no_file(
     journal = path.read_text(encoding="utf-8")
     tape.finish(["one"])
     for text in (journal, path.read_text(encoding="utf-8")):
-        seen = _visible(text)
+        seen = _visible(text, read_parts(parts_path(path)))
         compact = seen.replace("\n", "").replace("\\n", "")
         assert [f for f in _forms(plant.hidden) if f in seen or f in compact] == []
     if plant.name:

@@ -135,6 +135,7 @@ LAYOUT = exactly(
                     recorded=or_null(exactly(first=TEXT, last=TEXT)),
                     calls=CALLS,
                     notices=listed(TEXT),
+                    material=or_null({"type": "object"}),
                 )
             ),
         )

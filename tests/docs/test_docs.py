@@ -61,6 +61,8 @@ NOT_RUN = Counter(
         ("README.md", "needs the LLMBar results"): 1,
         ("start.md", "needs a key"): 1,
         ("judges.md", "needs a key"): 1,
+        ("debates.md", "needs keys"): 1,
+        ("debates.md", "takes a while"): 1,
         ("suites.md", "needs a key"): 1,
         ("embedded-judge.md", "runs until Ctrl-C"): 1,
         ("embedded-judge.md", "needs the server above"): 1,
@@ -377,7 +379,11 @@ def test_markers() -> None:
     assert {row[0] for row in table_rows("checks.md", "## All checks")} == set(CHECKS)
     for name, measure, default in table_rows("checks.md", "## All checks"):
         assert CHECKS[name] == measure
-        composite = {"criterion_tradeoff": "criterion", "no_regression": "that of the measure"}
+        composite = {
+            "criterion_tradeoff": "criterion",
+            "no_regression": "that of the measure",
+            "ranked_first": "debate",
+        }
         suite = MEASURES[measure].suite if measure in MEASURES else composite[name]
         assert default == (suite or "to be named")
 

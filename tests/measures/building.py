@@ -114,7 +114,25 @@ def perfect_judgments(suite: Suite, judge: str = "perfect") -> tuple[Judgment, .
     return tuple(_perfect(suite, judge, trial) for trial in plan_trials(suite))
 
 
+def debate_detail(confidence: float = 0.9, **scores: tuple[float, float]) -> dict[str, Any]:
+    """What a judgment on a debate holds beside the winner; 7 to 5 in categories not given."""
+    given = (
+        dict.fromkeys(("argument_quality", "evidence", "clash", "weighing"), (7.0, 5.0)) | scores
+    )
+    return {
+        "scores": {name: {"PRO": pro, "CON": con} for name, (pro, con) in given.items()},
+        "confidence": confidence,
+        "short_reason": "because",
+        "flags": [],
+    }
+
+
 def _perfect(suite: Suite, judge: str, trial: Trial) -> Judgment:
+    if suite.kind == "debate":
+        # The same winner in every run and under every prompt; in half of the topics PRO's side.
+        topics = list(dict.fromkeys(item.cluster for item in suite.items))
+        winner = "PRO" if topics.index(trial.cluster) % 2 else "CON"
+        return Judgment(trial, judge, Verdict(winner), detail=debate_detail())
     if not suite.space.pairwise:
         assert trial.label is not None
         labels = suite.space.labels

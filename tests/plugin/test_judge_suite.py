@@ -59,7 +59,8 @@ def test_ids_begin_alike_when_the_installation_lies_inside_rootdir(
     with zipfile.ZipFile(package / "data.zip", "w") as archive:
         for path in builtin_suites()["coherence"].parent.iterdir():
             archive.write(path, f"suites/coherence/{path.name}")
-        archive.write(CASSETTES / "clean" / "coherence.jsonl", "cassettes/clean/coherence.jsonl")
+        for path in (CASSETTES / "clean").glob("coherence.jsonl*"):
+            archive.write(path, f"cassettes/clean/{path.name}")
     monkeypatch.setenv("PYTHONPATH", str(site))
     pytester.makeconftest(
         "import pytest_judgesense\n"
@@ -168,7 +169,7 @@ def test_an_unknown_builtin_path_is_a_usage_error_with_the_valid_names(
 ) -> None:
     result = run(pytester, "judgesense/nothing.suite.toml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*'nothing'*", "*coherence, criterion, factuality*"])
+    result.stderr.fnmatch_lines(["*'nothing'*", "*coherence, criterion, debate, factuality*"])
     no_traceback(result)
 
 

@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Callable[[pytest.Pytester], list[str]], tuple[str, ...]]]
     ),
     "marker's suite": (
         _marked('jss_floor(0.9, suite="nothing")'),
-        ("test_one.py::test_it", "'nothing'", "coherence, criterion, factuality"),
+        ("test_one.py::test_it", "'nothing'", "coherence, criterion, debate, factuality"),
     ),
     "marker's preset": (
         _marked('jss_floor(0.9, suite="coherence@nothing")'),
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Callable[[pytest.Pytester], list[str]], tuple[str, ...]]]
     ),
     "marker without a suite": (
         _marked("jss_floor(0.9)"),
-        ("test_one.py::test_it", "coherence, criterion, factuality"),
+        ("test_one.py::test_it", "coherence, criterion, debate, factuality"),
     ),
     "marker without a bar": (
         _marked('jss_floor(suite="coherence")'),

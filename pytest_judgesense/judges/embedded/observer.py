@@ -16,12 +16,15 @@ Decision model, from the evidence of `evidence` to the logits of the labels:
 the candidates): a reworded instruction shifts the same stimulus a little. The answer is drawn
 from softmax(logits / T); T = 0 takes the largest. Then lapses and format errors.
 
+Debates are scored by side and category instead: see `debate`.
+
 Every draw is seeded by the prompt and the request's seed: equal requests get equal replies.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import random
 import re
@@ -30,6 +33,12 @@ from statistics import NormalDist
 from typing import Final
 
 from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.judges.embedded.debate import (
+    debate_judgment,
+    malformed_judgment,
+    speech,
+    speech_wanted,
+)
 from pytest_judgesense.judges.embedded.evidence import (
     cohesion,
     content_stems,
@@ -83,15 +92,34 @@ class Observer:
     def reply(self, prompt: str, *, temperature: float = 0.0, seed: int = 0) -> str:
         """The reply to ``prompt``; the same for the same prompt, temperature and seed."""
         reading = read_prompt(prompt)
+        draw = random.Random(_digest(f"{seed}\n{prompt}"))
+        if wanted := speech_wanted(prompt):
+            return speech(reading.context, wanted, draw)
+        if "transcript" in reading.context:
+            return self._judge_debate(reading, temperature, draw)
         logits = self.logits(reading)
         if not logits:
             return "I cannot find anything to judge in this prompt."
-        draw = random.Random(_digest(f"{seed}\n{prompt}"))
         if draw.random() < self.format_error_rate:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
             return self.style.format(draw.choice(list(logits)))
         return self.style.format(_choose(logits, temperature, draw))
+
+    def _judge_debate(self, reading: Reading, temperature: float, draw: random.Random) -> str:
+        transcript = reading.context["transcript"]
+        value = debate_judgment(
+            reading.context,
+            reading.instruction,
+            draw,
+            sensitivity=self.sensitivity,
+            temperature=temperature,
+            shift=self.slot_bias + self._wording(reading.instruction, transcript),
+            lapse_rate=self.lapse_rate,
+        )
+        if draw.random() < self.format_error_rate:
+            return malformed_judgment(value, draw)
+        return self.style.format(json.dumps(value, separators=(",", ":")))
 
     def logits(self, reading: Reading) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""

@@ -41,14 +41,17 @@ def answer(
     tokens = len(prompt.split()), len(text.split())
     model = f"judgesense-embedded:{observer.name}"
     if path == "/v1/messages":
+        content: dict[str, Any] = {"type": "text", "text": text}
+        if used := _tool_input(body, text):
+            content = used
         return 200, {
             "id": f"msg_{digest}",
             "type": "message",
             "role": "assistant",
             "model": model,
             "origin": _ORIGIN,
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
+            "content": [content],
+            "stop_reason": "tool_use" if content["type"] == "tool_use" else "end_turn",
             "usage": {"input_tokens": tokens[0], "output_tokens": tokens[1]},
         }
     message = {"role": "assistant", "content": text}
@@ -64,6 +67,19 @@ def answer(
             "completion_tokens": tokens[1],
         },
     }
+
+
+def _tool_input(body: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+    """The reply as the input of the tool that has to be used; ``None`` if there is none, or no
+    object in the reply.
+    """
+    name = (body.get("tool_choice") or {}).get("name")
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = json.loads(text[start : end + 1]) if name and start >= 0 else None
+    except ValueError:
+        return None
+    return value and {"type": "tool_use", "id": "toolu_0", "name": name, "input": value}
 
 
 def _prompt(body: Mapping[str, Any]) -> str:

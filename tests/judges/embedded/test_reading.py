@@ -133,6 +133,9 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
         for template in suite.templates:
             messages = render_messages(suite, item, template, "ab")
             reading = read_prompt("\n\n".join(m["content"] for m in messages))
+            if suite.kind == "debate":
+                assert dict(reading.context) == dict(item.fields)
+                continue
             assert reading.labels == suite.space.labels
             assert reading.tie is suite.space.tie
             assert reading.candidates == (item.contents or None)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, answer, serving
 from tests.shipped import CASSETTES
@@ -222,16 +223,14 @@ def test_after_the_block_nobody_listens() -> None:
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_it_answers_today_what_the_shipped_cassettes_hold(profile: str) -> None:
     # Equal requests, equal replies: on other days, in other processes, on other machines.
-    lines = [
-        line
+    exchanges = [
+        exchange
         for path in sorted((CASSETTES / profile).glob("*.jsonl"))
-        for line in path.read_text(encoding="utf-8").split("\n")[:-1:20]
+        for exchange in read_exchanges(path)[::20]
     ]
-    assert len(lines) > 60
-    for line in lines:
-        recorded = json.loads(line)
-        body = json.loads(recorded["request"]["body"])
-        assert answer("/v1/chat/completions", body) == (
-            recorded["response"]["status"],
-            json.loads(recorded["response"]["body"]),
+    assert len(exchanges) > 60
+    for exchange in exchanges:
+        assert answer("/v1/chat/completions", json.loads(exchange.request.body)) == (
+            exchange.response.status,
+            json.loads(exchange.response.body),
         )

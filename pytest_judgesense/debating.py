@@ -1,0 +1,329 @@
+"""Debates between two models: written, recorded like every call, and resumable.
+
+Each topic is debated twice, with the sides exchanged. A debate has six speeches (see
+`suites.schema`); whoever speaks is shown the resolution and the whole transcript so far. A speech
+over its limit is cut after the last sentence that fits, and that is told.
+
+Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
+of its debater. What is recorded is not asked again: a run that was interrupted goes on where it
+stopped, and one that was finished writes the same file anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+import os
+import re
+import shlex
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.errors import LimitReached, LogError, UsageError
+from pytest_judgesense.judges.asking import Asker, open_asker
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judgment import Failed
+from pytest_judgesense.reporting import write_text
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.suites.schema import SPEECHES
+from pytest_judgesense.suites.stimuli import transcript
+
+__all__ = ["LIMITS", "STYLES", "Topic", "generate_debates", "read_topics", "within"]
+
+# The most words of a speech.
+LIMITS: Final = {"constructive": 300, "rebuttal": 250, "summary": 200}
+STYLES: Final = {
+    "analytical": "Argue by mechanism and consequence: name causes, trade-offs and conditions.",
+    "creative": "Argue by images, analogies and unexpected angles that still bear on the point.",
+    "persuasive": "Argue to win over an undecided listener: concrete, vivid and fair.",
+    "technical": "Argue by definitions, orders of magnitude and findings, and say what they show.",
+}
+_TASKS: Final = {
+    "constructive": "State three distinct points for your side, each with its reason.",
+    "rebuttal": "Answer the points of the other side one by one, and defend your own.",
+    "summary": "Bring no new point: say which points decide the debate, and why they are yours.",
+}
+_RECORDING: Final = "debates"
+_ASSIGNMENTS: Final = ("original", "flipped")
+_MAX_TOKENS: Final = 1000  # a speech of 300 words, with room for an untidy end
+_NOT_IN_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_SENTENCE: Final = re.compile(r"[.!?][\"')\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What is debated."""
+
+    id: str
+    resolution: str
+    category: str | None = None
+
+
+@dataclass(slots=True)
+class _Told:
+    """What is to be told at the end."""
+
+    cut: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def read_topics(path: Path | None) -> list[Topic]:
+    """The topics of a file, or those of the built-in suite.
+
+    Args:
+        path: one topic a line: a resolution, or an object with ``resolution`` and perhaps ``id``
+            and ``category``.
+
+    Raises:
+        LogError: the file or a line of it cannot be read.
+    """
+    if path is None:
+        items = load_suite(builtin_suites()["debate"]).items
+        known = {item.cluster: item for item in items}
+        return [
+            Topic(cluster, item.fields["resolution"], str(item.condition["category"]))
+            for cluster, item in known.items()
+        ]
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LogError(f"the topics {path} cannot be read", found=str(error)) from error
+    topics = [_topic(line, f"{path}:{i}") for i, line in enumerate(lines, start=1) if line.strip()]
+    ids = [topic.id for topic in topics]
+    if not topics or len(set(ids)) != len(ids):
+        raise LogError(
+            f"{path} cannot be debated",
+            found="no topic" if not topics else f"{max(ids, key=ids.count)} twice",
+            expected="topics, every one once",
+        )
+    return topics
+
+
+def _topic(line: str, where: str) -> Topic:
+    if not line.lstrip().startswith("{"):
+        return Topic(_slug(line.strip()), line.strip())
+    try:
+        value = json.loads(line)
+        resolution, category = value["resolution"], value.get("category")
+        return Topic(str(value.get("id") or _slug(resolution)), resolution, category)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LogError(
+            f"{where} is no topic",
+            found=f"{type(error).__name__}: {error}",
+            expected='a resolution, or {"resolution": ..., "id": ..., "category": ...}',
+        ) from error
+
+
+def _slug(resolution: str) -> str:
+    words = _NOT_IN_A_SLUG.sub("-", resolution.lower()).strip("-").split("-")
+    digest = hashlib.sha256(resolution.encode()).hexdigest()[:6]
+    return "-".join([*words[:6], digest])
+
+
+def within(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` words: cut after its last sentence that fits, if one does."""
+    words = text.split()
+    if len(words) <= limit:
+        return text.strip()
+    for end in range(limit, 0, -1):
+        if _SENTENCE.search(words[end - 1]):
+            return " ".join(words[:end])
+    return " ".join(words[:limit])
+
+
+def generate_debates(
+    debaters: Sequence[JudgeSpec],
+    topics: Sequence[Topic],
+    target: Path,
+    cassettes: Path,
+    *,
+    style: str = "analytical",
+    temperature: float = 0.1,
+    concurrency: int = 8,
+) -> list[str]:
+    """Have every topic debated under both assignments, and write the debates that are complete.
+
+    Args:
+        debaters: the two who debate; the first is PRO in the original assignment.
+        topics: what is debated.
+        target: the file to write, a debate a line, as a debate suite reads it.
+        cassettes: folder of the recordings.
+        style: one of `STYLES`.
+        temperature: of all speeches; a debater that sends none goes on sending none.
+        concurrency: debates under way at once.
+
+    Returns:
+        What there is to tell, in lines.
+
+    Raises:
+        UsageError: there are not two debaters, a number is wrong, or the file cannot be written.
+        CassetteError: a recording cannot be read or written.
+        JudgeError: a debater cannot be asked at all.
+    """
+    if len({one.slug for one in debaters}) != 2 or len(debaters) != 2:
+        raise UsageError(
+            "a debate takes two debaters",
+            found=", ".join(one.name for one in debaters),
+            expected="two names; one model may be declared under both",
+        )
+    if not 0 <= temperature < math.inf or concurrency < 1:
+        raise UsageError(
+            "the debates cannot be held so",
+            found=f"temperature {temperature:g}, {concurrency} debates at once",
+            expected="a temperature of at least 0, and at least one debate",
+        )
+    told = _Told()
+    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    paths = {one.slug: cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters}
+    loop = AskingLoop()
+    with ExitStack() as stack:
+        stack.callback(loop.close)
+        for path in sorted(paths.values()):
+            stack.enter_context(recording_alone(path, recorder))
+        tapes = [
+            Tape.open(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
+        ]
+        asked_as = [_asked_as(one, temperature) for one in debaters]
+        try:
+            debates = loop.run(_debate_all(asked_as, tapes, topics, style, concurrency, told))
+        finally:
+            for tape in tapes:
+                tape.finish(trial_order(tape.trials))
+        spans = [tape.recorded for tape in tapes if tape.recorded]
+    created = min((span[0] for span in spans), default=None)
+    lines = [
+        json.dumps(
+            {**debate, "temperature": temperature, "created_at": created}, ensure_ascii=False
+        )
+        for debate in debates
+        if debate is not None
+    ]
+    write_text(target, "".join(f"{line}\n" for line in lines))
+    return list(_lines(target, lines, len(topics) * len(_ASSIGNMENTS), told))
+
+
+def _lines(target: Path, written: Sequence[str], planned: int, told: _Told) -> list[str]:
+    lines = [f"{len(written)} of {planned} debates written: {target}"]
+    if told.cut:
+        lines.append(f"{len(told.cut)} speeches cut to their limit, the first {told.cut[0]}")
+    if told.failed:
+        first, reason = next(iter(told.failed.items()))
+        lines.append(f"{len(told.failed)} debates incomplete, the first {first}: {reason}")
+        lines.append("the same command goes on where they stopped")
+    return lines
+
+
+def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
+    return replace(
+        debater,
+        temperature=None if debater.temperature is None else temperature,
+        max_tokens=max(debater.max_tokens, _MAX_TOKENS),
+    )
+
+
+async def _debate_all(
+    debaters: Sequence[JudgeSpec],
+    tapes: Sequence[Tape],
+    topics: Sequence[Topic],
+    style: str,
+    concurrency: int,
+    told: _Told,
+) -> list[dict[str, Any] | None]:
+    places = asyncio.Semaphore(concurrency)
+    async with AsyncExitStack() as stack:
+        askers = [
+            await stack.enter_async_context(open_asker(one, tape, concurrency=concurrency))
+            for one, tape in zip(debaters, tapes, strict=True)
+        ]
+        for tape in tapes:
+            stack.enter_context(tape.intercepting())
+
+        async def one(topic: Topic, assignment: str) -> dict[str, Any] | None:
+            order = (0, 1) if assignment == "original" else (1, 0)
+            speakers = {side: askers[i] for side, i in zip(("pro", "con"), order, strict=True)}
+            debate = f"{topic.id}-{assignment}"
+            async with places:
+                speeches = await _speeches(debate, topic, speakers, style, told)
+            if speeches is None:
+                return None
+            return {
+                "id": debate,
+                "resolution": topic.resolution,
+                **({} if topic.category is None else {"category": topic.category}),
+                "pro_model": debaters[order[0]].name,
+                "con_model": debaters[order[1]].name,
+                "prompt_style": style,
+                "status": "completed",
+                "speeches": [
+                    {"side": kind[:3].upper(), "speech_type": kind, "content": content}
+                    for kind, content in speeches.items()
+                ],
+                "pair_id": topic.id,
+                "model_assignment": assignment,
+            }
+
+        tasks = [asyncio.ensure_future(one(t, which)) for t in topics for which in _ASSIGNMENTS]
+        try:
+            return await asyncio.gather(*tasks)
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+
+
+async def _speeches(
+    debate: str, topic: Topic, speakers: Mapping[str, Asker], style: str, told: _Told
+) -> dict[str, str] | None:
+    """The six speeches in their order; ``None`` if one of them could not be had."""
+    given: dict[str, str] = {}
+    for kind in SPEECHES:
+        side, _, speech = kind.partition("_")
+        trial = f"{_RECORDING}/{debate}/{style}/{kind}/r1"
+        try:
+            answer = await speakers[side].ask(trial, _messages(topic, kind, given, style))
+        except LimitReached as limit:
+            told.failed[debate] = limit.what
+            return None
+        reply = answer.reply
+        if isinstance(reply, Failed) or not (reply.text or "").strip():
+            reason = reply.reason if isinstance(reply, Failed) else reply.refused or "empty reply"
+            told.failed[debate] = f"{kind}: {reason}"
+            return None
+        said = reply.text or ""
+        given[kind] = within(said, LIMITS[speech])
+        if given[kind] != said.strip():
+            told.cut.append(trial)
+    return given
+
+
+def _messages(
+    topic: Topic, kind: str, given: Mapping[str, str], style: str
+) -> list[dict[str, str]]:
+    side, _, speech = kind.partition("_")
+    stance = "for" if side == "pro" else "against"
+    system = (
+        "You take part in a debate. You argue the side that you are given as well as it can be "
+        "argued, and you invent no sources."
+    )
+    user = (
+        f"<resolution>\n{topic.resolution}\n</resolution>\n\n"
+        f"<transcript>\n{transcript(given.items())}\n</transcript>\n\n"
+        f"Write the {side.upper()} {speech}, {stance} the resolution, in at most {LIMITS[speech]} "
+        f"words. {_TASKS[speech]} {STYLES[style]}\n"
+        "Do not name yourself or the speech. Reply with the speech alone, in plain prose."
+    )
+    return [{"role": "system", "content": system}, {"role": "user", "content": user}]

@@ -1,0 +1,184 @@
+"""JudgeBench's result files to judgments.
+
+A folder holds ``results/{config}/{debate_id}_run{N}.json``, a judgment each, ``debates/*.json``, a
+debate each, and perhaps ``debate_ids.json`` and ``config.json``. The model of a judgment is the
+judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
+
+- Runs may count from 0; here they count from 1.
+- ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
+  way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
+- ``category`` may be absent. Times are not read.
+- A judgment without a winner, or with scores or a confidence that are missing or out of range, is
+  `Unparsed`, with the reasons of `judges.parsing.debate`.
+- Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
+  and a configuration has no file for are `Failed`, each run: what was planned is counted. How many
+  runs were planned says ``runs`` or ``num_runs`` in ``config.json``, else the last run there is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError
+from pytest_judgesense.judges.parsing.debate import SIDES, judgment_of_object, parse_debate
+from pytest_judgesense.judgment import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
+from pytest_judgesense.measures.debate import WEIGHTS
+from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.suites.stimuli import debate_cluster
+
+__all__ = ["DESIGN", "read_judgebench"]
+
+DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
+
+_SUITE: Final = "judgebench"
+_FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
+_RUNS: Final = ("runs", "num_runs")
+
+
+def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
+    """The judgments of a folder of results, by judge, then in the order of their trials.
+
+    Args:
+        folder: what holds ``results``.
+        reparse: read the replies (``judgment``) anew instead of keeping what is recorded.
+
+    Raises:
+        LogError: there are no results, a file is malformed, or two files are one run of a
+            configuration; it names file and field.
+    """
+    files = sorted((folder / "results").glob("*/*_run*.json"))
+    if not files:
+        raise LogError(
+            f"there are no JudgeBench results at {folder}",
+            found="no results/CONFIG/DEBATE_runN.json" if folder.exists() else "no such folder",
+            expected="judgments below results/, debates below debates/",
+        )
+    debates = _debates(folder / "debates")
+    # Where any run is called 0, all of them count from there.
+    first = min(int(found["run"]) for file in files if (found := _FILE.fullmatch(file.name)))
+    judgments: dict[tuple[str, str], Judgment] = {}
+    sources: dict[tuple[str, str], Path] = {}
+    for file in files:
+        judgment = _judgment(file, debates, offset=int(first == 0), reparse=reparse)
+        key = (judgment.judge, judgment.trial.id)
+        if key in judgments:
+            raise LogError(
+                f"{file} and {sources[key]} are the same run",
+                found=f"{judgment.trial.id} of judge {judgment.judge} in both",
+                expected="one file for each run of a configuration on a debate",
+                remedy="leave one of them out",
+            )
+        judgments[key], sources[key] = judgment, file
+    for missing in _missing(folder, judgments.values(), debates):
+        judgments.setdefault((missing.judge, missing.trial.id), missing)
+    for judge in sorted({judge for judge, _ in judgments}):
+        for trial in trial_order(trial for of, trial in judgments if of == judge):
+            yield judgments[judge, trial]
+
+
+def _debates(folder: Path) -> dict[str, Mapping[str, Any]]:
+    found = {}
+    for file in sorted(folder.glob("*.json")):
+        debate = _read(file, dict)
+        found[_field(debate, "id", str, file)] = debate
+    return found
+
+
+def _judgment(
+    file: Path, debates: Mapping[str, Mapping[str, Any]], *, offset: int, reparse: bool
+) -> Judgment:
+    value = _read(file, dict)
+    run = _field(value, "run_number", int, file) + offset
+    debate = _field(value, "debate_id", str, file)
+    prompt = _field(value, "judge_prompt", str, file)
+    said = value.get("judgment")
+    reply = said if said is None or isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    outcome: Outcome
+    if reparse:
+        outcome, detail = parse_debate(reply or "")
+    elif value.get("winner") is None:
+        outcome, detail = Unparsed("no winner recorded"), None
+    else:
+        outcome, detail = judgment_of_object(value)
+    return Judgment(
+        trial=_trial(debate, prompt, run, debates),
+        judge=_field(value, "judge_model", str, file),
+        outcome=outcome,
+        reply=reply,
+        detail=detail,
+    )
+
+
+def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]) -> Trial:
+    known = debates.get(debate, {})
+    pair = known.get("pair_id")
+    condition: Condition = {
+        key: str(known[key])
+        for key in ("category", "pro_model", "con_model")
+        if known.get(key) is not None
+    }
+    return Trial(
+        id=f"{_SUITE}/{debate}/{prompt}/ab/r{run}",
+        suite=_SUITE,
+        item=debate,
+        cluster=debate_cluster(debate, None if pair is None else str(pair), debates),
+        template=prompt,
+        replicate=run,
+        condition=condition,
+    )
+
+
+def _missing(
+    folder: Path, judgments: Collection[Judgment], debates: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Judgment]:
+    """Every run that was planned, as one without a result."""
+    file = folder / "debate_ids.json"
+    if not file.exists():
+        return
+    listed = _read(file, (list, dict))
+    planned = listed.get("debate_ids") if isinstance(listed, dict) else listed
+    if not isinstance(planned, list) or not all(isinstance(one, str) for one in planned):
+        raise _malformed(str(file), listed, "a list of ids of debates")
+    config = folder / "config.json"
+    settings = _read(config, dict) if config.exists() else {}
+    given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
+    runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
+    configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
+    for judge, prompt in sorted(configurations):
+        for debate in planned:
+            for run in range(1, runs + 1):
+                yield Judgment(
+                    _trial(debate, prompt, run, debates), judge, Failed("no result file")
+                )
+
+
+def _read(file: Path, kind: type | tuple[type, ...]) -> Any:
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LogError(
+            f"{file} cannot be read", found=str(error), expected="JSON in UTF-8"
+        ) from error
+    if not isinstance(value, kind):
+        raise _malformed(str(file), value, "a JSON object")
+    return value
+
+
+def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
+    found = value.get(name)
+    if type(found) is not kind:
+        raise _malformed(f"{file}: {name}", found, f"a {kind.__name__}")
+    return found
+
+
+def _malformed(where: str, found: Any, expected: str) -> LogError:
+    return LogError(
+        f"{where} is malformed",
+        found=json.dumps(found, default=str)[:80],
+        expected=expected,
+        remedy="mend the file, or leave it out",
+    )

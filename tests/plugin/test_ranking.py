@@ -1,0 +1,108 @@
+"""The ranking in a session: printed, gated, the same from logs and under workers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+NAMES = [part for name in ("clean", "mixed") for part in ("--judge-name", f"embedded:{name}")]
+JUDGESENSE = [sys.executable, "-m", "pytest_judgesense.cli"]
+DEBATE = ["--judge-suite", "debate", *NAMES]
+
+
+def ranking(text: str) -> list[str]:
+    """The lines of the ranking."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("suite debate"))
+    return lines[start : start + 12]  # two of the suite, the head, six rows, three of the advice
+
+
+def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
+    pytester: pytest.Pytester,
+) -> None:
+    done = pytester.runpytest_subprocess(*DEBATE, "--judge-datasheet", "log.jsonl")
+    assert done.ret == 0
+    text = done.stdout.str()
+    assert text.index("= judge ranking =") < text.index("= judge datasheet =")
+    assert "     1  clean:p0" in text
+    assert "recommended: clean:p0" in text
+    again = pytester.run(*JUDGESENSE, "report", "--ranking", "log.jsonl")
+    assert ranking(again.stdout.str()) == ranking(text)
+    line = json.loads(Path(pytester.path / "log.jsonl").read_text().splitlines()[0])
+    assert set(line["scores"]) == {"argument_quality", "evidence", "clash", "weighing"}
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_the_datasheet_holds_the_ranking_of_all_judges_whoever_measured_them(
+    pytester: pytest.Pytester, workers: list[str]
+) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    done = pytester.runpytest_subprocess(*DEBATE, *workers, "--judge-datasheet", "d.json")
+    assert done.ret == 0
+    judges = json.loads(Path(pytester.path / "d.json").read_text())["judges"]
+    for judge in judges:
+        found = {table["analysis"]: table for table in judge["analyses"]}
+        assert [row["rank"] for row in found["ranking"]["rows"]] == [1, 2, 3, 4, 5, 6]
+        assert found["ranking_basis"]["rows"][0]["denominator"] == "n"
+        assert {"anova", "post_hoc", "measure_pca"} <= set(found)
+
+
+def test_datasheets_of_single_judges_are_joined_to_the_ranking_of_all(
+    pytester: pytest.Pytester,
+) -> None:
+    for name in ("clean", "mixed"):
+        alone = ["--judge-suite", "debate", "--judge-name", f"embedded:{name}"]
+        pytester.runpytest_subprocess(*alone, "--judge-datasheet", f"{name}.json")
+    pytester.runpytest_subprocess(*DEBATE, "--judge-datasheet", "both.json")
+    pytester.run(*JUDGESENSE, "merge", "clean.json", "mixed.json", "-o", "all.json")
+    one, other = (json.loads((pytester.path / f"{n}.json").read_text()) for n in ("all", "both"))
+    assert [j["analyses"] for j in one["judges"]] == [j["analyses"] for j in other["judges"]]
+
+
+def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytester) -> None:
+    listed = pytester.runpytest_subprocess(*DEBATE, "--collect-only", "-q").stdout.str()
+    assert "::clean::ranked_first[clean:p0]" in listed
+    assert "::mixed::ranked_first" not in listed
+    done = pytester.runpytest_subprocess(*DEBATE, "--judge-policy", "confident")
+    done.stdout.fnmatch_lines(["*ranked_first[[]clean:p0] of judge clean on debate: inconclusive"])
+
+
+def test_a_marker_compares_the_judges_of_its_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.ranked_first("mixed:p0", suite="debate")
+        def test_it():
+            pass
+        """
+    )
+    done = pytester.runpytest_subprocess(*NAMES)
+    done.assert_outcomes(failed=2)
+    text = done.stdout.str()
+    assert "rank (config=mixed:p0) = 6.000, wanted <= 1: fail" in text
+    assert "beside it: instability (config=clean:p0)" in text
+
+
+def test_an_unknown_configuration_is_inconclusive_and_lists_the_known(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.ranked_first("clean:p9", suite="debate")
+        def test_it():
+            pass
+        """
+    )
+    done = pytester.runpytest_subprocess(*NAMES[:2])
+    done.assert_outcomes(failed=1)
+    said = " ".join(done.stdout.str().split())
+    assert "not among the configurations: clean:p0, clean:p2, clean:p1" in said

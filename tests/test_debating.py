@@ -1,0 +1,175 @@
+"""Debates are written end to end: two debaters over HTTP on 127.0.0.1, recorded, resumable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
+from pytest_judgesense.cli import main
+from pytest_judgesense.debating import LIMITS, Topic, generate_debates, read_topics, within
+from pytest_judgesense.errors import JudgeError, LogError, UsageError
+from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
+from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.suites.schema import SPEECHES, DebateLine
+
+TOPICS = [Topic("tips", "Tips should be replaced by wages.", "economy"), Topic("moon", "No moon.")]
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddedServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def debaters(server: EmbeddedServer) -> tuple[JudgeSpec, JudgeSpec]:
+    # Two wire formats, one endpoint.
+    first = JudgeSpec("one", "openai", "clean", base_url=server.base_url)
+    return first, JudgeSpec("two", "anthropic", "mixed", base_url=server.base_url)
+
+
+def read(path: Path) -> list[DebateLine]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [DebateLine.model_validate_json(line) for line in lines]
+
+
+def test_every_topic_is_debated_twice_with_the_sides_exchanged(
+    debaters: tuple[JudgeSpec, JudgeSpec], tmp_path: Path
+) -> None:
+    told = generate_debates(debaters, TOPICS, tmp_path / "d.jsonl", tmp_path / "c")
+    assert told == [f"4 of 4 debates written: {tmp_path / 'd.jsonl'}"]
+    debates = read(tmp_path / "d.jsonl")
+    assert [(d.id, d.pro_model, d.con_model, d.pair_id, d.category) for d in debates] == [
+        ("tips-original", "one", "two", "tips", "economy"),
+        ("tips-flipped", "two", "one", "tips", "economy"),
+        ("moon-original", "one", "two", "moon", None),
+        ("moon-flipped", "two", "one", "moon", None),
+    ]
+    assert {tuple(s.speech_type for s in d.speeches) for d in debates} == {SPEECHES}
+    for debate in debates:
+        for speech in debate.speeches:
+            limit = LIMITS[speech.speech_type.partition("_")[2]]
+            assert 0 < len(speech.content.split()) <= limit
+
+
+def test_a_debater_is_shown_the_whole_transcript_so_far_and_never_a_name(
+    debaters: tuple[JudgeSpec, JudgeSpec], tmp_path: Path
+) -> None:
+    generate_debates(debaters, TOPICS[:1], tmp_path / "d.jsonl", tmp_path / "c")
+    (debate, _) = read(tmp_path / "d.jsonl")
+    exchanges = read_exchanges(tmp_path / "c" / "two" / "debates.jsonl")
+    (last,) = [e for e in exchanges if e.trial == "debates/tips-original/analytical/con_summary/r1"]
+    body = json.loads(last.request.body)
+    prompt = body["messages"][0]["content"]
+    assert all(speech.content in prompt for speech in debate.speeches[:-1])
+    assert "Write the CON summary, against the resolution, in at most 200 words." in prompt
+    assert (body["temperature"], "one" in prompt.split(), "two" in prompt.split()) == (
+        0.1,
+        False,
+        False,
+    )
+
+
+def test_what_is_recorded_is_not_asked_again_and_an_interrupted_run_goes_on(
+    debaters: tuple[JudgeSpec, JudgeSpec], server: EmbeddedServer, tmp_path: Path
+) -> None:
+    target, cassettes = tmp_path / "d.jsonl", tmp_path / "c"
+    generate_debates(debaters, TOPICS, target, cassettes)
+    whole = target.read_bytes()
+    # As if it had been killed: the second debater's last calls are not there.
+    path = cassettes / "two" / "debates.jsonl"
+    rewrite(path, read_exchanges(path)[:5])
+    generate_debates(debaters, TOPICS, target, cassettes)
+    assert (
+        json.loads(target.read_bytes().splitlines()[0])["speeches"]
+        == (json.loads(whole.splitlines()[0])["speeches"])
+    )
+    again = target.read_bytes()
+    server.shutdown()
+    server.server_close()  # nobody is there to be asked
+    told = generate_debates(debaters, TOPICS, target, cassettes)
+    assert told == [f"4 of 4 debates written: {target}"]
+    assert target.read_bytes() == again
+
+
+def test_a_debate_that_cannot_be_finished_is_told_and_left_out(tmp_path: Path) -> None:
+    def speaks(messages: list[dict[str, str]]) -> str:
+        if "CON rebuttal" in messages[-1]["content"]:
+            raise TimeoutError("too slow")
+        return "A point."
+
+    debaters = [JudgeSpec(n, "callable", "m:speaks", function=speaks) for n in ("a", "b")]
+    told = generate_debates(debaters, TOPICS[:1], tmp_path / "d.jsonl", tmp_path / "c")
+    assert told == [
+        f"0 of 2 debates written: {tmp_path / 'd.jsonl'}",
+        "2 debates incomplete, the first tips-original: con_rebuttal: TimeoutError: too slow",
+        "the same command goes on where they stopped",
+    ]
+
+
+def test_a_debater_that_cannot_be_asked_at_all_is_an_error(
+    debaters: tuple[JudgeSpec, JudgeSpec], server: EmbeddedServer, tmp_path: Path
+) -> None:
+    absent = JudgeSpec("two", "openai", "nobody", base_url=server.base_url)
+    with pytest.raises(JudgeError, match="judge 'two' cannot be asked"):
+        generate_debates((debaters[0], absent), TOPICS[:1], tmp_path / "d.jsonl", tmp_path)
+
+
+def test_a_speech_is_cut_after_its_last_sentence_that_fits() -> None:
+    assert within("One two. Three four five.", 4) == "One two."
+    assert within('He said "no." Then more words came.', 4) == 'He said "no."'
+    assert within("no end in sight here", 3) == "no end in"
+    assert within("  short. ", 3) == "short."
+
+
+def test_a_callable_that_talks_too_long_is_cut_and_told(tmp_path: Path) -> None:
+    def chatter(messages: list[dict[str, str]]) -> str:
+        return "A sentence of five words. " * 100
+
+    debaters = (
+        JudgeSpec("a", "callable", "m:chatter", function=chatter),
+        JudgeSpec("b", "callable", "m:chatter", function=chatter),
+    )
+    told = generate_debates(debaters, TOPICS[:1], tmp_path / "d.jsonl", tmp_path / "c")
+    assert told[1].startswith("12 speeches cut to their limit")
+    lengths = [len(s.content.split()) for s in read(tmp_path / "d.jsonl")[0].speeches]
+    assert lengths == [300, 300, 250, 250, 200, 200]  # multiples of five words
+
+
+def test_topics_are_lines_or_objects_and_the_built_in_ones_by_default(tmp_path: Path) -> None:
+    path = tmp_path / "topics.txt"
+    path.write_text('Ban it.\n\n{"resolution": "Keep it.", "id": "keep", "category": "law"}\n')
+    plain, given = read_topics(path)
+    assert (plain.resolution, plain.category) == ("Ban it.", None)
+    assert plain.id.startswith("ban-it-")
+    assert given == Topic("keep", "Keep it.", "law")
+    assert len(read_topics(None)) == 25
+    path.write_text("Ban it.\nBan it.\n")
+    with pytest.raises(LogError, match="cannot be debated"):
+        read_topics(path)
+    path.write_text('{"id": "x"}\n')
+    with pytest.raises(LogError, match=r"topics\.txt:1 is no topic"):
+        read_topics(path)
+
+
+def test_one_debater_does_not_debate_with_itself(tmp_path: Path) -> None:
+    clean = judge_from_name("embedded:clean")
+    with pytest.raises(UsageError, match="two debaters"):
+        generate_debates((clean, clean), TOPICS, tmp_path / "d.jsonl", tmp_path)
+
+
+def test_the_command_starts_the_embedded_debaters_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("topics.txt").write_text("Tips should be replaced by wages.\n")
+    names = ["--debater", "embedded:clean", "--debater", "embedded:mixed"]
+    given = [*names, "--topics", "topics.txt", "--style", "technical", "-o", "d.jsonl"]
+    assert main(["debates", "generate", *given]) == 0
+    assert capsys.readouterr().out == "2 of 2 debates written: d.jsonl\n"
+    assert {debate.prompt_style for debate in read(Path("d.jsonl"))} == {"technical"}
+    assert main(["debates", "generate", *given[2:]]) == 2

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from pytest_judgesense.cassettes.bodies import parts_path
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
+from pytest_judgesense.plugin.places import keep_recordings
 
 from .project import TRIALS, Project, times_asked
 
@@ -51,3 +58,25 @@ def test_two_workers_keep_every_trial_once(project: Project) -> None:
     kept = (project.path / "kept" / "mine" / "parity.jsonl").read_text(encoding="utf-8")
     assert len(kept.splitlines()) == TRIALS
     assert times_asked(project.server.prompts) == {1: TRIALS}
+
+
+def debate_of(trial: str) -> Exchange:
+    """An exchange about a transcript that is long enough to be kept beside the cassette."""
+    body = '{"messages":"' + "PRO says so. " * 20 + '"}'
+    request = RecordedRequest("POST", "http://127.0.0.1/chat/completions", body)
+    response = RecordedResponse(200, {}, '{"winner":"PRO"}')
+    return Exchange(trial, 1, request, response, "2026-01-31T12:00:00Z")
+
+
+@pytest.mark.parametrize("torn", ["", '{"trial": "debate/half'], ids=["whole", "torn"])
+def test_what_is_kept_brings_the_long_parts_that_it_refers_to(tmp_path: Path, torn: str) -> None:
+    live, kept = tmp_path / "live", tmp_path / "kept"
+    path = live / "mine" / "debate.jsonl"
+    asked = [debate_of(f"debate/{number}") for number in (1, 2)]
+    rewrite(path, asked)
+    assert parts_path(path).exists()
+    with path.open("a", encoding="utf-8") as file:
+        file.write(torn)  # where a worker died
+
+    keep_recordings(live, kept)
+    assert read_exchanges(kept / "mine" / "debate.jsonl") == asked

@@ -217,10 +217,12 @@ def generate_debates(
 
 def _lines(target: Path, written: Sequence[str], planned: int, told: _Told) -> list[str]:
     lines = [f"{len(written)} of {planned} debates written: {target}"]
+    # The first by name, the original before the flipped: which one ended first is chance.
     if told.cut:
-        lines.append(f"{len(told.cut)} speeches cut to their limit, the first {told.cut[0]}")
+        lines.append(f"{len(told.cut)} speeches cut to their limit, the first {min(told.cut)}")
     if told.failed:
-        first, reason = next(iter(told.failed.items()))
+        first = min(told.failed, key=lambda debate: debate.replace("-original", "-"))
+        reason = told.failed[first]
         lines.append(f"{len(told.failed)} debates incomplete, the first {first}: {reason}")
         lines.append("the same command goes on where they stopped")
     return lines

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]
+
+# Whether an example is quick enough says something of the machine, and nothing of the project.
+settings.register_profile("untimed", settings(), deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -30,7 +30,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
 from pytest_judgesense.judges.asking import Asker, open_asker
-from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed
@@ -277,14 +277,7 @@ async def _debate_all(
                 "model_assignment": assignment,
             }
 
-        tasks = [asyncio.ensure_future(one(t, which)) for t in topics for which in _ASSIGNMENTS]
-        try:
-            return await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise
+        return await together(one(t, which) for t in topics for which in _ASSIGNMENTS)
 
 
 async def _speeches(

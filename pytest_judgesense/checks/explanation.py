@@ -19,17 +19,41 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate, number_text
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["explain", "failures", "flip_lines", "lint_notices", "summary"]
+__all__ = [
+    "WIDTH",
+    "excerpt",
+    "explain",
+    "failures",
+    "flip_lines",
+    "indented",
+    "lint_notices",
+    "summary",
+]
 
-# Of 100 columns; pytest may put a margin of four before them.
-_WIDTH = 96
+# Columns of a terminal.
+WIDTH = 100
+# Of them; pytest may put a margin of four before the text of a failing test.
+_WIDTH = WIDTH - 4
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
 # Two replies side by side.
 _COLUMN = 42
 
 
-def _cut(text: str, width: int) -> str:
+def indented(text: str, width: int = 6) -> Iterator[str]:
+    """``text`` in lines of a terminal, behind so many blanks, its later lines behind two more."""
+    indent = " " * width
+    yield from textwrap.wrap(
+        printable(text),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_on_hyphens=False,
+    )
+
+
+def excerpt(text: str, width: int) -> str:
+    """``text`` on one line of at most ``width`` characters, safe for a terminal."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= width else line[: width - 3] + "..."
 
@@ -153,7 +177,7 @@ def failures(judgments: Iterable[Judgment]) -> Iterator[str]:
             by_reason.setdefault(judgment.outcome.reason, []).append(judgment.trial.id)
     ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     for reason, trials in ranked[:_SHOWN_GROUPS]:
-        yield f"{len(trials)} failed, the first {trials[0]}: {_cut(reason, 160)}"
+        yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"
     if len(ranked) > _SHOWN_GROUPS:
         yield f"... and {len(ranked) - _SHOWN_GROUPS} more reasons of failed calls"
 
@@ -173,16 +197,16 @@ def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]
     for index, judgment in enumerate(group):
         yield f"    {judgment.trial.id}: {_said(judgment)}"
         if asked is not None:
-            yield f"      asked:   {_cut(asked[index], width)}"
+            yield f"      asked:   {excerpt(asked[index], width)}"
         if judgment.reply is not None:
-            yield f"      replied: {_cut(judgment.reply, _WIDTH - 15) or '(nothing)'}"
+            yield f"      replied: {excerpt(judgment.reply, _WIDTH - 15) or '(nothing)'}"
 
 
 def _said(judgment: Judgment) -> str:
     if isinstance(judgment.outcome, Unparsed):
         return f"unparsed ({printable(judgment.outcome.reason)})"
     if isinstance(judgment.outcome, Failed):
-        return f"failed ({_cut(judgment.outcome.reason, 60)})"
+        return f"failed ({excerpt(judgment.outcome.reason, 60)})"
     wanted = judgment.trial.label
     means = judgment.chosen
     text = judgment.outcome.value
@@ -249,8 +273,9 @@ def flip_lines(
             then, now = old.by_id[trial], new.by_id[trial]
             yield f"  {trial}: {_said(then)} -> {_said(now)}"
             if prompts:
-                yield f"    asked: {_cut(prompts[index], _WIDTH - 15)}"
-            yield f"    {_cut(_reply(then), _COLUMN):<{_COLUMN}} | {_cut(_reply(now), _COLUMN)}"
+                yield f"    asked: {excerpt(prompts[index], _WIDTH - 15)}"
+            was, is_now = excerpt(_reply(then), _COLUMN), excerpt(_reply(now), _COLUMN)
+            yield f"    {was:<{_COLUMN}} | {is_now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
 

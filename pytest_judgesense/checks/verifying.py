@@ -16,12 +16,11 @@ call that failed says nothing of the judge: it is counted and compared with noth
 from __future__ import annotations
 
 import hashlib
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.errors import printable
+from pytest_judgesense.checks.explanation import WIDTH, excerpt, indented
 from pytest_judgesense.judgment import Failed, Judgment, Trial, Unparsed
 from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
 from pytest_judgesense.stats.proportions import clopper_pearson
@@ -39,7 +38,6 @@ __all__ = [
 NO_LONGER: Final = "this judge is no longer the one recorded"
 
 _LEVEL: Final = 0.05
-_WIDTH: Final = 100
 _SHOWN: Final = 20
 
 
@@ -195,11 +193,12 @@ def verification_from_plain(value: Mapping[str, Any]) -> Verification:
 
 def verification_lines(found: Verification) -> Iterator[str]:
     """What a verification found, in lines of at most 100 columns; judges' words made harmless."""
-    yield from _wrapped(
+    yield from indented(
         f"judge {found.judge} on {found.suite}: {len(found.changes)} of {found.compared} verdicts "
-        f"changed"
+        f"changed",
+        width=0,
     )
-    yield from _wrapped(_finding(found), 2)
+    yield from indented(_finding(found), width=2)
     counts = [
         f"{found.sampled} of {found.recorded} recorded trials asked again (seed {found.seed})",
         f"{found.unparsed} unparsed",
@@ -207,12 +206,14 @@ def verification_lines(found: Verification) -> Iterator[str]:
     ]
     if found.left_out:
         counts.append(f"{found.left_out} left out by a limit")
-    yield from _wrapped(", ".join(counts), 2)
+    yield from indented(", ".join(counts), width=2)
     then, now = (", ".join(models) for models in found.served)
     if then != now and now:
-        yield from _wrapped(f"served as {then or 'nothing named'} when recorded, now as {now}", 2)
+        yield from indented(
+            f"served as {then or 'nothing named'} when recorded, now as {now}", width=2
+        )
     for change in found.changes[:_SHOWN]:
-        yield from _wrapped(change.trial, 2)
+        yield from indented(change.trial, width=2)
         yield from _side_by_side(
             f"recorded {change.recorded}: {change.recorded_reply}",
             f"fresh {change.fresh}: {change.fresh_reply}",
@@ -239,22 +240,6 @@ def _finding(found: Verification) -> str:
 
 
 def _side_by_side(left: str, right: str) -> Iterator[str]:
-    width = (_WIDTH - 4 - 3) // 2
-    one, other = _cut(left, width), _cut(right, width)
+    width = (WIDTH - 4 - 3) // 2
+    one, other = excerpt(left, width), excerpt(right, width)
     yield f"    {one:<{width}} | {other}".rstrip()
-
-
-def _cut(text: str, width: int) -> str:
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= width else line[: width - 3] + "..."
-
-
-def _wrapped(text: str, indent: int = 0) -> Iterator[str]:
-    margin = " " * indent
-    yield from textwrap.wrap(
-        printable(text),
-        _WIDTH,
-        initial_indent=margin,
-        subsequent_indent=margin + "  ",
-        break_on_hyphens=False,
-    )

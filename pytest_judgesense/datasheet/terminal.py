@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
+from pytest_judgesense.checks.explanation import WIDTH, indented
 from pytest_judgesense.datasheet import numbers
 from pytest_judgesense.datasheet.codec import prompts_digest
 from pytest_judgesense.datasheet.profile import profile_sketch
@@ -27,7 +28,6 @@ from pytest_judgesense.stats.estimate import CENSORED, Estimate
 
 __all__ = ["WIDTH", "datasheet_lines", "ranking_lines"]
 
-WIDTH = 100
 _CHECK_COLUMN = 82
 _NAME_COLUMN = 23
 
@@ -76,7 +76,7 @@ def _ranking(suite: str, rows: list[dict[str, Any]], basis: Mapping[str, Any]) -
         bias = f"{row['side_bias']:.1%} {row['side_bias_band']:<6}"
         name = printable(row["configuration"])
         if len(name) > _NAME_COLUMN:
-            yield from _indented(name, width=8)
+            yield from indented(name, width=8)
             name = ""
         yield (
             f"  {row['rank']:>4}  {name:<24}{row['instability']:>12.3f}{flips:>14}{bias:>14}"
@@ -84,8 +84,8 @@ def _ranking(suite: str, rows: list[dict[str, Any]], basis: Mapping[str, Any]) -
             f"{row['rank_shares'][0]:>8.1%}"
         )
     for name, reason in basis["excluded"].items():
-        yield from _indented(f"left out: {name}, {reason}", width=2)
-    yield from _indented(basis["recommendation"], width=2)
+        yield from indented(f"left out: {name}, {reason}", width=2)
+    yield from indented(basis["recommendation"], width=2)
 
 
 def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Ite
         own = _provenance(part, sheet.mode, today)
         yield from _part_lines(part, [] if own == provenance else own)
     for notice in changed_between({part.suite: part.served for part in judge.parts}):
-        yield from _indented(f"notice: {notice}", width=2)
+        yield from indented(f"notice: {notice}", width=2)
     sketch = profile_sketch(judge.estimates)
     yield from _wrapped(
         "  profile:", [sketch or "nothing that a profile is drawn from was measured"]
@@ -143,7 +143,7 @@ def _row(
     """The cells in their columns; a check that does not fit stands on a line of its own."""
     line = f"{name:<32}{count:>9}{value:>8}  {interval:<15} {clustered:<15}"
     if len(line) > WIDTH:
-        yield from _indented(name.strip())
+        yield from indented(name.strip())
         line = line.removeprefix(name)
     for check in checks:
         if len(line) + 1 + len(check) <= WIDTH:
@@ -155,7 +155,7 @@ def _row(
 
 
 def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
-    yield from _indented(": ".join(filter(None, [part.suite, ", ".join(provenance)])), width=2)
+    yield from indented(": ".join(filter(None, [part.suite, ", ".join(provenance)])), width=2)
     gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]] = {}
     composite = []
     for line in part.checks:
@@ -169,7 +169,7 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
             by_measure.setdefault(estimate.measure, []).append(estimate)
     for measure, estimates in by_measure.items():
         if estimates[0].condition and len(estimates) > 1:
-            yield from _indented(measure, width=4)
+            yield from indented(measure, width=4)
         for estimate in estimates:
             alone = not estimate.condition or len(estimates) == 1
             key = (measure, _key(estimate.condition))
@@ -179,14 +179,14 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
     yield from _worth(part.estimates)
     for analysis in part.analyses:
         for words in analysis_lines(analysis):
-            yield from _indented(words, width=4)
+            yield from indented(words, width=4)
     for lines in [*gated.values(), composite]:
         for line in lines:
-            yield from _indented(f"{line.check}: {line.outcome.upper()}", width=4)
-            yield from _indented(line.explanation)
+            yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
+            yield from indented(line.explanation)
             yield from _warnings([line])
     for notice in part.notices:
-        yield from _indented(f"notice: {notice}")
+        yield from indented(f"notice: {notice}")
 
 
 def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
         and found.design_effect is not None
     ]
     if parts:
-        yield from _indented("effective n (design effect): " + ", ".join(parts), width=4)
+        yield from indented("effective n (design effect): " + ", ".join(parts), width=4)
 
 
 def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -234,10 +234,10 @@ def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
     yield ""
     yield from _wrapped("judges compared", [])
     for board in boards:
-        yield from _indented(f"{board['suite']}, by JSS", width=2)
+        yield from indented(f"{board['suite']}, by JSS", width=2)
         for row in board["rows"]:
             if row["rank"] is None:
-                yield from _indented(f"left out: {row['judge']}, {row['note']}", width=4)
+                yield from indented(f"left out: {row['judge']}, {row['note']}", width=4)
             else:
                 yield from _row(
                     printable(f"    {row['rank']}  {row['judge']}"),
@@ -248,7 +248,7 @@ def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
                     row["tier"],
                 )
     for notice in notices:
-        yield from _indented(f"notice: {notice}", width=2)
+        yield from indented(f"notice: {notice}", width=2)
 
 
 def _name(judge: JudgeSheet) -> str:
@@ -273,11 +273,11 @@ def _estimate_lines(
     if alone and condition:
         name += f" ({condition})"
     if estimate.value is None:
-        yield from _indented(
+        yield from indented(
             f"{name.strip()}: N/A, {estimate.unavailable}", width=4 + 2 * (not alone)
         )
         for line in checks:
-            yield from _indented(f"{line.check}: {line.outcome.upper()}")
+            yield from indented(f"{line.check}: {line.outcome.upper()}")
     else:
         yield from _row(
             name,
@@ -292,7 +292,7 @@ def _estimate_lines(
     notes = [flag for flag in estimate.flags if flag not in CENSORED]
     notes += _missing(estimate)
     if notes:
-        yield from _indented("; ".join(notes))
+        yield from indented("; ".join(notes))
     yield from _warnings(checks)
 
 
@@ -321,7 +321,7 @@ def _short(line: CheckLine) -> str:
 def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:
     for line in checks:
         for warning in line.warnings:
-            yield from _indented(f"{line.check}: {warning}")
+            yield from indented(f"{line.check}: {warning}")
 
 
 def _totals(judge: JudgeSheet) -> list[str]:
@@ -341,15 +341,4 @@ def _wrapped(head: str, parts: list[str]) -> Iterator[str]:
     start = indent if not head else ""
     yield from textwrap.wrap(
         text, WIDTH, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
-def _indented(text: str, width: int = 6) -> Iterator[str]:
-    indent = " " * width
-    yield from textwrap.wrap(
-        printable(text),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_on_hyphens=False,
     )

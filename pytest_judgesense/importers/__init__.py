@@ -19,7 +19,17 @@ from typing import Any, Final
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.judgment import Design, Judgment
 
-__all__ = ["NO_VERDICT", "Imported", "Row", "left_out", "once", "read_rows", "slug"]
+__all__ = [
+    "NO_VERDICT",
+    "Imported",
+    "Row",
+    "left_out",
+    "malformed",
+    "once",
+    "read_json",
+    "read_rows",
+    "slug",
+]
 
 NO_VERDICT: Final = "no verdict recorded"
 
@@ -74,6 +84,33 @@ class Row:
         if isinstance(found, bool) or not isinstance(found, int) or found < 1:
             raise self.wrong(name, expected)
         return found
+
+
+def malformed(where: str, found: Any, expected: str) -> LogError:
+    """The error that something in a file of JSON is not what it should be."""
+    return LogError(
+        f"{where} is malformed",
+        found=json.dumps(found, default=str)[:80],
+        expected=expected,
+        remedy="mend the file, or leave it out",
+    )
+
+
+def read_json(file: Path, kind: type | tuple[type, ...], expected: str) -> Any:
+    """The one value of a file of JSON.
+
+    Raises:
+        LogError: it cannot be read, or is not of that kind, which ``expected`` puts into words.
+    """
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LogError(
+            f"{file} cannot be read", found=str(error), expected="JSON in UTF-8"
+        ) from error
+    if not isinstance(value, kind):
+        raise malformed(str(file), value, expected)
+    return value
 
 
 def read_rows(path: Path) -> Iterator[Row]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.importers import malformed, read_json
 from pytest_judgesense.judges.parsing.debate import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.judgment import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
 from pytest_judgesense.measures.debate import WEIGHTS
@@ -83,7 +84,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
 def _debates(folder: Path) -> dict[str, Mapping[str, Any]]:
     found = {}
     for file in sorted(folder.glob("*.json")):
-        debate = _read(file, dict)
+        debate = read_json(file, dict, "a JSON object")
         found[_field(debate, "id", str, file)] = debate
     return found
 
@@ -91,7 +92,7 @@ def _debates(folder: Path) -> dict[str, Mapping[str, Any]]:
 def _judgment(
     file: Path, debates: Mapping[str, Mapping[str, Any]], *, offset: int, reparse: bool
 ) -> Judgment:
-    value = _read(file, dict)
+    value = read_json(file, dict, "a JSON object")
     run = _field(value, "run_number", int, file) + offset
     debate = _field(value, "debate_id", str, file)
     prompt = _field(value, "judge_prompt", str, file)
@@ -139,12 +140,12 @@ def _missing(
     file = folder / "debate_ids.json"
     if not file.exists():
         return
-    listed = _read(file, (list, dict))
+    listed = read_json(file, (list, dict), "a JSON object")
     planned = listed.get("debate_ids") if isinstance(listed, dict) else listed
     if not isinstance(planned, list) or not all(isinstance(one, str) for one in planned):
-        raise _malformed(str(file), listed, "a list of ids of debates")
+        raise malformed(str(file), listed, "a list of ids of debates")
     config = folder / "config.json"
-    settings = _read(config, dict) if config.exists() else {}
+    settings = read_json(config, dict, "a JSON object") if config.exists() else {}
     given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
     runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
     configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
@@ -156,29 +157,8 @@ def _missing(
                 )
 
 
-def _read(file: Path, kind: type | tuple[type, ...]) -> Any:
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LogError(
-            f"{file} cannot be read", found=str(error), expected="JSON in UTF-8"
-        ) from error
-    if not isinstance(value, kind):
-        raise _malformed(str(file), value, "a JSON object")
-    return value
-
-
 def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
     found = value.get(name)
     if type(found) is not kind:
-        raise _malformed(f"{file}: {name}", found, f"a {kind.__name__}")
+        raise malformed(f"{file}: {name}", found, f"a {kind.__name__}")
     return found
-
-
-def _malformed(where: str, found: Any, expected: str) -> LogError:
-    return LogError(
-        f"{where} is malformed",
-        found=json.dumps(found, default=str)[:80],
-        expected=expected,
-        remedy="mend the file, or leave it out",
-    )

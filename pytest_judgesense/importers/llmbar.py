@@ -12,12 +12,12 @@ them anew, by the rule of `judges.parsing`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.importers import malformed, read_json
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judgment import (
     TIE,
@@ -67,12 +67,12 @@ def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
 
 def _file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
     suite, judge, variant = _place(file, folder)
-    for index, record in enumerate(_records(file), start=1):
+    for index, record in enumerate(read_json(file, list, "a list of records"), start=1):
         where = f"{file}, record {index}"
         label = _content(_field(record, "label", where), f"{where}: label")
         stages = _field(record, "results", where)
         if not isinstance(stages, list) or not stages:
-            raise _malformed(f"{where}: results", stages, "a list with at least one stage")
+            raise malformed(f"{where}: results", stages, "a list with at least one stage")
         for key, order in _GAMES:
             game = _field(stages[-1], key, where)
             trial = Trial(
@@ -99,31 +99,10 @@ def _place(file: Path, folder: Path) -> tuple[str, str, str]:
     return "llmbar-" + "-".join(subset), judge, variant
 
 
-def _records(file: Path) -> list[Any]:
-    try:
-        records = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LogError(
-            f"{file} cannot be read", found=str(error), expected="JSON in UTF-8"
-        ) from error
-    if not isinstance(records, list):
-        raise _malformed(str(file), records, "a list of records")
-    return records
-
-
 def _field(record: Any, name: str, where: str) -> Any:
     if not isinstance(record, Mapping) or name not in record:
-        raise _malformed(where, record, f"an object with the field {name!r}")
+        raise malformed(where, record, f"an object with the field {name!r}")
     return record[name]
-
-
-def _malformed(where: str, found: Any, expected: str) -> LogError:
-    return LogError(
-        f"{where} is malformed",
-        found=json.dumps(found, default=str)[:80],
-        expected=expected,
-        remedy="mend the file, or leave it out",
-    )
 
 
 def _content(value: Any, where: str) -> str:
@@ -132,7 +111,7 @@ def _content(value: Any, where: str) -> str:
         return text
     if text in ("tie", "equal"):
         return TIE
-    raise _malformed(where, value, "1, 2 or tie")
+    raise malformed(where, value, "1, 2 or tie")
 
 
 def _judgment(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
@@ -140,9 +119,7 @@ def _judgment(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool)
     # Some judges' clients return the text with what came beside it: the text stands first.
     text = completion[0] if isinstance(completion, list) and completion else completion
     if not isinstance(text, str):
-        raise _malformed(
-            f"{where}: completion", completion, "a text, or a list that begins with it"
-        )
+        raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
     outcome: Outcome
     if reparse:
         outcome = parse_reply(text, SPACE)

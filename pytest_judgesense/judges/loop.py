@@ -9,17 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
 
-__all__ = ["AskingLoop"]
+__all__ = ["AskingLoop", "together"]
 
 _T = TypeVar("_T")
 _LOOK_UP_S: Final = 0.25
+
+
+async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
+    """The results of all, in their order; if one raises, the others are ended before it does."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 class AskingLoop:

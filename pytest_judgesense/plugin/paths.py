@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import pytest
 
 from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.suites.builtin import builtin_suites
 
 __all__ = [
     "BuiltinArgument",
@@ -72,6 +71,8 @@ def nodeid_of(item: pytest.Item) -> str:
 
 def all_or_named(names: tuple[str, ...]) -> list[BuiltinArgument]:
     """The built-in suites of these names (presets apart), each once; raises for unknown ones."""
+    from pytest_judgesense.suites.builtin import builtin_suites
+
     known = builtin_suites()
     found: dict[str, BuiltinArgument] = {}
     for name in names:

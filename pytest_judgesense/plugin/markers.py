@@ -10,6 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
+from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import STATE, State
 
@@ -171,7 +172,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
         return
     # A check that compares judges takes those that the test runs over.
     rivals = run.judges(item.path, suite.judges) if check.judge else ()
-    outcome, measurement = run.outcome(judge, suite, check, rivals)
+    outcome, measurement = hold(item, run, judge, suite, check, rivals)
     if outcome.outcome != "pass":
         raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
 

@@ -58,7 +58,8 @@ _OPTIONS: Final = (
     _Option(
         "judge-datasheet",
         "args",
-        "write the datasheet: .json, or .jsonl for the log of all judgments; may be repeated",
+        "write the datasheet in the form that the suffix chooses: .json, .md (Markdown), or .jsonl "
+        "(the log of all judgments); may be repeated",
         "PATH",
         repeatable=True,
     ),
@@ -259,10 +260,10 @@ def settings_of(config: pytest.Config) -> Settings:
     save_live = _value(config, "judge-save-live")
     datasheets = tuple(invocation / path for path in _value(config, "judge-datasheet") or ())
     for path in datasheets:
-        if path.suffix not in (".json", ".jsonl"):
+        if path.suffix not in (".json", ".md", ".jsonl"):
             raise pytest.UsageError(
                 f"--judge-datasheet {path.name}: the suffix chooses the form; "
-                "expected .json, or .jsonl for the judgment log"
+                "expected .json, .md, or .jsonl for the judgment log"
             )
     mode = _choice(config, "judge-mode", _MODES)
     verify = _optional(config, "judge-verify", 1)

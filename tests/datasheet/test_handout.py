@@ -1,4 +1,4 @@
-"""Markdown and badge: the numbers of the JSON, and nothing that a judge's words could do in them."""
+"""Markdown and badge: the numbers of the JSON, and words of judges that stay words."""
 
 from __future__ import annotations
 

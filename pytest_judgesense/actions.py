@@ -31,6 +31,7 @@ __all__ = [
     "equivalence",
     "generate_debates",
     "import_",
+    "init",
     "lint",
     "merge",
     "plan",
@@ -42,6 +43,13 @@ __all__ = [
 BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
+
+
+def init(options: argparse.Namespace) -> int:
+    """Write a first judge, a first suite and a workflow."""
+    from pytest_judgesense.starting import start
+
+    return _print(start(options.folder))
 
 
 def report(options: argparse.Namespace) -> int:

@@ -41,6 +41,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
+    init = commands.add_parser("init", help="write a first judge, a first suite and a CI workflow")
+    init.add_argument(
+        "folder",
+        nargs="?",
+        default=Path(),
+        type=Path,
+        metavar="DIR",
+        help="folder of the project (default: this one); nothing in it is overwritten",
+    )
+    init.set_defaults(run=actions.init)
+
     report = commands.add_parser("report", help="print the datasheet of judgment logs")
     report.add_argument(
         "logs",

@@ -105,8 +105,8 @@ def test_ci_is_told_by_properties_annotations_and_summary_whatever_the_workers(
     assert row[-5:-3] == [f"[{jss['lower']},", f"{jss['upper']}]"]
     # Two checks of one test, in the order in which its markers apply.
     marked = found["test_marked[mine]"]
-    assert {k: v for k, v in marked.items() if "." not in k} == agreement
-    assert {k.removesuffix(".2"): v for k, v in marked.items() if "." in k} == jss
+    assert {k: v for k, v in marked.items() if "." not in k} == jss
+    assert {k.removesuffix(".2"): v for k, v in marked.items() if "." in k} == agreement
     assert found["test_called[mine]"]["value"] == "0.111"
     assert found["test_ordinary"] == {"mine": "yes"}
 

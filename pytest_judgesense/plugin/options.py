@@ -36,13 +36,15 @@ _OPTIONS: Final = (
     _Option(
         "judge-mode",
         "string",
-        "replay recorded judgments (the default, offline), record what is missing, or ask live",
+        "replay: recorded judgments, offline (the default); record: ask what is not recorded yet; "
+        "live: ask everything afresh, and leave recordings alone",
         choices=_MODES,
     ),
     _Option(
         "judge-name",
         "args",
-        "measure this judge: a declared one, or provider:model; may be repeated",
+        "measure this judge: one that pyproject.toml declares, or provider:model such as "
+        "openai:gpt-4o-mini or embedded:clean; may be repeated (default: all declared ones)",
         "NAME",
         repeatable=True,
     ),
@@ -66,7 +68,8 @@ _OPTIONS: Final = (
     _Option(
         "judge-policy",
         "string",
-        "what decides a check: the estimate (default), or the one-sided 95%% bound (confident)",
+        "what has to clear the bar of a check: the estimate (the default), or, confident, the "
+        "one-sided 95%% bound of its clustered interval",
         choices=_POLICIES,
     ),
     _Option(
@@ -153,7 +156,8 @@ class Settings(NamedTuple):
 
 def add_options(parser: pytest.Parser) -> None:
     """Register options and ini values; nothing is computed here."""
-    group = parser.getgroup("judgesense", "LLM judges: measure, gate, print the datasheet")
+    example = "pytest --judge-suite coherence --judge-name embedded:clean"
+    group = parser.getgroup("judgesense", f"LLM judges: measure, gate, report; try {example}")
     for option in _OPTIONS:
         extra: dict[str, Any] = {"choices": option.choices} if option.choices else {}
         if option.metavar:

@@ -267,3 +267,36 @@ def test_steps_after_the_replay_run_whatever_came_of_it() -> None:
     condition: Any = STEPS["Comment"]["if"]
     assert "inputs.comment == 'true'" in condition
     assert "github.event.pull_request.number" in condition
+
+
+CI_PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+WORKFLOWS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", CI_PAGE, re.DOTALL)]
+
+
+def test_the_documented_workflow_uses_the_action_as_it_is() -> None:
+    (job,) = WORKFLOWS[0]["jobs"].values()
+    (used,) = [step for step in job["steps"] if "pytest-judgesense@" in step["uses"]]
+    assert set(used["with"]) <= set(DEFAULTS)
+    assert WORKFLOWS[0]["permissions"] == {"contents": "read", "pull-requests": "write"}
+    inputs = CI_PAGE.partition("## GitLab")[0]
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", inputs, re.MULTILINE))
+    assert rows.keys() == DEFAULTS.keys()
+    assert {**rows, "token": "${{ github.token }}"} == DEFAULTS
+
+
+def test_gitlab_runs_what_the_workflow_of_init_runs() -> None:
+    """Those commands are run by the tests of ``judgesense init``."""
+    gitlab = WORKFLOWS[1]["judges"]
+    workflow = yaml.safe_load((ROOT / "templates/init/workflow.yml").read_text(encoding="utf-8"))
+    steps = workflow["jobs"]["judges"]["steps"]
+    assert gitlab["script"] == [step["run"] for step in steps if "run" in step]
+    assert gitlab["artifacts"]["reports"] == {"junit": "report.xml"}
+    assert "report.xml" in gitlab["script"][1]
+
+
+def test_the_documented_properties_are_those_of_the_report() -> None:
+    from tests.plugin.test_ci import JSS
+
+    table = CI_PAGE.partition("## JUnit XML")[2].partition("## Markdown")[0]
+    rows = re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)
+    assert set(rows) == {*JSS, "lower", "upper", "explanation"}

@@ -31,6 +31,7 @@ __all__ = [
     "equivalence",
     "generate_debates",
     "import_",
+    "init",
     "lint",
     "merge",
     "plan",
@@ -44,12 +45,22 @@ WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
 
 
+def init(options: argparse.Namespace) -> int:
+    """Write a first judge, a first suite and a workflow."""
+    from pytest_judgesense.starting import start
+
+    return _print(start(options.folder))
+
+
 def report(options: argparse.Namespace) -> int:
-    """Print the datasheet of judgment logs."""
+    """Print the datasheet of judgment logs, or the checks of datasheets."""
     from pytest_judgesense.datasheet.assembly import write_datasheet
+    from pytest_judgesense.datasheet.handout import badge
     from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
+    if any(path.suffix == ".json" for path in options.logs):
+        return _report_checks(options)
     cells = cells_of_logs(options.logs, options.seed)
     if not cells:
         raise UsageError(
@@ -67,6 +78,39 @@ def report(options: argparse.Namespace) -> int:
     for path in options.datasheet:
         write_datasheet(path, sheet, [list(log_of_cells(cells))])
         print(printable(f"datasheet written: {path}"))
+    return _write_badge(options.badge, badge((), [judge.judge for judge in sheet.judges]))
+
+
+def _report_checks(options: argparse.Namespace) -> int:
+    """Print what came of the checks that datasheets hold."""
+    from pytest_judgesense.datasheet.handout import badge, outcome_words
+    from pytest_judgesense.reporting import entries_of_datasheets
+
+    named = ", ".join(str(path) for path in options.logs)
+    if options.datasheet or options.ranking or {p.suffix for p in options.logs} != {".json"}:
+        raise UsageError(
+            "a datasheet holds no judgments to make another of",
+            found=named,
+            expected="judgment logs (.jsonl) with --datasheet and --ranking; datasheets (.json) "
+            "alone, with --badge or without",
+        )
+    entries = entries_of_datasheets(options.logs)
+    checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
+    for name, check in checks:
+        told = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
+        print(printable(f"{told}: {check['explanation']}"))
+    outcomes = [check["outcome"] for _, check in checks]
+    print(outcome_words(outcomes))
+    judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
+    return _write_badge(options.badge, badge(outcomes, list(judges)))
+
+
+def _write_badge(path: Path | None, text: str) -> int:
+    from pytest_judgesense.reporting import write_text
+
+    if path is not None:
+        write_text(path, text)
+        print(printable(f"badge written: {path}"))
     return 0
 
 

@@ -41,20 +41,40 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
+    init = commands.add_parser("init", help="write a first judge, a first suite and a CI workflow")
+    init.add_argument(
+        "folder",
+        nargs="?",
+        default=Path(),
+        type=Path,
+        metavar="DIR",
+        help="folder of the project (default: this one); nothing in it is overwritten",
+    )
+    init.set_defaults(run=actions.init)
+
     report = commands.add_parser("report", help="print the datasheet of judgment logs")
-    report.add_argument("logs", nargs="+", type=Path, metavar="LOG", help="judgment log (.jsonl)")
+    report.add_argument(
+        "logs",
+        nargs="+",
+        type=Path,
+        metavar="LOG",
+        help="judgment logs (.jsonl); or datasheets (.json), whose checks are told",
+    )
     report.add_argument(
         "--datasheet",
         action="append",
         default=[],
         type=Path,
         metavar="PATH",
-        help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
+        help="write the datasheet: .json, .md, or .jsonl for the joined log; may be repeated",
     )
     report.add_argument(
         "--ranking",
         action="store_true",
         help="print the ranking of judge configurations (debates) before the datasheet",
+    )
+    report.add_argument(
+        "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
     )
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
     report.set_defaults(run=actions.report)

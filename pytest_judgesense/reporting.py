@@ -31,6 +31,7 @@ from pytest_judgesense.suites.planning import trial_order
 __all__ = [
     "cells_of_logs",
     "datasheet_of_cells",
+    "entries_of_datasheets",
     "joined_logs",
     "log_of_cells",
     "merge",
@@ -260,6 +261,23 @@ def _object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise LogError(f"{path} is no datasheet", expected=f"a JSON object with schema {SCHEMA}")
     return value
+
+
+def entries_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """The judges' entries of datasheets (``.json``), in their order.
+
+    Raises:
+        LogError: one cannot be read.
+    """
+    found = []
+    for path in paths:
+        entries = _object(path).get("judges")
+        if not isinstance(entries, list) or not all(
+            isinstance(one, dict) and {"judge", "checks"} <= one.keys() for one in entries
+        ):
+            raise LogError(f"{path} is no datasheet", expected="judges with their checks")
+        found += entries
+    return found
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 
 from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]
+
+# Sessions within tests are no step of a job of GitHub Actions, though the tests may be.
+for _name in [name for name in os.environ if name.startswith("GITHUB_")]:
+    del os.environ[_name]
 
 # Whether an example is quick enough says something of the machine, and nothing of the project.
 settings.register_profile("untimed", settings(), deadline=None)

@@ -43,6 +43,7 @@ LEVELS = {
     "debating": 6,
     "screening": 6,
     "power": 6,
+    "starting": 6,
     "plugin": 7,
     "actions": 8,
     "cli": 9,

@@ -112,26 +112,36 @@ def _analyses(
     return found
 
 
-def write_datasheet(path: Path, sheet: Datasheet, logs: Sequence[Sequence[str]] = ()) -> None:
+def write_datasheet(
+    path: Path,
+    sheet: Datasheet,
+    logs: Sequence[Sequence[str]] = (),
+    missed: Sequence[str] = (),
+) -> None:
     """Write ``sheet`` in the form that the suffix of ``path`` chooses.
 
     Args:
-        path: ``.json``: the datasheet; ``.jsonl``: the judgment log.
+        path: ``.json`` or ``.md``: the datasheet; ``.jsonl``: the judgment log.
         sheet: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
+        missed: what was to be measured and was not, for people.
 
     Raises:
         UsageError: the suffix is unknown, or the file cannot be written.
     """
     if path.suffix == ".json":
         text = datasheet_json(sheet)
+    elif path.suffix == ".md":
+        from pytest_judgesense.datasheet.handout import markdown
+
+        text = markdown(sheet, missed)
     elif path.suffix == ".jsonl":
         text = "".join(f"{line}\n" for lines in logs for line in lines)
     else:
         raise UsageError(
             f"a datasheet cannot be written to {path.name}",
             found=f"the suffix {path.suffix!r}",
-            expected=".json, or .jsonl for the judgment log",
+            expected=".json, .md, or .jsonl for the judgment log",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,19 @@ from pytest_judgesense.datasheet.standing import analysis_lines, leaderboards, s
 from pytest_judgesense.errors import printable
 from pytest_judgesense.stats.estimate import CENSORED, Estimate
 
-__all__ = ["WIDTH", "datasheet_lines", "ranking_lines"]
+__all__ = [
+    "WIDTH",
+    "bar_words",
+    "condition_words",
+    "datasheet_lines",
+    "identity_words",
+    "judge_name",
+    "notes_of",
+    "provenance_words",
+    "ranking_lines",
+    "totals_words",
+    "worth_words",
+]
 
 _CHECK_COLUMN = 82
 _NAME_COLUMN = 23
@@ -89,18 +101,18 @@ def _ranking(suite: str, rows: list[dict[str, Any]], basis: Mapping[str, Any]) -
 
 
 def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Iterator[str]:
-    yield from _wrapped(f"judge {judge.judge}", _identity(judge))
+    yield from _wrapped(f"judge {judge.judge}", identity_words(judge))
     yield from _wrapped(
         "",
         [
             f"prompts {prompts_digest(judge) or 'unknown'}",
-            *(provenance := _provenance(judge, sheet.mode, today)),
+            *(provenance := provenance_words(judge, sheet.mode, today)),
             f"seed of intervals {sheet.seed}",
         ],
     )
     yield from _row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
     for part in judge.parts:
-        own = _provenance(part, sheet.mode, today)
+        own = provenance_words(part, sheet.mode, today)
         yield from _part_lines(part, [] if own == provenance else own)
     for notice in changed_between({part.suite: part.served for part in judge.parts}):
         yield from indented(f"notice: {notice}", width=2)
@@ -108,10 +120,11 @@ def _judge_lines(judge: JudgeSheet, sheet: Datasheet, today: date | None) -> Ite
     yield from _wrapped(
         "  profile:", [sketch or "nothing that a profile is drawn from was measured"]
     )
-    yield from _wrapped("  calls:", _totals(judge))
+    yield from _wrapped("  calls:", totals_words(judge))
 
 
-def _identity(judge: JudgeSheet) -> list[str]:
+def identity_words(judge: JudgeSheet) -> list[str]:
+    """What the judge is: provider, model and settings, and what its replies named as the model."""
     identity = judge.identity
     parts = [f"{identity.get('provider', 'log')}:{identity.get('model') or judge.judge}"]
     parts += [
@@ -126,7 +139,9 @@ def _identity(judge: JudgeSheet) -> list[str]:
     return parts
 
 
-def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
+def provenance_words(
+    of: JudgeSheet | SuiteSheet, mode: str, today: date | None = None
+) -> list[str]:
     """How judgments came, and when they were recorded."""
     state = state_of(mode, of.calls)
     if of.recorded is None:
@@ -176,7 +191,8 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
             yield from _estimate_lines(estimate, gated.pop(key, []), alone=alone)
         if measure == "jss":
             yield from _pair_lines(part, gated)
-    yield from _worth(part.estimates)
+    if words := worth_words(part.estimates):
+        yield from indented(words, width=4)
     for analysis in part.analyses:
         for words in analysis_lines(analysis):
             yield from indented(words, width=4)
@@ -189,8 +205,11 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
         yield from indented(f"notice: {notice}")
 
 
-def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Independent units that the units of each pooled measure are worth, and the design effect."""
+def worth_words(estimates: Iterable[Estimate]) -> str:
+    """Independent units that the units of each pooled measure are worth, and the design effect.
+
+    Empty where that is known of none.
+    """
     parts = [
         f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
         for estimate in estimates
@@ -199,8 +218,7 @@ def _worth(estimates: Iterable[Estimate]) -> Iterator[str]:
         and found.effective_n is not None
         and found.design_effect is not None
     ]
-    if parts:
-        yield from indented("effective n (design effect): " + ", ".join(parts), width=4)
+    return "effective n (design effect): " + ", ".join(parts) if parts else ""
 
 
 def _key(condition: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -227,7 +245,7 @@ def _pair_lines(
 
 def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
     """What compares the judges of a run: leaderboards, and settings in which they differ."""
-    boards = leaderboards((_name(judge), judge.analyses) for judge in sheet.judges)
+    boards = leaderboards((judge_name(judge), judge.analyses) for judge in sheet.judges)
     notices = setting_notices(judge.identity for judge in sheet.judges)
     if not boards and not notices:
         return
@@ -251,7 +269,8 @@ def _comparison_lines(sheet: Datasheet) -> Iterator[str]:
         yield from indented(f"notice: {notice}", width=2)
 
 
-def _name(judge: JudgeSheet) -> str:
+def judge_name(judge: JudgeSheet) -> str:
+    """The name under which a judge is compared with others."""
     return str(judge.identity.get("name") or judge.judge)
 
 
@@ -263,12 +282,7 @@ def _estimate_lines(
     estimate: Estimate, checks: list[CheckLine], *beside: str, alone: bool
 ) -> Iterator[str]:
     """One estimate: by its measure, or below that by its condition; ``beside`` it, what else."""
-    condition = printable(
-        ", ".join(
-            f"{key} {value}" if key in ("distance", "polarity") else str(value)
-            for key, value in estimate.condition.items()
-        )
-    )
+    condition = printable(condition_words(estimate.condition))
     name = f"    {printable(estimate.measure)}" if alone else f"      {condition}"
     if alone and condition:
         name += f" ({condition})"
@@ -285,15 +299,26 @@ def _estimate_lines(
             numbers.value(estimate),
             numbers.interval(estimate.interval, estimate.flags),
             numbers.interval(estimate.clustered, estimate.flags),
-            *(_short(line) for line in checks),
+            *(bar_words(line) for line in checks),
             *beside,
         )
-    # The numbers themselves say what is censored.
-    notes = [flag for flag in estimate.flags if flag not in CENSORED]
-    notes += _missing(estimate)
-    if notes:
+    if notes := notes_of(estimate):
         yield from indented("; ".join(notes))
     yield from _warnings(checks)
+
+
+def condition_words(condition: Mapping[str, Any]) -> str:
+    """A condition as people read it; empty for a pooled estimate."""
+    return ", ".join(
+        f"{key} {value}" if key in ("distance", "polarity") else str(value)
+        for key, value in condition.items()
+    )
+
+
+def notes_of(estimate: Estimate) -> list[str]:
+    """The flags of an estimate, and what is missing."""
+    # The numbers themselves say what is censored.
+    return [*(flag for flag in estimate.flags if flag not in CENSORED), *_missing(estimate)]
 
 
 def _missing(estimate: Estimate) -> Iterator[str]:
@@ -312,7 +337,8 @@ def _missing(estimate: Estimate) -> Iterator[str]:
         yield "missing: " + ", ".join(counted)
 
 
-def _short(line: CheckLine) -> str:
+def bar_words(line: CheckLine) -> str:
+    """The bar of a check of one number, and its outcome: ``>= 0.9 PASS``."""
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
     return f"{sign} {line.bar:g} {line.outcome.upper()}"
@@ -324,7 +350,8 @@ def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:
             yield from indented(f"{line.check}: {warning}")
 
 
-def _totals(judge: JudgeSheet) -> list[str]:
+def totals_words(judge: JudgeSheet) -> list[str]:
+    """Calls, tokens and cost of a judge."""
     calls = judge.calls
     parts = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
     if calls.prompt_tokens is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_judgesense.plugin.ci import without_commands
 from pytest_judgesense.plugin.fixtures import (
     _judgesense_judge,
     judge,
@@ -142,7 +143,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if lines := list(section):
             terminalreporter.write_sep("=", title)
             for line in lines:
-                terminalreporter.write_line(line)
+                terminalreporter.write_line(without_commands(line))
+    for line in state.failures.annotation_lines(config.rootpath):
+        terminalreporter.write_line(line)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -13,6 +13,7 @@ from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.comparing import Member
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.paths import (
     BuiltinArgument,
     names_asked_of,
@@ -229,7 +230,7 @@ class CheckItem(pytest.Item):
         if run.only_saves(self.check):
             run.measurement(self.judge, self.suite)
             pytest.skip("the baseline to be held against is being saved")
-        outcome, measurement = run.outcome(self.judge, self.suite, self.check, self.rivals)
+        outcome, measurement = hold(self, run, self.judge, self.suite, self.check, self.rivals)
         if outcome.outcome != "pass":
             raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))
 

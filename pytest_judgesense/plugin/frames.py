@@ -2,7 +2,7 @@
 
 A judge's reply reaches the terminal by ways that are not ours: an assertion that compares it, an
 exception of the judge's own code, a print. So the whole report of a test that has a judge is gone
-through: no control character stays in it but line breaks, and no credential.
+through: no control character stays in it but line breaks, no credential, and no workflow command.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, printable_lines
+from pytest_judgesense.plugin.ci import without_commands
 
 __all__ = ["tell_safely", "told_plainly"]
 
@@ -44,7 +45,7 @@ def tell_safely(report: pytest.TestReport, cleaned: Callable[[str], str]) -> Non
 
     def harmless(text: str) -> str:
         text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
-        return printable_lines(text.expandtabs(4))
+        return without_commands(printable_lines(text.expandtabs(4)))
 
     report.longrepr = _mapped(report.longrepr, harmless)
     report.sections = [(name, harmless(text)) for name, text in report.sections]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
+from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
+from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.using import FIXTURE
@@ -33,8 +34,9 @@ __all__ = [
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
-    "criterion_tradeoff": "false preference against sensitivity, strict prompt",
-    "ranked_first": "a configuration (judge:prompt) is the most stable one on debates",
+    "criterion_tradeoff": "under a strict prompt raw_false_preference <= the first bar, and "
+    "target_sensitivity >= the second at distance 1 and the third at distance 5",
+    "ranked_first": "the configuration (judge:prompt) is the most stable one on debates",
     "no_regression": "no measure is worse than in --judge-baseline by more than the margin",
 }
 
@@ -43,8 +45,22 @@ def marker_lines() -> Iterator[str]:
     """The text of ``pytest --markers`` for every check."""
     for name, measure in CHECKS.items():
         info = MEASURES.get(measure)
-        meaning = info.meaning if info else _COMPOSITE[name]
-        yield f"{signature(name)}: gate a judge: {meaning}."
+        if info is None:
+            yield f"{_short(signature(name))}: fail unless {_COMPOSITE[name]}, for each judge."
+            continue
+        sign = ">=" if info.direction == "higher" else "<="
+        suite = (
+            f"suite= is {info.suite} by default" if info.suite else 'name one, suite="coherence"'
+        )
+        yield (
+            f"{_short(signature(name))}: fail unless {measure} {sign} bar, for each judge. "
+            f"{measure}: {info.meaning}; {suite}."
+        )
+
+
+def _short(signature: str) -> str:
+    """A signature without the list of conditions, which is the same for all checks."""
+    return signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
 
 
 def has_check(item: pytest.Item) -> bool:
@@ -171,7 +187,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
         return
     # A check that compares judges takes those that the test runs over.
     rivals = run.judges(item.path, suite.judges) if check.judge else ()
-    outcome, measurement = run.outcome(judge, suite, check, rivals)
+    outcome, measurement = hold(item, run, judge, suite, check, rivals)
     if outcome.outcome != "pass":
         raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
 

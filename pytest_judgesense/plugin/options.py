@@ -36,13 +36,15 @@ _OPTIONS: Final = (
     _Option(
         "judge-mode",
         "string",
-        "replay recorded judgments (the default, offline), record what is missing, or ask live",
+        "replay: recorded judgments, offline (the default); record: ask what is not recorded yet; "
+        "live: ask everything afresh, and leave recordings alone",
         choices=_MODES,
     ),
     _Option(
         "judge-name",
         "args",
-        "measure this judge: a declared one, or provider:model; may be repeated",
+        "measure this judge: one that pyproject.toml declares, or provider:model such as "
+        "openai:gpt-4o-mini or embedded:clean; may be repeated (default: all declared ones)",
         "NAME",
         repeatable=True,
     ),
@@ -58,14 +60,16 @@ _OPTIONS: Final = (
     _Option(
         "judge-datasheet",
         "args",
-        "write the datasheet: .json, or .jsonl for the log of all judgments; may be repeated",
+        "write the datasheet in the form that the suffix chooses: .json, .md (Markdown), or .jsonl "
+        "(the log of all judgments); may be repeated",
         "PATH",
         repeatable=True,
     ),
     _Option(
         "judge-policy",
         "string",
-        "what decides a check: the estimate (default), or the one-sided 95%% bound (confident)",
+        "what has to clear the bar of a check: the estimate (the default), or, confident, the "
+        "one-sided 95%% bound of its clustered interval",
         choices=_POLICIES,
     ),
     _Option(
@@ -152,7 +156,8 @@ class Settings(NamedTuple):
 
 def add_options(parser: pytest.Parser) -> None:
     """Register options and ini values; nothing is computed here."""
-    group = parser.getgroup("judgesense", "LLM judges: measure, gate, print the datasheet")
+    example = "pytest --judge-suite coherence --judge-name embedded:clean"
+    group = parser.getgroup("judgesense", f"LLM judges: measure, gate, report; try {example}")
     for option in _OPTIONS:
         extra: dict[str, Any] = {"choices": option.choices} if option.choices else {}
         if option.metavar:
@@ -271,10 +276,10 @@ def settings_of(config: pytest.Config) -> Settings:
     save_live = _value(config, "judge-save-live")
     datasheets = tuple(invocation / path for path in _value(config, "judge-datasheet") or ())
     for path in datasheets:
-        if path.suffix not in (".json", ".jsonl"):
+        if path.suffix not in (".json", ".md", ".jsonl"):
             raise pytest.UsageError(
                 f"--judge-datasheet {path.name}: the suffix chooses the form; "
-                "expected .json, or .jsonl for the judgment log"
+                "expected .json, .md, or .jsonl for the judgment log"
             )
     mode = _choice(config, "judge-mode", _MODES)
     verify = _optional(config, "judge-verify", 1)

@@ -167,9 +167,8 @@ class Run:
                 expected="--judge-baseline PATH",
                 remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
             )
-        policy: Any = settings.policy
         return Gate(
-            settings.baseline, settings.seed, policy, self._most_missing, self._measured_once
+            settings.baseline, settings.seed, self.policy, self._most_missing, self._measured_once
         )
 
     @cached_property
@@ -182,21 +181,25 @@ class Run:
         share = self._settings.max_missing
         return MOST_MISSING if share is None else share
 
+    @property
+    def policy(self) -> Any:
+        """What decides a check: ``estimate`` or ``confident``."""
+        return self._settings.policy
+
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
-        policy: Any = self._settings.policy
         outcome: Outcome | RegressionOutcome
         if check.name == "no_regression":
             outcome = self.gate.outcome(Member(judge, suite, check), self._family)
         elif check.name == "ranked_first":
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
-            outcome = judge_ranking(check, ranking_among(ranked), policy)
+            outcome = judge_ranking(check, ranking_among(ranked), self.policy)
         else:
             outcome = judge_check(
-                check, suite.name, measurement.estimates, policy, self._most_missing
+                check, suite.name, measurement.estimates, self.policy, self._most_missing
             )
         line = CheckLine(
             check=check.id,

@@ -21,6 +21,7 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings, settings_of
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
@@ -50,6 +51,7 @@ class State:
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
         self.clock = Clock(config)
+        self.failures = Failures()
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._told: list[str] = []
@@ -197,6 +199,7 @@ class State:
             secrets = json.loads(sent)
             self._removed.update(secrets["removed"])
             self._skipped |= secrets["skipped"]
+        self.failures.receive(report)
 
     @cached_property
     def datasheet(self) -> Datasheet | None:
@@ -224,6 +227,8 @@ class State:
         if self.is_worker:
             return
         self._keep_live(session)
+        if problem := self.failures.summarise(self.datasheet):
+            self._told.append(problem)
         if self.datasheet is None:
             return
         from pytest_judgesense.datasheet.assembly import write_datasheet
@@ -235,7 +240,8 @@ class State:
         }
         for path in self.settings.datasheets:
             try:
-                write_datasheet(path, self.datasheet, [logs[key] for key in sorted(logs)])
+                own = [logs[key] for key in sorted(logs)]
+                write_datasheet(path, self.datasheet, own, self.failures.missed)
             except JudgesenseError as error:
                 self._tell_error(session, error)
             else:

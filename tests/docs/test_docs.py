@@ -29,6 +29,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES
@@ -250,6 +251,12 @@ def test_json_parses(block: Block) -> None:
 def test_json_lines_parse(block: Block) -> None:
     for line in block.text.splitlines():
         json.loads(line)
+
+
+@pytest.mark.parametrize("block", all_blocks("yaml"), ids=lambda block: block.where)
+def test_yaml_parses(block: Block) -> None:
+    """What the workflows of ci.md do is tested with the action and with ``judgesense init``."""
+    assert isinstance(yaml.safe_load(block.text), dict)
 
 
 @pytest.mark.parametrize("block", all_blocks("python"), ids=lambda block: block.where)

@@ -140,10 +140,20 @@ def test_a_check_of_one_suite_needs_no_name_of_it(pytester: pytest.Pytester) -> 
     run(pytester, "test_one.py", "--judge-name", "embedded:clean").assert_outcomes(passed=2)
 
 
-def test_every_check_is_listed_with_its_arguments(pytester: pytest.Pytester) -> None:
-    listed = run(pytester, "--markers").stdout.str()
-    for name in CHECKS:
-        assert f"@pytest.mark.{signature(name)}: gate a judge: " in listed
+def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
+    pytester: pytest.Pytester,
+) -> None:
+    listed = run(pytester, "--markers").outlines
+    told = {line.split("(")[0]: line for line in listed if ": fail unless " in line}
+    assert set(told) == {f"@pytest.mark.{name}" for name in CHECKS}
+    assert told["@pytest.mark.jss_floor"] == (
+        "@pytest.mark.jss_floor(bar, suite=, **condition): fail unless jss >= bar, for each judge. "
+        'jss: same verdict under two wordings of the prompt; name one, suite="coherence".'
+    )
+    assert "dark_current <= bar" in told["@pytest.mark.dark_current_ceiling"]
+    assert "suite= is vacuum by default" in told["@pytest.mark.dark_current_ceiling"]
+    # What an error expects is spelt out, what the list shows is not: it is the same for all.
+    assert "distance=" in signature("jss_floor")
 
 
 def test_the_five_headline_checks_are_markers() -> None:

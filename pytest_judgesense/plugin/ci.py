@@ -1,0 +1,246 @@
+"""What CI is told: properties of JUnit test cases, annotations and the job summary of GitHub.
+
+A check leaves its numbers as properties on its item. pytest sends them with the item's reports,
+from workers of xdist too, and writes them into ``--junitxml``; the annotations are made of them.
+Light on purpose: every session imports it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_judgesense.errors import JudgesenseError, printable_lines
+
+if TYPE_CHECKING:
+    from pytest_judgesense.checks.declaration import Check
+    from pytest_judgesense.checks.outcome import Outcome
+    from pytest_judgesense.checks.regression import RegressionOutcome
+    from pytest_judgesense.datasheet.sheet import Datasheet
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measurement import Measurement
+    from pytest_judgesense.plugin.run import Run
+    from pytest_judgesense.stats.estimate import Estimate
+    from pytest_judgesense.suites.suite import Suite
+
+__all__ = ["Failures", "hold", "without_commands"]
+
+_NOT_MEASURED: Final = "not measured"
+# GitHub shows ten error annotations of a step, and takes a summary of at most 1 MiB.
+_MOST_ANNOTATIONS: Final = 10
+_MOST_SUMMARY_BYTES: Final = 1024 * 1024
+_NONE: Final = "N/A"
+_NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
+
+
+def hold(
+    item: pytest.Item,
+    run: Run,
+    judge: JudgeSpec,
+    suite: Suite,
+    check: Check,
+    rivals: Sequence[JudgeSpec] = (),
+) -> tuple[Outcome | RegressionOutcome, Measurement]:
+    """The outcome of a check, which enters the datasheet and the properties of ``item``.
+
+    Raises:
+        JudgesenseError: it could not be measured; the properties say so.
+    """
+    __tracebackhide__ = True
+    told = {
+        "check": check.id,
+        "measure": check.measure,
+        **dict.fromkeys(("value", "lower", "upper"), _NONE),
+        "bar": "; ".join(f"{bar:g}" for bar in check.bars.values()),
+        "outcome": _NOT_MEASURED,
+        "suite": suite.name,
+        "judge": judge.name,
+        "policy": run.policy,
+    }
+    try:
+        outcome, measurement = run.outcome(judge, suite, check, rivals)
+    except JudgesenseError as error:
+        told["explanation"] = str(error)
+        raise
+    else:
+        from pytest_judgesense.checks.explanation import summary
+
+        told |= _numbers(outcome)
+        told["explanation"] = "; ".join([summary(outcome), *outcome.warnings])
+        return outcome, measurement
+    finally:
+        told = {name: printable_lines(run.cleaned(text)) for name, text in told.items()}
+        _note(item, (check.id, suite.name, judge.slug), told)
+
+
+def _note(item: pytest.Item, key: tuple[str, str, str], told: dict[str, str]) -> None:
+    """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
+    noted = item.stash.setdefault(_NOTED, {})
+    # A test that is run again replaces what it has said.
+    before = set(_properties(noted))
+    noted[key] = told
+    others = [one for one in item.user_properties if one not in before]
+    item.user_properties[:] = [*others, *_properties(noted)]
+
+
+def _properties(noted: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    for number, told in enumerate(noted.values(), start=1):
+        for name, text in told.items():
+            yield (name if number == 1 else f"{name}.{number}"), text
+
+
+def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
+    """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
+    from pytest_judgesense.checks.regression import RegressionOutcome
+
+    if isinstance(outcome, RegressionOutcome):
+        numbers = [_difference(outcome)]
+        measures = [outcome.check.measure]
+    else:
+        numbers = [_estimate(finding.estimate) for finding in outcome.findings]
+        measures = [finding.estimate.measure for finding in outcome.findings]
+    joined = {
+        name: "; ".join(texts)
+        for name, texts in zip(("value", "lower", "upper"), zip(*numbers, strict=True), strict=True)
+    }
+    return {"measure": "; ".join(measures), **joined, "outcome": outcome.outcome}
+
+
+def _estimate(estimate: Estimate) -> tuple[str, str, str]:
+    """The value and the ends of the interval that gates."""
+    from pytest_judgesense.datasheet import numbers
+
+    value, ends = numbers.value(estimate), numbers.interval(estimate.clustered, estimate.flags)
+    lower, _, upper = ends.strip("[]").partition(", ")
+    return value, lower or _NONE, upper or _NONE
+
+
+def _difference(outcome: RegressionOutcome) -> tuple[str, str, str]:
+    """Now less then, with its interval."""
+    compared, ends = outcome.comparison, outcome.comparison.interval()
+    if compared.difference is None or ends is None:
+        return "+0.000" if compared.identical else _NONE, _NONE, _NONE
+    value = compared.sign * compared.difference.value
+    return f"{value:+.3f}", f"{ends[0]:+.3f}", f"{ends[1]:+.3f}"
+
+
+class Failures:
+    """The checks that did not pass, as their reports arrive."""
+
+    def __init__(self) -> None:
+        self._failed: list[tuple[Any, dict[str, str]]] = []
+
+    def receive(self, report: Any) -> None:
+        """Keep the checks that a failed report tells of."""
+        if report.failed and getattr(report, "when", None) == "call":
+            self._failed += [(report, told) for told in _not_passed(report.user_properties)]
+
+    @property
+    def missed(self) -> list[str]:
+        """What was to be measured and was not, a line each, the same for any number of workers."""
+        return sorted(
+            f"{_title(told).rpartition(': ')[0]}: " + told["explanation"].partition("\n")[0]
+            for _, told in self._failed
+            if told["outcome"] == _NOT_MEASURED
+        )
+
+    def annotation_lines(self, rootdir: Path) -> Iterator[str]:
+        """Workflow commands that show the checks at their lines; nothing outside GitHub Actions.
+
+        Args:
+            rootdir: what the places of reports are relative to.
+        """
+        if not _on_github():
+            return
+        failed = self._failed
+        shown = failed if len(failed) <= _MOST_ANNOTATIONS else failed[: _MOST_ANNOTATIONS - 1]
+        for report, told in shown:
+            place = [*_place(report.location, rootdir), ("title", _title(told))]
+            properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
+            yield f"::error {properties}::{_escaped(told['explanation'])}"
+        if rest := len(failed) - len(shown):
+            yield f"::error title=more checks::{rest} more did not pass: see the job summary"
+
+    def summarise(self, sheet: Datasheet | None) -> str | None:
+        """Append the datasheet to the summary of the job, as much as fits.
+
+        Nothing outside GitHub Actions, and nothing where no check was to be measured.
+
+        Returns:
+            What went wrong, if anything.
+        """
+        place = os.environ.get("GITHUB_STEP_SUMMARY")
+        if not place or not _on_github() or not (sheet or self._failed):
+            return None
+        from pytest_judgesense.datasheet.handout import cut, markdown
+
+        path = Path(place)
+        try:
+            taken = path.stat().st_size if path.exists() else 0
+            rest = "The whole of it: --judge-datasheet datasheet.md"
+            text = cut(markdown(sheet, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
+            with path.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            return f"the job summary cannot be written: {error}"
+        return None
+
+
+def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]]:
+    """Of the properties of a test those of each check that did not pass."""
+    found: dict[str, dict[str, str]] = {}
+    for name, text in properties:
+        base, _, number = str(name).partition(".")
+        if base == "check":
+            found[number] = {}
+        if number in found:
+            found[number][base] = str(text)
+    return [told for told in found.values() if told.get("outcome") not in (None, "pass")]
+
+
+def _title(told: Mapping[str, str]) -> str:
+    return f"{told['check']} of judge {told['judge']} on {told['suite']}: {told['outcome']}"
+
+
+def _on_github() -> bool:
+    """Whether this process runs in a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tuple[str, str]]:
+    """File and line as GitHub knows them; nothing for a suite that is not of the repository."""
+    workspace = os.environ.get("GITHUB_WORKSPACE") or str(rootdir)
+    try:
+        path = Path(os.path.relpath((rootdir / location[0]).resolve(), Path(workspace).resolve()))
+    except ValueError:  # another drive
+        return
+    if ".." in path.parts:
+        return
+    yield "file", path.as_posix()
+    if location[1] is not None:
+        yield "line", str(location[1] + 1)
+
+
+def _escaped(text: str, marks: str = "") -> str:
+    """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped."""
+    for character in "%\r\n" + marks:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+def without_commands(text: str) -> str:
+    """``text`` in which GitHub Actions finds no workflow command, whoever wrote it.
+
+    A runner takes a line that begins with ``::``, after blanks, and ``##[`` anywhere, for a command
+    of the step: a judge's reply must not give any. Elsewhere the text is as it was.
+    """
+    if not _on_github() or not ("::" in text or "##[" in text):
+        return text
+    lines = text.replace("##[", "##\\[").split("\n")
+    return "\n".join(
+        line.replace("::", "\\::", 1) if line.lstrip().startswith("::") else line for line in lines
+    )

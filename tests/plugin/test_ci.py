@@ -1,0 +1,287 @@
+"""What CI is told: properties in JUnit XML, annotations and the job summary of GitHub Actions."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from .project import PYTHON_JUDGE, Project, flips_on_two, parity_suite, run
+
+CHECKS = "jss_floor = 0.9\nagreement_floor = 0.9"
+MARKED = """
+import pytest
+
+@pytest.mark.jss_floor(0.9, suite="parity.suite.toml")
+@pytest.mark.agreement_floor(0.9, suite="parity.suite.toml")
+def test_marked():
+    pass
+
+def test_called(judge_check):
+    judge_check("flip_rate_bound", 0.2, suite="parity.suite.toml")
+
+def test_ordinary(request):
+    request.node.user_properties.append(("mine", "yes"))
+"""
+# See `flips_on_two`: JSS 16/18 = 0.889, flip rate 2/18 = 0.111, agreement 17/18 = 0.944.
+JSS = {
+    "check": "jss_floor[0.9]",
+    "measure": "jss",
+    "value": "0.889",
+    "bar": "0.9",
+    "outcome": "fail",
+    "suite": "parity",
+    "judge": "mine",
+    "policy": "estimate",
+}
+AGREEMENT = {**JSS, "check": "agreement_floor[0.9]", "measure": "agreement"}
+AGREEMENT |= {"value": "0.944", "outcome": "pass"}
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A step of a job; the file of its summary."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    return summary
+
+
+@pytest.fixture
+def recorded(project: Project) -> Project:
+    parity_suite(project.path, checks=CHECKS)
+    project.server.reply = flips_on_two
+    project.record()
+    return project
+
+
+def properties(path: Path) -> dict[str, dict[str, str]]:
+    """Properties by the name of the test case."""
+    return {
+        case.get("name", ""): {p.get("name", ""): p.get("value", "") for p in case.iter("property")}
+        for case in ET.parse(path).getroot().iter("testcase")
+    }
+
+
+def annotations(result: pytest.RunResult) -> list[tuple[dict[str, str], str]]:
+    """Properties and message of each workflow command, read as a runner does."""
+
+    def unescaped(text: str) -> str:
+        return re.sub("%(25|0D|0A|3A|2C)", lambda found: chr(int(found[1], 16)), text)
+
+    found = []
+    for line in result.outlines:
+        if line.lstrip().startswith("::"):
+            command, _, message = line.lstrip()[2:].partition("::")
+            name, _, given = command.partition(" ")
+            assert name == "error"
+            pairs = [pair.partition("=") for pair in given.split(",")]
+            found.append(({key: unescaped(value) for key, _, value in pairs}, unescaped(message)))
+    return found
+
+
+def test_ci_is_told_by_properties_annotations_and_summary_whatever_the_workers(
+    recorded: Project, workers: tuple[str, ...], github: Path
+) -> None:
+    """One session for all three: workers take their time to start."""
+    github.write_text("# Before\n\n")
+    (recorded.path / "test_it.py").write_text(MARKED)
+    result = recorded.run(".", *workers, "--junitxml", "report.xml", "--judge-datasheet", "x.md")
+    result.assert_outcomes(passed=3, failed=2)
+    assert_annotated(recorded, result)
+    # Appended once, by the controller.
+    written = (recorded.path / "x.md").read_text(encoding="utf-8")
+    assert github.read_text(encoding="utf-8") == f"# Before\n\n{written}"
+    assert "| **FAIL** | `mine` | `parity` | `jss_floor[0.9]` | `jss = 0.889" in written
+    found = properties(recorded.path / "report.xml")
+    jss, agreement = found["jss_floor[0.9]"], found["agreement_floor[0.9]"]
+    assert jss.items() >= JSS.items()
+    assert agreement.items() >= AGREEMENT.items()
+    assert jss["explanation"].startswith("jss = 0.889, wanted >= 0.9: fail; ")  # and what settles
+    # The interval that gates, to the digits of the datasheet.
+    row = next(line.split() for line in result.outlines if line.startswith("    jss "))
+    assert row[-5:-3] == [f"[{jss['lower']},", f"{jss['upper']}]"]
+    # Two checks of one test, in the order in which its markers apply.
+    marked = found["test_marked[mine]"]
+    assert {k: v for k, v in marked.items() if "." not in k} == jss
+    assert {k.removesuffix(".2"): v for k, v in marked.items() if "." in k} == agreement
+    assert found["test_called[mine]"]["value"] == "0.111"
+    assert found["test_ordinary"] == {"mine": "yes"}
+
+
+def test_a_composite_check_has_a_number_for_each_bar(pytester: pytest.Pytester) -> None:
+    check = "judgesense/criterion.suite.toml::mixed::criterion_tradeoff[0.2,0.8,0.8]"
+    run(pytester, check, "--judge-name", "embedded:mixed", "--junitxml", "report.xml")
+    (found,) = properties(pytester.path / "report.xml").values()
+    # README shows the same three.
+    assert found["value"] == "0.075; 0.620; 1.000"
+    assert found["lower"] == "0.030; 0.535; 0.832"
+    assert found["bar"] == "0.2; 0.8; 0.8"
+    names = ["raw_false_preference", "target_sensitivity", "target_sensitivity"]
+    assert found["measure"].split("; ") == names
+    assert (found["check"], found["outcome"]) == ("criterion_tradeoff[0.2,0.8,0.8]", "fail")
+
+
+def test_a_regression_check_tells_the_difference_and_its_interval(recorded: Project) -> None:
+    parity_suite(recorded.path, checks='no_regression = ["agreement"]')
+    recorded.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    (recorded.path / "cassettes" / "mine" / "parity.jsonl").unlink()
+    recorded.server.reply = lambda prompt: "NO"
+    arguments = ["--judge-baseline", "b.json", "--junitxml", "report.xml"]
+    recorded.run("parity.suite.toml", "--judge-mode", "record", *arguments)
+    (found,) = properties(recorded.path / "report.xml").values()
+    # 17 of 18 were right; now the 9 about odd numbers are.
+    assert found["value"] == f"{9 / 18 - 17 / 18:+.3f}"
+    assert f"95% interval [{found['lower']}, {found['upper']}]" in found["explanation"]
+    assert found["measure"] == "agreement"
+
+
+def test_what_could_not_be_measured_says_so(project: Project, github: Path) -> None:
+    result = project.run("parity.suite.toml", "--junitxml", "report.xml")
+    result.assert_outcomes(failed=1)
+    (found,) = properties(project.path / "report.xml").values()
+    assert (found["outcome"], found["value"], found["bar"]) == ("not measured", "N/A", "0.8")
+    assert "18 of 18 trials are not recorded" in found["explanation"]
+    (((place, message)),) = annotations(result)
+    assert place["title"] == "jss_floor[0.8] of judge mine on parity: not measured"
+    assert "remedy:   record it" in message
+    text = github.read_text(encoding="utf-8")
+    assert "**Not measured: 1**" in text
+    assert "18 of 18 trials are not recorded" in text
+
+
+def test_a_test_that_is_run_again_tells_what_came_of_the_last_time(recorded: Project) -> None:
+    recorded.pytester.makepyfile(
+        test_it="def test_it(judge_check):\n"
+        "    for _ in range(2):\n"
+        "        judge_check('agreement_floor', 0.9, suite='parity.suite.toml')\n"
+    )
+    recorded.run("test_it.py", "--junitxml", "report.xml").assert_outcomes(passed=1)
+    assert list(properties(recorded.path / "report.xml")["test_it[mine]"]) == [
+        *("check", "measure", "value", "lower", "upper", "bar", "outcome", "suite", "judge"),
+        *("policy", "explanation"),
+    ]
+
+
+@pytest.mark.parametrize("place", ["here", "below"])
+def test_failing_checks_are_annotated_at_their_lines(
+    recorded: Project, github: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``below``: the project is a folder of the repository."""
+    above = recorded.path if place == "here" else recorded.path.parent
+    prefix = "" if place == "here" else f"{recorded.path.name}/"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(above))
+    (recorded.path / "test_it.py").write_text(MARKED)
+    assert_annotated(recorded, recorded.run("."), prefix)
+
+
+def assert_annotated(recorded: Project, result: pytest.RunResult, prefix: str = "") -> None:
+    found = {
+        where["file"]: (where["line"], where["title"], message)
+        for where, message in annotations(result)
+    }
+    lines = recorded.suite.read_text().splitlines()
+    suite_line = 1 + lines.index("jss_floor = 0.9")
+    title = "jss_floor[0.9] of judge mine on parity: fail"
+    assert set(found) == {f"{prefix}parity.suite.toml", f"{prefix}test_it.py"}
+    where, titled, message = found[f"{prefix}parity.suite.toml"]
+    assert (where, titled) == (str(suite_line), title)
+    assert message.startswith("jss = 0.889, wanted >= 0.9: fail")
+    # Line 4 of the file is the first decorator: Python takes it for the function's first line.
+    assert found[f"{prefix}test_it.py"][:2] == ("4", title)
+
+
+def test_a_built_in_suite_is_annotated_without_a_place(
+    pytester: pytest.Pytester, github: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    asked = ("--judge-suite", "vacuum", "--judge-name", "embedded:noisy")
+    ((place, _),) = annotations(run(pytester, *asked))
+    assert list(place) == ["title"]
+
+
+def test_of_many_annotations_the_last_counts_the_rest(recorded: Project, github: Path) -> None:
+    bars = ", ".join(f"0.9{n}" for n in range(10, 22))
+    parity_suite(recorded.path, checks=f"jss_floor = [{bars}]")
+    found = annotations(recorded.run("parity.suite.toml"))
+    assert len(found) == 10  # of 12: GitHub shows ten of a step
+    assert found[-1] == ({"title": "more checks"}, "3 more did not pass: see the job summary")
+
+
+def test_elsewhere_there_are_no_annotations_and_there_is_no_summary(
+    recorded: Project, github: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    result = recorded.run("parity.suite.toml")
+    assert annotations(result) == []
+    assert not github.exists()
+
+
+def test_a_summary_keeps_to_the_limit_and_says_what_is_cut(recorded: Project, github: Path) -> None:
+    before = "x" * (1024 * 1024 - 1500)  # what other steps' tools have left room for
+    github.write_text(before)
+    recorded.run("parity.suite.toml")
+    text = github.read_text(encoding="utf-8")
+    assert len(text.encode()) <= 1024 * 1024
+    assert "Cut here:" in text
+    assert "`jss_floor[0.9]`" in text
+    assert text.endswith("--judge-datasheet datasheet.md**\n")
+
+
+def test_a_run_without_a_judge_leaves_the_summary_alone(
+    pytester: pytest.Pytester, github: Path
+) -> None:
+    pytester.makepyfile("def test_it(): assert False")
+    result = run(pytester)
+    assert not github.exists()
+    assert annotations(result) == []
+
+
+def test_a_summary_that_cannot_be_written_fails_nothing(recorded: Project, github: Path) -> None:
+    github.mkdir()
+    parity_suite(recorded.path, checks="agreement_floor = 0.9")
+    result = recorded.run("parity.suite.toml")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["the job summary cannot be written: *"])
+
+
+@pytest.mark.parametrize("test", ["suite", "fixture"])
+def test_a_judge_gives_no_command_to_the_runner(project: Project, github: Path, test: str) -> None:
+    evil = "NO\n::stop-commands::x\n  ::add-mask::pass\n##[error]owned"
+    project.server.reply = lambda prompt: evil
+    project.pytester.makepyfile(
+        test_it="def test_it(judge):\n    text = judge.ask('Is 2 even?').text\n"
+        "    print(text)\n    assert text == 'YES'\n"
+    )
+    asked = "parity.suite.toml" if test == "suite" else "test_it.py"
+    result = project.run(asked, "--judge-mode", "record", "-rA", "-vv")
+    shown = result.stdout.str()
+    assert result.ret == 1
+    assert "stop-commands" in shown or test == "suite"
+    commands = [line for line in shown.splitlines() if line.lstrip().startswith("::")]
+    assert [line for line in commands if not line.startswith("::error file=")] == []
+    assert "##[" not in shown
+
+
+def test_properties_hold_no_character_that_xml_cannot(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(PYTHON_JUDGE.replace('"mine"', r'"mi\x1b[31m\x00\u202ene"'))
+    parity_suite(pytester.path)
+    run(pytester, "--judge-mode", "record", "--junitxml", "report.xml").assert_outcomes(passed=1)
+    (found,) = properties(pytester.path / "report.xml").values()
+    assert found["judge"] == r"mi\x1b[31m\x00\u202ene"
+
+
+def test_a_credential_in_a_suite_does_not_reach_the_report(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-0123456789abcdefghijKLMNOP"
+    monkeypatch.setenv("MY_KEY", secret)
+    project.declare('api_key_env = "MY_KEY"')
+    project.server.status = lambda prompt: 400
+    project.server.reply = lambda prompt: secret
+    project.run("parity.suite.toml", "--judge-mode", "record", "--junitxml", "report.xml")
+    text = (project.path / "report.xml").read_text(encoding="utf-8")
+    assert "jss_floor[0.8]" in text
+    assert secret not in text

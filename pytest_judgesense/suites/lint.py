@@ -54,8 +54,11 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     templates = {template.id: template for template in suite.templates}
     shown: dict[tuple[str, Order], dict[str, str]] = {}
     for trial in plan_trials(suite):
-        texts = items[trial.item].texts(trial.order)
-        prompt = fill(templates[trial.template].text, texts)
+        item, template = items[trial.item], templates[trial.template]
+        texts = item.texts(trial.order)
+        if template.single:
+            texts["answer"] = "\n".join(item.contents)
+        prompt = fill(template.text, texts)
         shown.setdefault((trial.item, trial.order), {})[trial.template] = prompt
     return shown
 

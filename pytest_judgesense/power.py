@@ -381,17 +381,15 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
         for exchange in read_exchanges(path)
         if exchange.answers
     )
-    calls = first_calls(own, judge)
-    planned = [(trial.id, calls(trial)) for trial in trials]
-    open_calls = [call for trial, needed in planned for call in needed[recorded[trial] :]]
-    total = sum(len(needed) for _, needed in planned)
+    calls_of = first_calls(own, judge)
+    planned = {trial.id: calls_of(trial) for trial in trials}
+    open_calls = [call for trial, calls in planned.items() for call in calls[recorded[trial] :]]
+    total = sum(map(len, planned.values()))
     yield f"{suite.name}, judge {judge.name}"
     yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
-    if total > len(trials):
-        yield f"  calls: {total}; answers that are graded one by one take two a trial"
-    yield f"  calls to be made: {len(open_calls)} ({total - len(open_calls)} are recorded)"
-    if judge.repair is not None:
-        yield "  and one for each malformed reply, which is then repaired"
+    calls = f"{len(open_calls)} ({total - len(open_calls)} are recorded)"
+    calls += ", one more for each malformed reply" if judge.repair else ""
+    yield f"  calls to be made: {calls}"
     characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
     completion = len(open_calls) * judge_for_suite(judge, own).max_tokens

@@ -45,7 +45,7 @@ from pytest_judgesense.suites.stimuli import (
 )
 from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
 
-__all__ = ["load_suite", "presets_of"]
+__all__ = ["load_suite", "presets_of", "stimuli_of"]
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
@@ -71,6 +71,11 @@ def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) 
 def presets_of(path: Path) -> tuple[str, ...]:
     """Names of the presets that a suite file declares."""
     return tuple(_read_form(path)[0].presets)
+
+
+def stimuli_of(path: Path) -> Path:
+    """The JSON Lines file that a suite file names."""
+    return path.parent / _read_form(path)[0].stimuli.file
 
 
 @lru_cache(maxsize=64)

@@ -384,12 +384,11 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     calls_of = first_calls(own, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     open_calls = [call for trial, calls in planned.items() for call in calls[recorded[trial] :]]
-    total = sum(map(len, planned.values()))
     yield f"{suite.name}, judge {judge.name}"
     yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
-    calls = f"{len(open_calls)} ({total - len(open_calls)} are recorded)"
-    calls += ", one more for each malformed reply" if judge.repair else ""
-    yield f"  calls to be made: {calls}"
+    mending = ", one more for each malformed reply" if judge.repair else ""
+    known = sum(map(len, planned.values())) - len(open_calls)
+    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){mending}"
     characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
     completion = len(open_calls) * judge_for_suite(judge, own).max_tokens

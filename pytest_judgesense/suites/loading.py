@@ -103,7 +103,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         system=form.system,
         templates=templates,
         items=items,
-        pairs=_pairs(chosen.pairs if chosen.pairs is not None else form.design.pairs),
+        pairs=_pairs(form, chosen),
         orders=(chosen.orders or form.design.orders) if form.space.pairwise else "ab",
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
@@ -278,7 +278,10 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     )
 
 
-def _pairs(pairs: Any) -> str | tuple[tuple[str, str], ...]:
+def _pairs(form: SuiteForm, chosen: PresetForm) -> str | tuple[tuple[str, str], ...]:
+    if form.kind == "temperature":
+        return ()  # its templates ask in different ways on purpose
+    pairs = chosen.pairs if chosen.pairs is not None else form.design.pairs
     return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
 
 

@@ -98,9 +98,10 @@ def _weights(
 
 
 def _detail(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
-    """What a line holds of a debate judge's reply beside its winner, in the form it had there."""
+    """What a line holds of a reply beside its verdict, in the form it had there."""
+    kept = {name: value[name] for name in ("grades", "repair") if name in value}
     if "scores" not in value:
-        return None
+        return kept or None
     outcome, detail = debate_reply_of({**value, "winner": value.get("verdict")})
     if detail is None:
         raise LogError(
@@ -109,7 +110,7 @@ def _detail(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
             expected="a score from 0 to 10 for each category and side, and a confidence",
             remedy="see docs/debates.md for the fields of a judgment on a debate",
         )
-    return {**detail, "flags": value.get("flags", detail["flags"])}
+    return {**detail, **kept, "flags": value.get("flags", detail["flags"])}
 
 
 def _encodable(text: str) -> bool:

@@ -22,12 +22,17 @@ def _of_debates(cell: Cell) -> list[Estimate]:
     return [*debate_estimates(cell), *prompt_estimates(cell)]
 
 
+def _of_temperatures(_: Cell) -> list[Estimate]:
+    return []
+
+
 _KINDS = {
     "paraphrase": wording_estimates,
     "vacuum": vacuum_estimates,
     "ladder": ladder_estimates,
     "criterion": criterion_estimates,
     "debate": _of_debates,
+    "temperature": _of_temperatures,
 }
 
 

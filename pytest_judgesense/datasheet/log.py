@@ -77,7 +77,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "cut": design.cut,
             "excluded": [list(pair) for pair in design.excluded],
             "unsure": [list(pair) for pair in design.unsure],
-            **_debate(design),
+            **_of_kind(design),
         },
     }
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -85,7 +85,10 @@ def log_line(judgment: Judgment, design: Design) -> str:
     return line if _encodable(line) else json.dumps(value, separators=(",", ":"))
 
 
-def _debate(design: Design) -> dict[str, Any]:
+def _of_kind(design: Design) -> dict[str, Any]:
+    """What designs of one kind alone have."""
+    if design.effect_threshold is not None:
+        return {"effect_threshold": design.effect_threshold}
     if design.weights is None:
         return {}
     return {"ddof": design.ddof, "weights": list(design.weights)}
@@ -235,6 +238,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             unsure=_pairs(value.get("unsure", ())),
             ddof=int(value.get("ddof", 0)),
             weights=None if weights is None else _weights(*weights),
+            effect_threshold=value.get("effect_threshold"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise LogError(

@@ -18,6 +18,7 @@ from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, U
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
+from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 
@@ -91,23 +92,25 @@ class Units:
 
     Attributes:
         values: one number in [0, 1] a unit.
-        clusters: the cluster of each unit.
+        clusters: the cluster of each unit, by its name or a code.
         dropped: units left out because a reply in them is missing.
         undecided: units of value 0 that count although a reply in them is missing, which could
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
         calls: all calls that the rate concerns.
         keys: for each unit the ids of its trials, one a line; empty where they are not known.
+        names: the names of the clusters by code, where they are codes.
     """
 
     values: NDArray[np.float64]
-    clusters: list[str]
+    clusters: Clusters
     dropped: int = 0
     unparsed: int = 0
     failed: int = 0
     calls: int = 0
     undecided: int = 0
     keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     @classmethod
     def collect(
@@ -155,7 +158,8 @@ class Units:
         """The units as two measurements are paired by."""
         if len(self.keys) != len(self.values):
             return None
-        return Observations(self.keys, tuple(self.values.tolist()), tuple(self.clusters))
+        clusters = [self.names[c] for c in self.clusters] if self.names else self.clusters
+        return Observations(self.keys, tuple(self.values.tolist()), tuple(clusters))
 
     def missing(self, *, lower_is_one: bool = False) -> Missing:
         """The missing replies with the worst-case bounds of the rate over all units."""

@@ -100,7 +100,8 @@ class DesignForm(_Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
-    ``weights`` how debates are counted; ``None``: not set.
+    ``weights`` how debates are counted, ``effect_threshold`` from which temperature on a
+    temperature suite calls it high; ``None``: not set.
     """
 
     pairs: Pairs = "ring"
@@ -110,6 +111,7 @@ class DesignForm(_Form):
     max_tokens: int | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
+    effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class PresetForm(_Form):

@@ -119,6 +119,7 @@ class Suite:
         max_tokens: the least budget of a reply; ``None`` likewise.
         ddof: what a debate suite takes off n in a variance.
         weights: what a debate suite weighs in the instability of a judge; see `Design`.
+        effect_threshold: from which temperature on a temperature suite calls it high.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Suite:
     max_tokens: int | None = None
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
+    effect_threshold: float | None = None
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -170,6 +172,7 @@ class Suite:
             unsure=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "UNSURE"),
             ddof=self.ddof,
             weights=self.weights,
+            effect_threshold=self.effect_threshold,
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:

@@ -15,7 +15,7 @@ clusters of the interval, for the replicates and configurations of one question 
 (`stats.clustered.clustered_mean`).
 
 Attributions: SHAP values of one outcome model over all units, by one-hot column. Their standard
-error resamples questions; the model stays as it is.
+error comes from 50 resamples of questions, each with trees of its own.
 
 Everything is seeded and runs in one thread: the same units give the same numbers.
 
@@ -50,12 +50,13 @@ FOLDS: Final = 3
 CLIPPED: Final = (0.01, 0.99)
 INSTALL: Final = "{} is not installed: pip install 'pytest-judgesense[causal]'"
 _TREES: Final = 60
-_RESAMPLES: Final = 200
+_RESAMPLES: Final = 50
 # Small trees: the covariates are a handful of one-hot columns.
 _SETTINGS: Final[dict[str, Any]] = {
     "num_leaves": 8,
     "learning_rate": 0.15,
-    "min_data_in_leaf": 10,
+    "min_data_in_leaf": 1,
+    "min_sum_hessian_in_leaf": 5.0,
     "min_data_in_bin": 1,
     "deterministic": True,
     "force_row_wise": True,
@@ -73,15 +74,11 @@ class Scores:
 
     Attributes:
         psi: shape (units,); NaN where the unit has no outcome.
-        propensity_min: the least estimated propensity of those units, before clipping;
-            ``propensity_max`` the greatest.
-        clipped: for each unit whether its propensity was.
+        propensity: shape (units,), before it is clipped.
     """
 
     psi: _Array
-    propensity_min: float
-    propensity_max: float
-    clipped: NDArray[np.bool_]
+    propensity: _Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +116,8 @@ def effect_scores(
     outcomes: dict[str, _Array],
     questions: _Codes,
     seed: int,
-) -> dict[str, Scores] | str:
-    """The scores of every outcome, or the reason why there are none.
+) -> dict[str, Scores | str] | str:
+    """The scores of every outcome, or the reason why there are none, of one or of all.
 
     Args:
         covariates: shape (units, columns).
@@ -137,35 +134,44 @@ def effect_scores(
     if treated.all() or not treated.any():
         return "all temperatures lie on one side of the threshold"
     folds = _folds(questions, seed)
-    for fold in range(FOLDS):
-        for y in outcomes.values():
-            kept = (folds != fold) & np.isfinite(y)
-            if not (treated[kept].any() and (~treated[kept]).any()):
-                return f"two of {FOLDS} folds hold too few questions on one side of the threshold"
+    kinds = _Kinds.of(covariates)
     raw = np.empty(treated.size)
+    if np.unique(folds).size < FOLDS:
+        return f"fewer than {FOLDS} questions"
     for fold in range(FOLDS):
         inside = folds == fold
-        model = _grown(covariates[~inside], treated[~inside].astype(float), "binary", seed)
-        raw[inside] = model.predict(covariates[inside])
+        weights = (~inside).astype(np.float64)
+        of_kind = kinds.predicted(treated.astype(np.float64), weights, "binary", seed)
+        raw[inside] = of_kind[kinds.which[inside]]
     m = np.clip(raw, *CLIPPED)
-    clipped = m != raw
-    found = {}
+    found: dict[str, Scores | str] = {}
     for name, y in outcomes.items():
         known = np.isfinite(y)
+        if _too_few(folds, treated, known):
+            found[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
+            continue
         sides = []
         for arm in (treated, ~treated):
             g = np.empty(y.size)
             for fold in range(FOLDS):
                 inside = folds == fold
-                rows = ~inside & arm & known
-                g[inside] = _grown(covariates[rows], y[rows], "regression", seed).predict(
-                    covariates[inside]
-                )
+                weights = (~inside & arm & known).astype(np.float64)
+                of_kind = kinds.predicted(y, weights, "regression", seed)
+                g[inside] = of_kind[kinds.which[inside]]
             sides.append(g)
         high, low = sides
         psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
-        found[name] = Scores(psi, float(raw[known].min()), float(raw[known].max()), clipped & known)
+        found[name] = Scores(psi, raw)
     return found
+
+
+def _too_few(folds: _Codes, treated: NDArray[np.bool_], known: NDArray[np.bool_]) -> bool:
+    """Whether the folds outside of one hold no unit of one of the two sides."""
+    return any(
+        not (arm & known & (folds != fold)).any()
+        for fold in range(FOLDS)
+        for arm in (treated, ~treated)
+    )
 
 
 def _folds(questions: _Codes, seed: int) -> _Codes:
@@ -176,14 +182,52 @@ def _folds(questions: _Codes, seed: int) -> _Codes:
     return dealt[questions]
 
 
-def _grown(x: _Array, y: _Array, objective: str, seed: int) -> Any:
-    import lightgbm
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The different rows of a table: few, for what varies are a handful of levels.
 
-    settings = {**_SETTINGS, "objective": objective, "seed": seed}
-    return lightgbm.train(settings, lightgbm.Dataset(x, y, params=settings), _TREES)
+    Squared error and log loss are sums over units, so trees grown on the mean outcome of each kind,
+    weighted by its units, are those grown on the units: half a million judgments cost no more.
+    """
+
+    rows: _Array
+    which: _Codes
+
+    @classmethod
+    def of(cls, x: _Array) -> _Kinds:
+        rows, which = np.unique(x, axis=0, return_inverse=True)
+        return cls(rows, which.reshape(-1).astype(np.intp))
+
+    def predicted(self, y: _Array, weights: _Array, objective: str, seed: int) -> _Array:
+        """The predictions for each kind of trees grown on ``y``, weighted by unit."""
+        model = self.grown(y, weights, objective, seed)
+        predictions: _Array = model.predict(self.rows, num_threads=1)
+        return predictions
+
+    def grown(self, y: _Array, weights: _Array, objective: str, seed: int) -> Any:
+        """Trees grown on ``y``, shape (units,); units of weight 0 take no part."""
+        import lightgbm
+
+        count = len(self.rows)
+        taken = weights > 0
+        total = np.bincount(self.which[taken], weights[taken], minlength=count)
+        ones = np.bincount(self.which[taken], weights[taken] * y[taken], minlength=count)
+        if objective == "binary":
+            x = np.concatenate([self.rows, self.rows])
+            labels = np.repeat([1.0, 0.0], count)
+            sizes = np.concatenate([ones, total - ones])
+        else:
+            x, sizes = self.rows, total
+            labels = np.divide(ones, total, out=np.zeros(count), where=total > 0)
+        kept = sizes > 0
+        settings = {**_SETTINGS, "objective": objective, "seed": seed}
+        data = lightgbm.Dataset(x[kept], labels[kept], weight=sizes[kept], params=settings)
+        return lightgbm.train(settings, data, _TREES)
 
 
-def attributions(columns: _Array, outcome: _Array, questions: _Codes, seed: int) -> Any:
+def attributions(
+    columns: _Array, outcome: _Array, questions: _Codes, seed: int
+) -> list[Attribution] | str:
     """An `Attribution` for each column, or the reason why there are none.
 
     Args:
@@ -199,17 +243,34 @@ def attributions(columns: _Array, outcome: _Array, questions: _Codes, seed: int)
         return "the outcome does not vary"
     import shap
 
-    model = _grown(columns, outcome, "regression", seed)
-    # Few combinations of columns occur: each is explained once.
-    kinds, which = np.unique(columns, axis=0, return_inverse=True)
-    values = np.asarray(shap.TreeExplainer(model).shap_values(kinds))[which.ravel()]
-    sizes = np.bincount(questions).astype(float)
-    sums = np.stack([np.bincount(questions, np.abs(v)) for v in values.T], axis=1)
-    drawn = np.random.default_rng(seed).integers(sizes.size, size=(_RESAMPLES, sizes.size))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)[:, None]
+    kinds = _Kinds.of(columns)
+
+    def sizes(values: _Array, weights: _Array) -> _Array:
+        of_kind = np.bincount(kinds.which, weights, minlength=len(values))
+        size: _Array = of_kind @ np.abs(values) / of_kind.sum()
+        return size
+
+    every = np.ones(outcome.size)
+    model = kinds.grown(outcome, every, "regression", seed)
+    values = np.asarray(shap.TreeExplainer(model).shap_values(kinds.rows), dtype=np.float64)
+    count = int(questions.max()) + 1
+    generator = np.random.default_rng(seed)
+    resampled = []
+    for _ in range(_RESAMPLES):
+        drawn = np.bincount(generator.integers(count, size=count), minlength=count)
+        weights = drawn[questions].astype(np.float64)
+        if weights.any():
+            own = kinds.grown(outcome, weights, "regression", seed)
+            # What shap itself asks of LightGBM, without its reading of the trees each time.
+            shares = own.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
+            resampled.append(sizes(shares, weights))
+    errors = np.stack(resampled).std(axis=0, ddof=1)
+    of_unit = values[kinds.which]
     return [
-        Attribution(v, float(np.abs(v).mean()), float(error), _correlation(column, v))
-        for column, v, error in zip(columns.T, values.T, means.std(axis=0, ddof=1), strict=True)
+        Attribution(v, float(size), float(error), _correlation(column, v))
+        for column, v, size, error in zip(
+            columns.T, of_unit.T, sizes(values, every), errors, strict=True
+        )
     ]
 
 

@@ -60,6 +60,7 @@ from pytest_judgesense.stats.estimate import Clustered, Estimate, Missing
 __all__ = [
     "THRESHOLD",
     "VOTERS",
+    "calls_of",
     "groupings",
     "is_high",
     "majority_share",
@@ -406,19 +407,19 @@ class _Group:
             self._sweep.cell,
             units,
             condition,
-            flags=(*self._flags(), _price(k, self._calls_each(at))),
+            flags=(*self._flags(), _price(k, calls_of(self._sweep, series)[at])),
         )
         return replace(estimate, interval=None)
 
-    def _calls_each(self, at: _Codes) -> list[int]:
-        """The calls that a trial takes, those that occur."""
-        if "judge_type" not in self._sweep.levels:
-            return [1]
-        values, codes = self._sweep.levels["judge_type"]
-        found = np.unique(codes[self._series.first[at]])
-        return sorted({_CALLS.get(str(values[code]), 1) for code in found})
+
+def calls_of(sweep: Sweep, series: Series) -> _Codes:
+    """The calls that a trial of each series takes, shape (series,)."""
+    if "judge_type" not in sweep.levels:
+        return np.ones(series.first.size, dtype=np.intp)
+    values, codes = sweep.levels["judge_type"]
+    return np.array([_CALLS.get(str(value), 1) for value in values])[codes[series.first]]
 
 
-def _price(k: int, calls: list[int]) -> str:
-    shown = " or ".join(str(k * each) for each in calls)
+def _price(k: int, calls: _Codes) -> str:
+    shown = " or ".join(str(k * each) for each in np.unique(calls))
     return f"{shown} call{'s' * (shown != '1')} a verdict"

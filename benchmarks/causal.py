@@ -14,8 +14,8 @@ says how often the 95% interval covers the truth, overall and at worst by level 
 far the estimate is off on average, and how often it excludes no effect at all. Beside it the plain
 difference of the two groups, with the same interval: what confounding does without an adjustment.
 
-Bars: coverage not significantly (binomial, level 0.01) below 93%, overall and at each level; without
-an effect, false alarms not significantly above 7%.
+Bars: coverage not significantly (binomial, level 0.01) below 93%, overall and at each level;
+without an effect, false alarms not significantly above 7%.
 """
 
 from __future__ import annotations

@@ -65,6 +65,8 @@ DOORS = {
     # Optional, for analyses that decide nothing.
     "statsmodels": ("measures.secondary",),
     "pandas": ("measures.secondary",),
+    "lightgbm": ("measures.causal",),
+    "shap": ("measures.causal",),
     "pydantic": (
         "suites.schema",
         "suites.loading",
@@ -111,6 +113,9 @@ LONGER_THAN_300 = {
     "measures.debate",
     "measures.ranking",
     "measures.secondary",
+    "measures.sweep",
+    "measures.temperature",
+    "measures.temperature_tables",
     "stats.agreement",
     "suites.loading",
     "suites.schema",

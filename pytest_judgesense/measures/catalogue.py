@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "MeasureInfo", "signature"]
+__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "OUTCOMES", "MeasureInfo", "signature"]
 
 # What a check may narrow its estimate by.
 CONDITION_KEYS: Final = (
@@ -26,6 +26,10 @@ CONDITION_KEYS: Final = (
     "temperature",
     "template_pair",
 )
+
+
+# What the effect of a temperature is measured on, and a temperature is recommended by.
+OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 
 
 class MeasureInfo(NamedTuple):  # quicker to make than a dataclass

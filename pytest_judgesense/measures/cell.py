@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,8 +159,12 @@ class Units:
         """The units as two measurements are paired by."""
         if len(self.keys) != len(self.values):
             return None
-        clusters = [self.names[c] for c in self.clusters] if self.names else self.clusters
-        return Observations(self.keys, tuple(self.values.tolist()), tuple(clusters))
+        clusters = (
+            np.array(self.names, dtype=object)[np.asarray(self.clusters)]
+            if self.names
+            else self.clusters
+        )
+        return Observations(self.keys, tuple(self.values.tolist()), tuple(map(str, clusters)))
 
     def missing(self, *, lower_is_one: bool = False) -> Missing:
         """The missing replies with the worst-case bounds of the rate over all units."""

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import lru_cache
+from itertools import product
+from math import comb
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +27,19 @@ __all__ = [
     "FACTORS",
     "FAILED",
     "OUT",
-    "OUTCOMES",
     "SOURCES",
     "UNPARSED",
     "VERDICT",
     "Series",
     "Sweep",
+    "majority_share",
+    "paired_differences",
     "series_of",
     "sweep_of",
 ]
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model")
-# What temperature has an effect on.
-OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 _REFUSED: Final = "refused:"
@@ -135,15 +137,15 @@ class Series:
     bounds: _Codes
 
     def outcome(self, name: str) -> _Array:
-        """One of `OUTCOMES` by its name."""
+        """One of `catalogue.OUTCOMES` by its name."""
         values: _Array = getattr(self, name)
         return values
 
 
-class _Coding(dict[object, int]):
+class _Coding(dict[Any, int]):
     """Codes by first appearance."""
 
-    def __missing__(self, key: object) -> int:
+    def __missing__(self, key: Any) -> int:
         self[key] = len(self)
         return self[key]
 
@@ -288,3 +290,55 @@ def _pairwise(counts: _Codes) -> _Array:
     same = (counts * (counts - 1)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(n > 1, same / (n * (n - 1)), np.nan)
+
+
+@lru_cache(maxsize=4096)
+def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> float:
+    """Chance that the gold content wins the vote of ``k`` replies drawn without replacement.
+
+    Args:
+        k: how many vote; at most the replies that there are.
+        gold: replies for the gold content.
+        others: replies for each other content.
+        silent: replies without a verdict.
+    """
+    sizes = (gold, *others)
+    won = 0.0
+    for votes in product(*(range(min(size, k) + 1) for size in sizes)):
+        rest = k - sum(votes)
+        if votes[0] and 0 <= rest <= silent and votes[0] >= max(votes):
+            ways = comb(silent, rest)
+            for size, vote in zip(sizes, votes, strict=True):
+                ways *= comb(size, vote)
+            won += ways / votes.count(votes[0])
+    return won / comb(sum(sizes) + silent, k)
+
+
+def paired_differences(
+    series: Series, outcome: str, high: NDArray[np.bool_], low: NDArray[np.bool_]
+) -> tuple[_Array, _Codes]:
+    """For each question under one prompt and model, mean outcome of ``high`` less that of ``low``.
+
+    Args:
+        series: the series.
+        outcome: one of `catalogue.OUTCOMES`.
+        high: which series belong to the one side, shape (series,).
+        low: which belong to the other.
+
+    Returns:
+        The differences where both sides have an outcome, and their clusters.
+    """
+    y = series.outcome(outcome)
+    means = []
+    for side in (high, low):
+        at = side & np.isfinite(y)
+        size = int(series.stratum.max(initial=-1)) + 1
+        count = np.bincount(series.stratum[at], minlength=size)
+        total = np.bincount(series.stratum[at], y[at], minlength=size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means.append(np.where(count > 0, total / count, np.nan))
+    difference = means[0] - means[1]
+    known = np.flatnonzero(np.isfinite(difference))
+    question = np.zeros(difference.size, dtype=np.intp)
+    question[series.stratum] = series.question
+    return difference[known], question[known]

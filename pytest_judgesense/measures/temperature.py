@@ -30,27 +30,26 @@ nothing: it is flagged ``degenerate``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
-from itertools import product
-from math import comb
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_judgesense.measures.catalogue import OUTCOMES
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.sweep import (
     FACTORS,
     FAILED,
     OUT,
-    OUTCOMES,
     SOURCES,
     UNPARSED,
     VERDICT,
     Series,
     Sweep,
+    majority_share,
+    paired_differences,
     series_of,
     sweep_of,
 )
@@ -63,8 +62,6 @@ __all__ = [
     "calls_of",
     "groupings",
     "is_high",
-    "majority_share",
-    "paired_differences",
     "temperature_estimates",
 ]
 
@@ -81,31 +78,10 @@ _Array: TypeAlias = NDArray[np.float64]
 _Value: TypeAlias = str | int | float
 
 
-@lru_cache(maxsize=4096)
-def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> float:
-    """Chance that the gold content wins the vote of ``k`` replies drawn without replacement.
-
-    Args:
-        k: how many vote; at most the replies that there are.
-        gold: replies for the gold content.
-        others: replies for each other content.
-        silent: replies without a verdict.
-    """
-    sizes = (gold, *others)
-    won = 0.0
-    for votes in product(*(range(min(size, k) + 1) for size in sizes)):
-        rest = k - sum(votes)
-        if votes[0] and 0 <= rest <= silent and votes[0] >= max(votes):
-            ways = comb(silent, rest)
-            for size, vote in zip(sizes, votes, strict=True):
-                ways *= comb(size, vote)
-            won += ways / votes.count(votes[0])
-    return won / comb(sum(sizes) + silent, k)
-
-
 def groupings(sweep: Sweep) -> list[tuple[str, ...]]:
     """What is estimated apart: nothing, each factor, with the temperature, and all together."""
-    several = [key for key, (values, _) in sweep.levels.items() if len(values) > 1]
+    levels = sweep.levels.items()
+    several = [key for key, (values, _) in levels if len(values) > 1 or key == "temperature"]
     factors = [key for key in FACTORS if key in several]
     sources = [key for key in SOURCES if key in several]
     beside = [key for key in (*factors, *sources) if key != "temperature"]
@@ -141,35 +117,6 @@ def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
     threshold = sweep.cell.design.effect_threshold or THRESHOLD
     at = np.array([float(value) >= threshold for value in values], dtype=bool)
     return at[codes[series.first]]
-
-
-def paired_differences(
-    series: Series, outcome: str, high: NDArray[np.bool_], low: NDArray[np.bool_]
-) -> tuple[_Array, _Codes]:
-    """For each question under one prompt and model, mean outcome of ``high`` less that of ``low``.
-
-    Args:
-        series: the series.
-        outcome: one of `sweep.OUTCOMES`.
-        high: which series belong to the one side, shape (series,); ``low`` to the other.
-
-    Returns:
-        The differences where both sides have an outcome, and their clusters.
-    """
-    y = series.outcome(outcome)
-    means = []
-    for side in (high, low):
-        at = side & np.isfinite(y)
-        size = int(series.stratum.max(initial=-1)) + 1
-        count = np.bincount(series.stratum[at], minlength=size)
-        total = np.bincount(series.stratum[at], y[at], minlength=size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            means.append(np.where(count > 0, total / count, np.nan))
-    difference = means[0] - means[1]
-    known = np.flatnonzero(np.isfinite(difference))
-    question = np.zeros(difference.size, dtype=np.intp)
-    question[series.stratum] = series.question
-    return difference[known], question[known]
 
 
 def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
@@ -264,7 +211,9 @@ class _Group:
         labelled = asked & (gold >= 0)
         nothing = "the items have no labels" if asked.any() else None
         no_label = int((asked & (gold < 0)).sum())
-        notes = (f"{no_label} judgments without a gold label left out",) if no_label else ()
+        notes: tuple[str, ...] = ()
+        if no_label:
+            notes = (f"{no_label} judgments without a gold label left out",)
         yield self._calls("agreement", labelled, received, right, notes, nothing)
         parsed = state == VERDICT
         yield self._calls("agreement_parsed", labelled, parsed, right, notes, nothing)
@@ -365,7 +314,8 @@ class _Group:
         return replace(estimate, interval=None, missing=missing)
 
     def _alive(self) -> NDArray[np.bool_]:
-        return self._sweep.state[self._series.first[self._units]] != OUT
+        alive: NDArray[np.bool_] = self._sweep.state[self._series.first[self._units]] != OUT
+        return alive
 
     def _degenerate(self) -> bool:
         """Whether one slot answers everything, and not because it is right throughout."""

@@ -33,17 +33,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.measures import causal
+from pytest_judgesense.measures.catalogue import OUTCOMES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.sweep import (
     FACTORS,
     FAILED,
     OUT,
-    OUTCOMES,
     SOURCES,
     UNPARSED,
     VERDICT,
     Series,
     Sweep,
+    paired_differences,
     series_of,
     sweep_of,
 )
@@ -51,7 +52,6 @@ from pytest_judgesense.measures.temperature import (
     THRESHOLD,
     calls_of,
     is_high,
-    paired_differences,
 )
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.estimate import Estimate
@@ -93,9 +93,7 @@ def temperature_analyses(cell: Cell, estimates: Sequence[Estimate]) -> list[dict
         "temperature_majority": list(_majority(sweep, series, estimates)),
         "temperature_errors": list(_errors(sweep)),
     }
-    return [
-        {"analysis": name, "suite": cell.suite, "rows": rows} for name, rows in tables.items()
-    ]
+    return [{"analysis": name, "suite": cell.suite, "rows": rows} for name, rows in tables.items()]
 
 
 def _several(sweep: Sweep, keys: Sequence[str]) -> list[str]:
@@ -195,9 +193,7 @@ def _temperatures(sweep: Sweep) -> _Array:
     return np.array([float(value) for value in values])[codes]
 
 
-def _groups(
-    sweep: Sweep, series: Series
-) -> Iterator[tuple[dict[str, Any], NDArray[np.bool_]]]:
+def _groups(sweep: Sweep, series: Series) -> Iterator[tuple[dict[str, Any], NDArray[np.bool_]]]:
     """The whole, and each level of each factor beside the temperature."""
     yield {"group": "overall", "level": ALL}, np.ones(series.first.size, dtype=bool)
     for key in _several(sweep, ("judge_type", "prompt_style", "model")):
@@ -263,7 +259,8 @@ def _one_hot(sweep: Sweep, series: Series) -> tuple[list[str], _Array]:
 
 
 def _alive(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
-    return sweep.state[series.first] != OUT
+    alive: NDArray[np.bool_] = sweep.state[series.first] != OUT
+    return alive
 
 
 def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
@@ -292,9 +289,7 @@ def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
             at = rows[kept] & np.isfinite(of.psi)
             propensity = of.propensity[at]
             low, most = causal.CLIPPED
-            row = _row(
-                {**head, **group, **_sides(sweep)}, of.psi[at], questions[at], bounded=False
-            )
+            row = _row({**head, **group, **_sides(sweep)}, of.psi[at], questions[at], bounded=False)
             if at.any():
                 row |= {
                     "propensity_min": float(propensity.min()),
@@ -337,9 +332,7 @@ def _attributions(sweep: Sweep, series: Series, seed: int) -> dict[str, _Rows]:
             )
             points += [
                 {"outcome": outcome, "feature": name, "feature_value": x, "shap": shap}
-                for x, shap in zip(
-                    column[drawn].tolist(), one.values[drawn].tolist(), strict=True
-                )
+                for x, shap in zip(column[drawn].tolist(), one.values[drawn].tolist(), strict=True)
             ]
     return {"temperature_attributions": table, "temperature_attribution_points": points}
 
@@ -372,7 +365,9 @@ def _errors(sweep: Sweep) -> Iterator[dict[str, Any]]:
         for state, word in words.items():
             at = (codes == code) & (sweep.state == state)
             counts = np.bincount(sweep.reason[at], minlength=len(sweep.reasons))
-            ranked = sorted(np.flatnonzero(counts), key=lambda i: (-counts[i], sweep.reasons[i]))
+            ranked = sorted(
+                np.flatnonzero(counts).tolist(), key=lambda i: (-counts[i], sweep.reasons[i])
+            )
             for index in ranked[:_REASONS]:
                 reason, n = sweep.reasons[index], int(counts[index])
                 yield {"temperature": temperature, "outcome": word, "reason": reason, "n": n}

@@ -83,6 +83,7 @@ LONGEST = 400
 LONGER_THAN_300 = {
     "actions",
     "checks.outcome",
+    "datasheet.log",
     "datasheet.terminal",
     "judges.spec",
     "measures.catalogue",

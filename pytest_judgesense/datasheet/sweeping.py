@@ -74,8 +74,8 @@ def _majority(rows: _Rows) -> Iterator[str]:
             calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
             told = f"{row['k']} {numbers.rate(row['agreement'])} ({calls})"
             of.setdefault(row["temperature"], []).append(told)
-    for temperature, told in of.items():
-        yield f"agreement of a vote of k at {temperature:g}: {', '.join(told)}"
+    for temperature, votes in of.items():
+        yield f"agreement of a vote of k at {temperature:g}: {', '.join(votes)}"
 
 
 def _correlations(rows: _Rows) -> Iterator[str]:

@@ -43,6 +43,7 @@ SOURCES: Final = ("gold", "model")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 _REFUSED: Final = "refused:"
+_MOST_REPAIRS: Final = 127
 
 _Codes: TypeAlias = NDArray[np.intp]
 _Array: TypeAlias = NDArray[np.float64]
@@ -64,7 +65,7 @@ class Sweep:
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
         replicate: as numbered.
-        repair: 0, or 1 where a malformed reply was repaired, 2 where that was tried in vain.
+        repair: calls that were made to repair malformed replies; 0 where there were none.
         levels: for each factor and source that occurs its values in order, and their codes.
         reasons: what was said of replies without a verdict, and of calls without a reply.
         reason: code of it; -1 for a verdict.
@@ -180,7 +181,7 @@ def sweep_of(cell: Cell) -> Sweep:
         refused[where] = refused.get(where, True) and is_refused
         place.append(where)
         said = _content(judgment)
-        repaired = judgment.detail is not None and "repair" in judgment.detail
+        repair = judgment.detail.get("repair") if judgment.detail else None
         row[:] = (
             state,
             -1 if said is None else contents[said],
@@ -189,7 +190,7 @@ def sweep_of(cell: Cell) -> Sweep:
             questions[trial.cluster],
             series[(trial.item, trial.order, condition.get("gold"), *where)],
             trial.replicate,
-            (1 if state == VERDICT else 2) if repaired else 0,
+            min(_MOST_REPAIRS, int(repair.get("calls", 1))) if repair else 0,
             reason,
             strata[(trial.item, trial.order, trial.template, where[-1])],
             *(factors[key][condition.get(key, "")] for key in factors),

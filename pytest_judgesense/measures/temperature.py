@@ -225,7 +225,7 @@ class _Group:
             if repair.any():
                 before = np.maximum(unparsed, repair > 0)
                 untouched = int((parsed & (repair == 0)).sum())
-                notes = (f"{int((repair > 0).sum())} extra calls",)
+                notes = (f"{int(repair.sum())} extra calls",)
                 notes += (f"{untouched} well-formed replies left as they were",)
                 yield self._calls("error_rate_before_repair", asked, received, before, notes)
             for k in VOTERS:

@@ -30,8 +30,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-ROOT: Final = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pytest_judgesense.datasheet.log import log_line
 from pytest_judgesense.judgment import (
@@ -44,6 +43,7 @@ from pytest_judgesense.judgment import (
     Verdict,
 )
 
+ROOT: Final = Path(__file__).parents[1]
 TEMPERATURES: Final = (0.01, 0.5, 1.0, 1.5, 2.0, 3.0)
 KINDS: Final = tuple(product(("pairwise", "single", "reference"), ("direct", "reasoned")))
 REPLICATES: Final = 10

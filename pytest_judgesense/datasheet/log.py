@@ -200,7 +200,8 @@ def _field(value: Mapping[str, Any], where: str, name: str, kind: type, default:
 
 def _judgment(value: Mapping[str, Any], where: str) -> Judgment:
     def field(name: str, kind: type, default: Any = ...) -> Any:
-        return _field(value, where, name, kind, default)
+        found = value.get(name)
+        return found if type(found) is kind else _field(value, where, name, kind, default)
 
     def name(key: str, default: Any = ...) -> Any:
         found = field(key, str, default)

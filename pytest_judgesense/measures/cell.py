@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,11 @@ class Cell:
     design: Design
     judgments: tuple[Judgment, ...]
     seed: int = 0
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What a family of measures has made of the judgments and will need again."""
+        return {}
 
     @cached_property
     def templates(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ for pairs of replicates, each joins the most frequent verdict, or the rarest.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, content_of_slot
+from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict, content_of_slot
 from pytest_judgesense.measures.cell import Cell
 
 __all__ = [
@@ -43,7 +44,6 @@ SOURCES: Final = ("gold", "model")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 _REFUSED: Final = "refused:"
-_MOST_REPAIRS: Final = 127
 
 _Codes: TypeAlias = NDArray[np.intp]
 _Array: TypeAlias = NDArray[np.float64]
@@ -72,16 +72,16 @@ class Sweep:
     """
 
     cell: Cell
-    state: NDArray[np.int8]
-    content: NDArray[np.int8]
-    gold: NDArray[np.int8]
-    slot: NDArray[np.int8]
+    state: NDArray[np.intc]
+    content: NDArray[np.intc]
+    gold: NDArray[np.intc]
+    slot: NDArray[np.intc]
     question: _Codes
     questions: Sequence[str]
     series: _Codes
     stratum: _Codes
     replicate: _Codes
-    repair: NDArray[np.int8]
+    repair: NDArray[np.intc]
     levels: Mapping[str, tuple[Sequence[_Value], _Codes]]
     reasons: Sequence[str]
     reason: _Codes
@@ -159,17 +159,25 @@ def _content(judgment: Judgment) -> str | None:
 
 
 def sweep_of(cell: Cell) -> Sweep:
-    """The judgments of a cell in columns."""
+    """The judgments of a cell in columns; made once for a cell."""
+    if "sweep" not in cell.kept:
+        cell.kept["sweep"] = _columns(cell)
+    sweep: Sweep = cell.kept["sweep"]
+    return sweep
+
+
+def _columns(cell: Cell) -> Sweep:
     contents, slots, questions = _Coding(), _Coding(), _Coding()
     series, strata, reasons = _Coding(), _Coding(), _Coding()
     for name in ("1", "2", "tie"):
         contents[name]
     factors: dict[str, _Coding] = {key: _Coding() for key in (*FACTORS, *SOURCES)}
-    size = len(cell.judgments)
-    table = np.empty((size, 10 + len(factors)), dtype=np.int32)
     refused: dict[tuple[object, ...], bool] = {}
     place: list[tuple[object, ...]] = []
-    for row, judgment in zip(table, cell.judgments, strict=True):
+    flat = array("i")
+    # Conditions that a log shares between its lines are looked at once.
+    known: dict[int, tuple[int, ...]] = {}
+    for judgment in cell.judgments:
         trial, outcome, condition = judgment.trial, judgment.outcome, judgment.trial.condition
         where = (trial.template, condition.get("temperature"), condition.get("model"))
         state, reason, is_refused = VERDICT, -1, False
@@ -182,41 +190,49 @@ def sweep_of(cell: Cell) -> Sweep:
         place.append(where)
         said = _content(judgment)
         repair = judgment.detail.get("repair") if judgment.detail else None
-        row[:] = (
-            state,
-            -1 if said is None else contents[said],
-            -1 if trial.label is None else contents[trial.label],
-            -1 if judgment.verdict is None else slots[judgment.verdict],
-            questions[trial.cluster],
-            series[(trial.item, trial.order, condition.get("gold"), *where)],
-            trial.replicate,
-            min(_MOST_REPAIRS, int(repair.get("calls", 1))) if repair else 0,
-            reason,
-            strata[(trial.item, trial.order, trial.template, where[-1])],
-            *(factors[key][condition.get(key, "")] for key in factors),
+        levels_of = known.get(id(condition))
+        if levels_of is None:
+            levels_of = tuple(factors[key][condition.get(key, "")] for key in factors)
+            known[id(condition)] = levels_of
+        flat.extend(
+            (
+                state,
+                -1 if said is None else contents[said],
+                -1 if trial.label is None else contents[trial.label],
+                slots[outcome.value] if isinstance(outcome, Verdict) else -1,
+                questions[trial.cluster],
+                series[(trial.item, trial.order, condition.get("gold"), *where)],
+                trial.replicate,
+                int(repair.get("calls", 1)) if repair else 0,
+                reason,
+                strata[(trial.item, trial.order, trial.template, where[-1])],
+                *levels_of,
+            )
         )
+    table = np.frombuffer(flat, dtype=np.intc).reshape(len(cell.judgments), -1).copy()
     if any(refused.values()):
         table[[refused[where] for where in place], 0] = OUT
     columns = [np.ascontiguousarray(column) for column in table.T]
     levels = {}
     for key, own in zip(factors, columns[10:], strict=True):
+        texts = any(isinstance(value, str) for value in factors[key])
         values = sorted(factors[key], key=lambda value: (isinstance(value, str), value))
-        if values and values != [""]:
+        # A temperature that some lines do not say is none that anything can be compared by.
+        if values and values != [""] and not (texts and key == "temperature"):
             place_of = np.array([values.index(value) for value in factors[key]], dtype=np.intp)
             levels[key] = (values, place_of[own])
-    small = [column.astype(np.int8) for column in (*columns[:4], columns[7])]
     return Sweep(
         cell=cell,
-        state=small[0],
-        content=small[1],
-        gold=small[2],
-        slot=small[3],
+        state=columns[0],
+        content=columns[1],
+        gold=columns[2],
+        slot=columns[3],
         question=columns[4].astype(np.intp),
         questions=[str(name) for name in questions],
         series=columns[5].astype(np.intp),
         stratum=columns[9].astype(np.intp),
         replicate=columns[6].astype(np.intp),
-        repair=small[4],
+        repair=columns[7],
         levels=levels,
         reasons=[str(reason) for reason in reasons],
         reason=columns[8].astype(np.intp),

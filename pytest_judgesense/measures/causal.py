@@ -28,6 +28,7 @@ References:
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -241,8 +242,6 @@ def attributions(
             return INSTALL.format(package)
     if np.ptp(outcome) == 0:
         return "the outcome does not vary"
-    import shap
-
     kinds = _Kinds.of(columns)
 
     def sizes(values: _Array, weights: _Array) -> _Array:
@@ -252,7 +251,7 @@ def attributions(
 
     every = np.ones(outcome.size)
     model = kinds.grown(outcome, every, "regression", seed)
-    values = np.asarray(shap.TreeExplainer(model).shap_values(kinds.rows), dtype=np.float64)
+    values = np.asarray(_explainer(model).shap_values(kinds.rows), dtype=np.float64)
     count = int(questions.max()) + 1
     generator = np.random.default_rng(seed)
     resampled = []
@@ -272,6 +271,15 @@ def attributions(
             columns.T, of_unit.T, sizes(values, every), errors, strict=True
         )
     ]
+
+
+def _explainer(model: Any) -> Any:
+    # What shap and matplotlib, where it is there, deprecate is not for users of ours to hear of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import shap
+
+        return shap.TreeExplainer(model)
 
 
 def _correlation(x: _Array, y: _Array) -> float:

@@ -77,7 +77,8 @@ def report(options: argparse.Namespace) -> int:
     for line in datasheet_lines(sheet):
         print(printable(line))
     for path in options.datasheet:
-        write_datasheet(path, sheet, [list(log_of_cells(cells))])
+        logs = [list(log_of_cells(cells))] if path.suffix == ".jsonl" else []
+        write_datasheet(path, sheet, logs)
         print(printable(f"datasheet written: {path}"))
     return _write_badge(options.badge, badge((), [judge.judge for judge in sheet.judges]))
 

@@ -86,6 +86,7 @@ class Design:
         ddof: what is taken off n in a variance over the replicates of a debate.
         weights: what the instability of a debate judge weighs: repeat flips, score variance,
             confidence variance, side bias; ``None`` for other kinds.
+        effect_threshold: from which temperature on it counts as high; ``None`` for the usual one.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class Design:
     unsure: tuple[tuple[str, str], ...] = ()
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
+    effect_threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.recordings import models_of
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
+from pytest_judgesense.checks.ranking import recommendations
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LimitReached, MissingRecording
@@ -45,6 +46,7 @@ from pytest_judgesense.judgment import (
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
+from pytest_judgesense.measures.temperature_tables import temperature_analyses
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
@@ -127,7 +129,11 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=wording_analyses(self.cell, self.estimates, self.suite.reviews),
+            analyses=(
+                *wording_analyses(self.cell, self.estimates, self.suite.reviews),
+                *temperature_analyses(self.cell, self.estimates),
+                *recommendations(self.suite.checks, self.suite.name, self.estimates),
+            ),
             material=material_of(self.cell),
         )
 

@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.checks.declaration import Check, declare_check
-from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
+from pytest_judgesense.checks.outcome import Finding, Policy
+from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
 from pytest_judgesense.judges.judging import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
@@ -129,7 +130,7 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
         _row(_name(check, finding, findings), finding, parts, asked, plan_alone=cell is None)
         for declaration in suite.checks
         for check in (declare_check(declaration.name, (), dict(declaration.arguments)),)
-        for findings in (judge_check(check, suite.name, estimates, asked.policy).findings,)
+        for findings in (judge_any(check, suite.name, estimates, asked.policy).findings,)
         for finding in findings
     ]
 
@@ -250,7 +251,7 @@ def _number_row(name: str, estimate: Estimate, bar: power.Bar, *, plan_alone: bo
 def _again(estimate: Estimate, parts: _Parts, bar: power.Bar) -> _Chance:
     if len(parts.replicates) < 2:
         return _ONE_REPLICATE
-    if estimate.measure == "repeat_flip_rate":
+    if estimate.measure == "repeat_flip_rate" or estimate.unit == "question":
         return "its units are made of all replicates"
     table = [[_units(part, estimate) for part in row] for row in parts.apart]
     table = [row for row in table if any(n for _, n in row)]
@@ -355,9 +356,10 @@ def _scores(cell: Cell) -> tuple[str, dict[tuple[str, str, str, str, int], float
         counts = kind == "vacuum" or trial.label is not None
         counts &= trial.condition.get("arm") in (None, "baseline")
         if counts and not isinstance(judgment.outcome, Failed):
-            key = trial.cluster, trial.item, trial.template, trial.order, trial.replicate
+            template = f"{trial.template}{trial.condition.get('temperature', '')}"
+            key = trial.cluster, trial.item, template, trial.order, trial.replicate
             scores[key] = _score(kind, judgment)
-    names = {"vacuum": "dark_current", "paraphrase": "agreement"}
+    names = {"vacuum": "dark_current", "paraphrase": "agreement", "temperature": "agreement"}
     return names.get(kind, "target_sensitivity"), scores
 
 

@@ -25,6 +25,7 @@ from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
+from pytest_judgesense.measures.temperature_tables import temperature_analyses
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
 
@@ -164,7 +165,7 @@ def _part(cell: Cell) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=wording_analyses(cell, estimates),
+        analyses=(*wording_analyses(cell, estimates), *temperature_analyses(cell, estimates)),
         material=material_of(cell),
     )
 

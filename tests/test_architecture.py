@@ -69,6 +69,8 @@ DOORS = {
     # Optional, for analyses that decide nothing.
     "statsmodels": ("measures.secondary",),
     "pandas": ("measures.secondary",),
+    "lightgbm": ("measures.causal",),
+    "shap": ("measures.causal",),
     "pydantic": (
         "suites.schema",
         "suites.loading",
@@ -85,6 +87,7 @@ LONGEST = 400
 LONGER_THAN_300 = {
     "actions",
     "checks.outcome",
+    "datasheet.log",
     "datasheet.terminal",
     "judges.spec",
     "measures.catalogue",
@@ -116,6 +119,9 @@ LONGER_THAN_300 = {
     "measures.debate",
     "measures.ranking",
     "measures.secondary",
+    "measures.sweep",
+    "measures.temperature",
+    "measures.temperature_tables",
     "stats.agreement",
     "suites.lint",
     "suites.loading",

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
+from pytest_judgesense.measures.catalogue import (
+    CHECKS,
+    CONDITION_KEYS,
+    MEASURES,
+    OUTCOMES,
+    signature,
+)
 
 __all__ = ["CONDITION_KEYS", "Check", "declare_check", "default_margin", "signature"]
 
@@ -26,6 +32,7 @@ _RANGES: Final = {
     "detection_threshold": (0.0, 100.0),
     "instability": (0.0, math.inf),
     "score_variance": (0.0, 50.0),
+    "at_least": (0.0, math.inf),
 }
 # Losses that do not count unless said otherwise, where 0.05 would be too little to be settled.
 _MARGINS: Final = {"kappa": 0.1, "kappa_quadratic": 0.1, "d_prime": 0.5, "detection_threshold": 0.5}
@@ -66,7 +73,8 @@ class Check:
             parts = [str(self.condition["config"])]
             return f"{self.name}[{parts[0]}{f'@{preset}' if preset else ''}]"
         parts = [self.measure] if self.name == "no_regression" else []
-        parts += [f"{bar:g}" for bar in self.bars.values()]
+        named = self.name == "recommended_temperature"
+        parts += [f"{f'{key}=' if named else ''}{bar:g}" for key, bar in self.bars.items()]
         parts += [f"{key}={value}" for key, value in self.condition.items()]
         return f"{self.name}[{','.join(parts)}{f'@{preset}' if preset else ''}]"
 
@@ -95,6 +103,10 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         return _no_regression(args, kwargs)
     if name == "ranked_first":
         return _ranked_first(args, kwargs)
+    if name == "recommended_temperature":
+        return _recommended(args, kwargs)
+    if name == "temperature_effect_bound":
+        return _effect_bound(args, kwargs)
     bars_wanted = _TRADEOFF if name == "criterion_tradeoff" else ("bar",)
     given = _named(name, bars_wanted, args, kwargs)
     condition_keys = () if name == "criterion_tradeoff" else CONDITION_KEYS
@@ -170,6 +182,37 @@ def _ranked_first(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
     )
 
 
+def _recommended(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    name, bars_wanted = "recommended_temperature", (*OUTCOMES, "at_least")
+    given = _named(name, (), args, kwargs)
+    for key in given:
+        if key not in (*bars_wanted, "suite"):
+            raise unknown_name(f"argument of {name}", key, [*bars_wanted, "suite"])
+    bars = {bar: _bar(name, bar, given[bar]) for bar in bars_wanted if bar in given}
+    if not bars.keys() & set(OUTCOMES):
+        raise UsageError(
+            f"{name} has no bar",
+            found=", ".join(bars) or "no argument",
+            expected="at least one of " + ", ".join(OUTCOMES) + ", as in " + signature(name),
+            remedy=f"write {name} = {{ agreement = 0.8, error_rate = 0.05 }}",
+        )
+    return Check(name, name, bars, {}, given.get("suite") or "temperature")
+
+
+def _effect_bound(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+    name = "temperature_effect_bound"
+    given = _named(name, ("outcome", "bar"), args, kwargs)
+    for key in given:
+        if key not in ("outcome", "bar", "suite"):
+            raise unknown_name(f"argument of {name}", key, ["outcome", "bar", "suite"])
+    outcome = given.get("outcome")
+    if outcome not in OUTCOMES:
+        raise unknown_name(f"outcome of {name}", str(outcome), OUTCOMES)
+    suite = given.get("suite") or MEASURES["temperature_effect"].suite
+    bars = {"bar": _bar(name, "bar", given.get("bar"))}
+    return Check(name, "temperature_effect", bars, {"outcome": str(outcome)}, suite)
+
+
 def _named(
     name: str, bars: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -186,7 +229,7 @@ def _named(
 
 
 def _bar(name: str, key: str, value: Any) -> float:
-    low, high = _RANGES.get(CHECKS[name], (0.0, 1.0))
+    low, high = _RANGES.get(key if key == "at_least" else CHECKS[name], (0.0, 1.0))
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise UsageError(
             f"{name} has no usable bar",

@@ -27,7 +27,7 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     title, find = _FINDERS.get(estimate.measure, ("replies without a verdict", _unparsed))
     if estimate.condition.get("polarity") == "raw":
         find = _raw_flips
-    beside = ("polarity", "template_pair")
+    beside = ("polarity", "template_pair", "k", "outcome")
     condition = {key: value for key, value in estimate.condition.items() if key not in beside}
     if condition.get("subset") is None and estimate.measure in _SAME_QUALITY:
         condition |= {"subset": "same", "distance": 0}
@@ -72,9 +72,11 @@ def _differing_pairs(cell: Cell, say: Callable[[Judgment], str | None]) -> list[
 
 
 def _repeats(cell: Cell) -> list[Group]:
-    repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
+    repeats: dict[tuple[object, ...], list[Judgment]] = defaultdict(list)
     for judgment in cell.judgments:
-        repeats[judgment.trial.item, judgment.trial.template, judgment.trial.order].append(judgment)
+        trial = judgment.trial
+        where = (trial.condition.get("temperature"), trial.condition.get("model"))
+        repeats[trial.item, trial.template, trial.order, *where].append(judgment)
     return [
         tuple(group)
         for group in repeats.values()
@@ -108,6 +110,10 @@ def _decisive(judgment: Judgment) -> bool:
 
 def _missed(judgment: Judgment) -> bool:
     return judgment.verdict is not None and judgment.correct is False
+
+
+def _not_right(judgment: Judgment) -> bool:
+    return judgment.correct is False
 
 
 def _wrong(judgment: Judgment) -> bool:
@@ -146,6 +152,12 @@ _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "within_one_agreement": ("flips of two steps and more", _two_steps_apart),
     "repeat_flip_rate": ("items whose replicates disagree", _repeats),
     "agreement": ("wrong verdicts", _calls(_missed)),
+    "agreement_parsed": ("wrong verdicts", _calls(_missed)),
+    "majority_agreement": ("wrong verdicts", _calls(_missed)),
+    "consistency": ("questions whose replicates disagree", _repeats),
+    "pairwise_consistency": ("questions whose replicates disagree", _repeats),
+    "recommended_temperature": ("replies that are not right", _calls(_not_right)),
+    "temperature_effect": ("replies that are not right", _calls(_not_right)),
     "dark_current": ("preferences where there is nothing to judge", _calls(_decisive)),
     "raw_false_preference": ("preferences between equals", _calls(_decisive)),
     "positional_false_preference": ("pairs won by a slot", _pairs("positional")),

@@ -149,7 +149,7 @@ def _details(finding: Finding) -> Iterator[str]:
         yield finding.reason
     counts = f"{estimate.n} {estimate.unit}s"
     if estimate.count is not None:
-        counts = f"{estimate.count:.12g} of {counts}"
+        counts = f"{round(estimate.count, 2):.12g} of {counts}"
     if estimate.clustered:
         interval = estimate.clustered
         counts += (

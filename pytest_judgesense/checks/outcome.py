@@ -11,6 +11,9 @@ Under either policy
 - with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
   case would break is inconclusive.
 
+A bar on a sweep of temperatures that names none is held at every temperature, for what holds on
+average need not hold at any of them.
+
 Only ``pass`` passes. A bar that not even a judge without error could clear with confidence on the
 clusters of a suite cannot be decided: `lint_suite` says so before anyone is asked.
 """
@@ -40,6 +43,7 @@ __all__ = [
     "Outcome",
     "OutcomeWord",
     "Policy",
+    "hold",
     "judge_check",
     "lint_suite",
 ]
@@ -61,6 +65,8 @@ _STABILITY: Final = (
     "jss_binary",
     "within_one_agreement",
     "kappa_quadratic",
+    "consistency",
+    "pairwise_consistency",
 )
 # The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
 _TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
@@ -140,11 +146,27 @@ def judge_check(
     """
     if check.name == "criterion_tradeoff":
         return _tradeoff(check, suite, estimates, policy, most_missing)
-    found = find_estimate(estimates, check.measure, dict(check.condition))
     floor = MEASURES[check.measure].direction == "higher"
-    estimate = found or _not_there(check, suite, estimates)
-    finding = _hold(estimate, check.bars["bar"], floor, policy, most_missing)
-    return Outcome(check, suite, policy, (finding,))
+    found = _at_every_temperature(check, estimates) or [
+        find_estimate(estimates, check.measure, dict(check.condition))
+        or _not_there(check, suite, estimates)
+    ]
+    findings = [hold(one, check.bars["bar"], floor, policy, most_missing) for one in found]
+    return Outcome(check, suite, policy, tuple(findings))
+
+
+def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list[Estimate]:
+    """The estimates of a check that names no temperature, where temperatures are varied."""
+    if "temperature" in check.condition:
+        return []
+    wanted = dict(check.condition)
+    return [
+        one
+        for one in estimates
+        if one.measure == check.measure
+        and "temperature" in one.condition
+        and {k: v for k, v in one.condition.items() if k != "temperature"} == wanted
+    ]
 
 
 def _tradeoff(
@@ -162,7 +184,7 @@ def _tradeoff(
             reason = pooled.unavailable if pooled else None
             reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure, suite=suite, unavailable=reason)
-        findings.append(_hold(strict, check.bars[bar], floor, policy, most_missing))
+        findings.append(hold(strict, check.bars[bar], floor, policy, most_missing))
         baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, "criterion_shift")
@@ -188,9 +210,11 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def _hold(
+def hold(
     estimate: Estimate, bar: float, floor: bool, policy: Policy, most_missing: float
 ) -> Finding:
+    """One estimate against one bar; for the arguments see `judge_check`."""
+
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
         return Finding(estimate, bar, floor, outcome, reason, warning)
 
@@ -286,11 +310,13 @@ _UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
     "canonical pair": lambda trial: (trial.item, trial.template, trial.replicate),
     "item": lambda trial: trial.item,
     "call": lambda trial: trial.id,
+    "question": lambda trial: (trial.item, trial.template, trial.order),
 }
 _RATES: Final = frozenset(
     "jss flip_rate kappa repeat_flip_rate agreement dark_current raw_false_preference "
     "positional_false_preference one_sided_commit other_conflict target_sensitivity miss_by_tie "
-    "side_bias order_positional order_one_sided unparsed_rate".split()
+    "side_bias order_positional order_one_sided unparsed_rate consistency pairwise_consistency "
+    "agreement_parsed error_rate majority_agreement".split()
 )
 
 
@@ -337,7 +363,7 @@ def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | floa
         for bar, measure, condition, floor in _TRADEOFF:
             yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
     elif check.measure in MEASURES and "bar" in check.bars:  # a margin is no bar
-        condition = {k: v for k, v in check.condition.items() if k != "polarity"}
+        condition = {k: v for k, v in check.condition.items() if k not in ("polarity", "k")}
         floor = MEASURES[check.measure].direction == "higher"
         yield check.measure, check.bars["bar"], condition, floor
 

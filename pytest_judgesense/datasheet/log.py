@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.judges.parsing.debate import judgment_of_object as debate_reply_of
 from pytest_judgesense.judgment import (
+    Condition,
     Design,
     Failed,
     Judgment,
@@ -77,7 +80,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
             "cut": design.cut,
             "excluded": [list(pair) for pair in design.excluded],
             "unsure": [list(pair) for pair in design.unsure],
-            **_debate(design),
+            **_of_kind(design),
         },
     }
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -85,7 +88,10 @@ def log_line(judgment: Judgment, design: Design) -> str:
     return line if _encodable(line) else json.dumps(value, separators=(",", ":"))
 
 
-def _debate(design: Design) -> dict[str, Any]:
+def _of_kind(design: Design) -> dict[str, Any]:
+    """What designs of one kind alone have."""
+    if design.effect_threshold is not None:
+        return {"effect_threshold": design.effect_threshold}
     if design.weights is None:
         return {}
     return {"ddof": design.ddof, "weights": list(design.weights)}
@@ -127,19 +133,31 @@ def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
     """
+    # What stands on line after line is made once: half a million lines are read into memory.
+    raw: Any = None
+    design: Design | None = None
+    for number, line in _numbered(path):
+        where = f"{path}:{number}"
+        value = _object(where, line)
+        if (given := _field(value, where, "design", dict, None)) != raw:
+            raw, design = given, None if given is None else design_of_object(given, where)
+        yield _judgment(value, where), design
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a log that hold something, numbered from 1."""
     try:
-        text = path.read_text(encoding="utf-8")
+        # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line
     except (OSError, UnicodeDecodeError) as error:
         raise LogError(
             f"the judgment log {path} cannot be read",
             found=str(error),
             expected="JSON Lines in UTF-8",
         ) from error
-    # Not splitlines(): a reply may hold a Unicode line separator inside a JSON string.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            where = f"{path}:{number}"
-            yield judgment_of_object(_object(where, line), where)
 
 
 def _object(where: str, line: str) -> Mapping[str, Any]:
@@ -164,46 +182,79 @@ def judgment_of_object(value: Mapping[str, Any], where: str) -> tuple[Judgment, 
     Raises:
         LogError: a field is wrong; it names it.
     """
+    design = _field(value, where, "design", dict, None)
+    return _judgment(value, where), None if design is None else design_of_object(design, where)
 
+
+def _field(value: Mapping[str, Any], where: str, name: str, kind: type, default: Any = ...) -> Any:
+    found = value.get(name, default)
+    if found is ... or (found is not default and not isinstance(found, kind)):
+        raise LogError(
+            f"{where}: field {name!r} is wrong",
+            found=json.dumps(value[name])[:80] if name in value else "no such field",
+            expected=f"a {kind.__name__}",
+            remedy="see docs/logs.md for the fields of a judgment",
+        )
+    return found
+
+
+def _judgment(value: Mapping[str, Any], where: str) -> Judgment:
     def field(name: str, kind: type, default: Any = ...) -> Any:
-        found = value.get(name, default)
-        if found is ... or (found is not default and not isinstance(found, kind)):
-            raise LogError(
-                f"{where}: field {name!r} is wrong",
-                found=json.dumps(value[name])[:80] if name in value else "no such field",
-                expected=f"a {kind.__name__}",
-                remedy="see docs/logs.md for the fields of a judgment",
-            )
-        return found
+        found = value.get(name)
+        return found if type(found) is kind else _field(value, where, name, kind, default)
+
+    def name(key: str, default: Any = ...) -> Any:
+        found = field(key, str, default)
+        return found if found is None else intern(found)
 
     order = field("order", str, "ab")
     if order not in ("ab", "ba"):
         raise LogError(f"{where}: field 'order' is wrong", found=repr(order), expected="ab or ba")
-    item = field("item", str)
+    item = name("item")
     trial = Trial(
         id=field("trial", str),
-        suite=field("suite", str),
+        suite=name("suite"),
         item=item,
-        cluster=field("cluster", str, item),
-        template=field("template", str, "t1"),
-        order=order,
+        cluster=name("cluster", item),
+        template=name("template", "t1"),
+        order="ba" if order == "ba" else "ab",
         replicate=field("replicate", int, 1),
-        condition=field("condition", dict, {}),
-        label=field("label", str, None),
+        condition=_shared(field("condition", dict, {})),
+        label=name("label", None),
     )
     usage = field("usage", dict, {})
-    judgment = Judgment(
+    return Judgment(
         trial=trial,
-        judge=field("judge", str),
+        judge=name("judge"),
         outcome=_outcome(value, where),
-        chosen=field("chosen", str, None),
+        chosen=name("chosen", None),
         reply=field("reply", str, None),
-        usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        usage=_usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
         latency_s=value.get("latency_s"),
         detail=_detail(value, where),
     )
-    design = field("design", dict, None)
-    return judgment, None if design is None else design_of_object(design, where)
+
+
+def _shared(condition: dict[str, Any]) -> Condition:
+    try:
+        return _condition(tuple(condition), *condition.values())
+    except TypeError:  # a value that no condition of ours has
+        return condition
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _condition(keys: tuple[str, ...], *values: Any) -> Condition:
+    return dict(zip(keys, values, strict=True))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _usage(prompt: Any, completion: Any) -> Usage:
+    return Usage(prompt, completion)
+
+
+@lru_cache(maxsize=4096)
+def _verdict(text: str) -> Verdict:
+    return Verdict(text)
 
 
 def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
@@ -215,8 +266,9 @@ def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
             expected="exactly one of them, as text",
         )
     text = value[given[0]]
-    kinds: dict[str, type[Outcome]] = {"verdict": Verdict, "unparsed": Unparsed, "failed": Failed}
-    return kinds[given[0]](text)
+    if given[0] == "verdict":
+        return _verdict(text)
+    return Unparsed(intern(text)) if given[0] == "unparsed" else Failed(intern(text))
 
 
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
@@ -236,6 +288,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             unsure=_pairs(value.get("unsure", ())),
             ddof=int(value.get("ddof", 0)),
             weights=None if weights is None else _weights(*weights),
+            effect_threshold=value.get("effect_threshold"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise LogError(

@@ -27,7 +27,8 @@ def counts(estimate: Estimate) -> str:
         return ""
     if estimate.count is None:
         return f"n {estimate.n}"
-    return f"{estimate.count:.12g}/{estimate.n}"
+    # The sum of what questions score is no whole number.
+    return f"{round(estimate.count, 2):.12g}/{estimate.n}"
 
 
 def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> str:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
+from pytest_judgesense.datasheet.sweeping import sweep_lines
 from pytest_judgesense.judgment import Failed, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import find_estimate
@@ -231,6 +232,8 @@ def analysis_lines(analysis: Analysis) -> Iterator[str]:
             yield from _template_lines(rows)
         case "equivalence":
             yield f"equivalence: {_reviewed(rows)}"
+        case name:
+            yield from sweep_lines(name, rows)
 
 
 def _template_lines(rows: list[Mapping[str, Any]]) -> Iterator[str]:

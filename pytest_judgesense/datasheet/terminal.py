@@ -42,6 +42,7 @@ __all__ = [
 
 _CHECK_COLUMN = 82
 _NAME_COLUMN = 23
+_SWEPT = {"temperature", "judge_type", "prompt_style", "gold", "model"}
 
 
 def datasheet_lines(sheet: Datasheet, today: date | None = None) -> Iterator[str]:
@@ -173,14 +174,19 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
     yield from indented(": ".join(filter(None, [part.suite, ", ".join(provenance)])), width=2)
     gated: dict[tuple[str, tuple[tuple[str, Any], ...]], list[CheckLine]] = {}
     composite = []
+    # What is estimated at every temperature stands in tables; a check of all is no row's own.
+    swept = any(analysis["analysis"] == "temperature_table" for analysis in part.analyses)
     for line in part.checks:
-        if isinstance(line.bar, float):
+        if isinstance(line.bar, float) and not (swept and "temperature" not in line.condition):
             gated.setdefault((line.measure, _key(line.condition)), []).append(line)
         else:
             composite.append(line)
     by_measure: dict[str, list[Estimate]] = {}
     for estimate in part.estimates:
-        if "template_pair" not in estimate.condition:
+        hidden = _SWEPT if swept else {"template_pair"}
+        if not hidden & estimate.condition.keys() or (
+            swept and (estimate.measure, _key(estimate.condition)) in gated
+        ):
             by_measure.setdefault(estimate.measure, []).append(estimate)
     for measure, estimates in by_measure.items():
         if estimates[0].condition and len(estimates) > 1:
@@ -310,7 +316,7 @@ def _estimate_lines(
 def condition_words(condition: Mapping[str, Any]) -> str:
     """A condition as people read it; empty for a pooled estimate."""
     return ", ".join(
-        f"{key} {value}" if key in ("distance", "polarity") else str(value)
+        f"{key} {value}" if key in ("distance", "k", "polarity", "temperature") else str(value)
         for key, value in condition.items()
     )
 

@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "MeasureInfo", "signature"]
+__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "OUTCOMES", "MeasureInfo", "signature"]
 
 # What a check may narrow its estimate by.
 CONDITION_KEYS: Final = (
     "arm",
     "category",
     "distance",
+    "gold",
+    "judge_type",
+    "k",
+    "model",
+    "outcome",
     "polarity",
     "prompt_pair",
     "prompt_style",
     "subset",
+    "temperature",
     "template_pair",
 )
+
+
+# What the effect of a temperature is measured on, and a temperature is recommended by.
+OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 
 
 class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
@@ -290,6 +300,62 @@ MEASURES: Final = _measures(
     ),
     MeasureInfo("score_delta", "construct", "debate", "distance of the scores under two prompts"),
     MeasureInfo(
+        "agreement_parsed",
+        "higher",
+        "call",
+        "verdict equals the label, of the replies that state one",
+        "agreement_parsed_floor",
+        "temperature",
+    ),
+    MeasureInfo(
+        "consistency",
+        "higher",
+        "question",
+        "one replicate and the next give the same verdict",
+        "consistency_floor",
+        "temperature",
+    ),
+    MeasureInfo(
+        "pairwise_consistency",
+        "higher",
+        "question",
+        "any two replicates give the same verdict (Fleiss's P)",
+        "pairwise_consistency_floor",
+        "temperature",
+    ),
+    MeasureInfo(
+        "error_rate",
+        "lower",
+        "call",
+        "replies without a usable verdict",
+        "error_rate_ceiling",
+        "temperature",
+    ),
+    MeasureInfo(
+        "error_rate_before_repair",
+        "lower",
+        "call",
+        "replies without a usable verdict before malformed ones were repaired",
+        "error_rate_before_repair_ceiling",
+        "temperature",
+    ),
+    MeasureInfo(
+        "majority_agreement",
+        "higher",
+        "question",
+        "the verdict of most of k replicates equals the label",
+        "majority_agreement_floor",
+        "temperature",
+    ),
+    MeasureInfo(
+        "temperature_effect",
+        "lower",
+        "question",
+        "size of what a high temperature changes in an outcome, question by question",
+        "temperature_effect_bound",
+        "temperature",
+    ),
+    MeasureInfo(
         "unparsed_rate",
         "lower",
         "call",
@@ -304,6 +370,7 @@ CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate
     "criterion_tradeoff": "criterion_tradeoff",
     "no_regression": "no_regression",
     "ranked_first": "ranked_first",
+    "recommended_temperature": "recommended_temperature",
 }
 
 
@@ -315,4 +382,8 @@ def signature(name: str) -> str:
         return f"no_regression(measure, margin=, suite=, {'=, '.join(CONDITION_KEYS)}=)"
     if name == "ranked_first":
         return "ranked_first(config, suite=)"
+    if name == "recommended_temperature":
+        return "recommended_temperature(agreement=, consistency=, error_rate=, at_least=, suite=)"
+    if name == "temperature_effect_bound":
+        return "temperature_effect_bound(outcome, bar, suite=)"
     return f"{name}(bar, suite=, {'=, '.join(CONDITION_KEYS)}=)"

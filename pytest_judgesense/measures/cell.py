@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, U
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
+from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 
@@ -41,6 +43,11 @@ class Cell:
     design: Design
     judgments: tuple[Judgment, ...]
     seed: int = 0
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What a family of measures has made of the judgments and will need again."""
+        return {}
 
     @cached_property
     def templates(self) -> tuple[str, ...]:
@@ -91,23 +98,25 @@ class Units:
 
     Attributes:
         values: one number in [0, 1] a unit.
-        clusters: the cluster of each unit.
+        clusters: the cluster of each unit, by its name or a code.
         dropped: units left out because a reply in them is missing.
         undecided: units of value 0 that count although a reply in them is missing, which could
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
         calls: all calls that the rate concerns.
         keys: for each unit the ids of its trials, one a line; empty where they are not known.
+        names: the names of the clusters by code, where they are codes.
     """
 
     values: NDArray[np.float64]
-    clusters: list[str]
+    clusters: Clusters
     dropped: int = 0
     unparsed: int = 0
     failed: int = 0
     calls: int = 0
     undecided: int = 0
     keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     @classmethod
     def collect(
@@ -155,7 +164,12 @@ class Units:
         """The units as two measurements are paired by."""
         if len(self.keys) != len(self.values):
             return None
-        return Observations(self.keys, tuple(self.values.tolist()), tuple(self.clusters))
+        clusters = (
+            np.array(self.names, dtype=object)[np.asarray(self.clusters)]
+            if self.names
+            else self.clusters
+        )
+        return Observations(self.keys, tuple(self.values.tolist()), tuple(map(str, clusters)))
 
     def missing(self, *, lower_is_one: bool = False) -> Missing:
         """The missing replies with the worst-case bounds of the rate over all units."""

@@ -12,6 +12,7 @@ from pytest_judgesense.measures.instrument import (
 from pytest_judgesense.measures.order import order_estimates
 from pytest_judgesense.measures.ranking import prompt_estimates
 from pytest_judgesense.measures.replies import reply_estimates
+from pytest_judgesense.measures.temperature import temperature_estimates
 from pytest_judgesense.measures.wording import wording_estimates
 from pytest_judgesense.stats.estimate import Estimate
 
@@ -22,23 +23,23 @@ def _of_debates(cell: Cell) -> list[Estimate]:
     return [*debate_estimates(cell), *prompt_estimates(cell)]
 
 
-def _of_temperatures(_: Cell) -> list[Estimate]:
-    return []
-
-
 _KINDS = {
     "paraphrase": wording_estimates,
     "vacuum": vacuum_estimates,
     "ladder": ladder_estimates,
     "criterion": criterion_estimates,
     "debate": _of_debates,
-    "temperature": _of_temperatures,
+    "temperature": temperature_estimates,
 }
+# These count calls and orders themselves: half a million judgments take one pass.
+_WHOLE = ("temperature",)
 
 
 def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
     """Every estimate of the cell: those of its kind, of the order, and of the replies."""
     estimates = list(_KINDS[cell.design.kind](cell))
+    if cell.design.kind in _WHOLE:
+        return tuple(estimates)
     if cell.design.pairwise:
         estimates += order_estimates(cell)
     return (*estimates, *reply_estimates(cell))

@@ -20,8 +20,8 @@ from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.scrubbing import scrub
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
-from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
-from pytest_judgesense.checks.ranking import judge_ranking
+from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome
+from pytest_judgesense.checks.ranking import judge_any, judge_ranking
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.comparing import Gate, Member, ranking_among
 from pytest_judgesense.datasheet.codec import part_to_plain
@@ -198,7 +198,7 @@ class Run:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
             outcome = judge_ranking(check, ranking_among(ranked), self.policy)
         else:
-            outcome = judge_check(
+            outcome = judge_any(
                 check, suite.name, measurement.estimates, self.policy, self._most_missing
             )
         line = CheckLine(

@@ -117,6 +117,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         temperatures=tuple(sorted(chosen.temperatures or form.design.temperatures or ())),
         seed=form.design.seeds,
         top_p=form.design.top_p,
+        effect_threshold=form.design.effect_threshold,
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)

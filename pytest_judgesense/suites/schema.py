@@ -107,7 +107,8 @@ class DesignForm(_Form):
     ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
     ``weights`` how debates are counted; ``None``: not set. ``temperatures`` are those of a
     temperature suite, ``seeds`` the request seed of the first replicate (later ones count up),
-    ``top_p`` what goes with them, and ``items`` how many items are used, from the first.
+    ``top_p`` what goes with them, ``effect_threshold`` the temperature from which on it is called
+    high, and ``items`` how many items are used, from the first.
     """
 
     pairs: Pairs = "ring"
@@ -121,6 +122,7 @@ class DesignForm(_Form):
     seeds: int | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     items: int | None = Field(default=None, ge=1)
+    effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class PresetForm(_Form):

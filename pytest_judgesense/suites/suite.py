@@ -140,6 +140,7 @@ class Suite:
         temperatures: at which a temperature suite asks every question; empty for other kinds.
         seed: request seed of the first replicate; ``None`` leaves that to the judge.
         top_p: likewise the share of the probability that a reply is drawn from.
+        effect_threshold: from which temperature on a temperature suite calls it high.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Suite:
     temperatures: tuple[float, ...] = ()
     seed: int | None = None
     top_p: float | None = None
+    effect_threshold: float | None = None
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -194,6 +196,7 @@ class Suite:
             unsure=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "UNSURE"),
             ddof=self.ddof,
             weights=self.weights,
+            effect_threshold=self.effect_threshold,
         )
 
     def with_templates(self, templates: tuple[Template, ...], system: str | None) -> Suite:

@@ -1,0 +1,163 @@
+"""The tables of a temperature sweep in words, for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from pytest_judgesense.datasheet import numbers
+from pytest_judgesense.measures.temperature_tables import ALL
+
+__all__ = ["sweep_lines"]
+
+_Rows: TypeAlias = Sequence[Mapping[str, Any]]
+
+_COLUMNS: Final = {
+    "agreement": "agreement",
+    "agreement_parsed": "of the parsed",
+    "consistency": "consistency",
+    "error_rate": "error rate",
+}
+_FEATURES: Final = 3  # of an attribution that are told
+_REASONS: Final = 3
+
+
+def sweep_lines(name: str, rows: _Rows) -> Iterator[str]:
+    """The lines of one table; nothing for one that only files hold, or that is no such table."""
+    return _LINES[name](rows) if name in _LINES else iter(())
+
+
+def _table(rows: _Rows) -> Iterator[str]:
+    """By temperature; by judge type and prompt style over all of them."""
+    plain = [row for row in rows if not {"gold", "model"} & row.keys()]
+    by_temperature = [
+        row
+        for row in plain
+        if row["judge_type"] == row["prompt_style"] == ALL and row["temperature"] != ALL
+    ]
+    by_prompt = [
+        row for row in plain if row["temperature"] == ALL and ALL not in (_kind(row) or [ALL])
+    ]
+    head = "".join(f"{word:<16}" for word in _COLUMNS.values())
+    yield f"{'mean (standard deviation)':<26}{'n':>6}  {head}".rstrip()
+    for row in by_temperature:
+        yield _line(f"temperature {row['temperature']:g}", row)
+    for row in by_prompt:
+        yield _line(", ".join(_kind(row)), row)
+    sources = [key for key in ("gold", "model") if any(key in row for row in rows)]
+    rest = len(rows) - len(by_temperature) - len(by_prompt)
+    by = "".join(f", by {key}" for key in sources)
+    yield f"{rest} further rows by temperature, judge type and prompt style{by}: in the files"
+
+
+def _kind(row: Mapping[str, Any]) -> list[str]:
+    return [str(row[key]) for key in ("judge_type", "prompt_style")]
+
+
+def _line(name: str, row: Mapping[str, Any]) -> str:
+    cells = "".join(f"{_spread(row, column):<16}" for column in _COLUMNS)
+    return f"{name:<26}{row['n']:>6}  {cells}".rstrip()
+
+
+def _spread(row: Mapping[str, Any], column: str) -> str:
+    mean, sd = row[f"{column}_mean"], row[f"{column}_sd"]
+    if mean is None:
+        return "N/A"
+    return numbers.rate(mean) + ("" if sd is None else f" ({numbers.rate(sd)})")
+
+
+def _majority(rows: _Rows) -> Iterator[str]:
+    of: dict[float, list[str]] = {}
+    for row in rows:
+        if row["agreement"] is not None:
+            calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
+            told = f"{row['k']} {numbers.rate(row['agreement'])} ({calls})"
+            of.setdefault(row["temperature"], []).append(told)
+    for temperature, votes in of.items():
+        yield f"agreement of a vote of k at {temperature:g}: {', '.join(votes)}"
+
+
+def _correlations(rows: _Rows) -> Iterator[str]:
+    told = [
+        f"{row['x']} and {row['y']} {numbers.rate(row['r'])}"
+        for row in rows
+        if row["level"] == "means" and "model" not in row and row["r"] is not None
+    ]
+    if told:
+        yield f"correlation of the means of temperatures: {', '.join(told)}"
+
+
+def _effects(rows: _Rows) -> Iterator[str]:
+    """The two effects of the threshold on each outcome; a reason for several stands once."""
+    reasons: dict[str, None] = {}
+    for row in rows:
+        if row["group"] != "overall" or row["method"] == "pair":
+            continue
+        if row["value"] is None:
+            reasons[f"effect of a high temperature, {row['method']}: N/A, {row['unavailable']}"] = (
+                None
+            )
+            continue
+        text = f"effect of {row['high']} on {row['outcome']}, {row['method']}: {row['value']:+.3f}"
+        if row["lower"] is not None:
+            text += f" [{row['lower']:+.3f}, {row['upper']:+.3f}]"
+        text += f", n {row['n']} of {row['questions']} questions"
+        if "propensity_min" in row:
+            low, high = row["propensity_min"], row["propensity_max"]
+            text += f", propensities {low:.2f} to {high:.2f}, {row['clipped']} clipped"
+        yield text
+    yield from reasons
+
+
+def _attributions(rows: _Rows) -> Iterator[str]:
+    of: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if "feature" in row:
+            of.setdefault(row["outcome"], []).append(row)
+    for outcome, features in of.items():
+        ranked = sorted(features, key=lambda row: -row["value"])[:_FEATURES]
+        told = [
+            f"{row['feature']} {numbers.rate(row['value'])} (se {numbers.rate(row['se'])}, "
+            f"{'up' if row['direction'] > 0 else 'down'})"
+            for row in ranked
+            if row["value"] > 0
+        ]
+        if told:
+            yield f"{outcome} is moved by (mean |SHAP|): {', '.join(told)}"
+    # That a package is missing is told with the effects.
+
+
+def _errors(rows: _Rows) -> Iterator[str]:
+    for word in ("unparsed", "failed", "refused"):
+        counts: Counter[str] = Counter()
+        for row in rows:
+            if row["outcome"] == word:
+                counts[row["reason"]] += row["n"]
+        if counts:
+            shown = [f"{n} {reason}" for reason, n in counts.most_common(_REASONS)]
+            more = ", ..." if len(counts) > _REASONS else ""
+            yield f"{word}: {', '.join(shown)}{more}"
+
+
+def _recommended(rows: _Rows) -> Iterator[str]:
+    if not rows:
+        return
+
+    def best(key: str) -> str:
+        return next((f"{row['temperature']:g}" for row in rows if row[key]), "none")
+
+    check = rows[0]["check"].partition("[")[2].rstrip("]")
+    sure = best("recommended_confident")
+    yield f"recommended temperature ({check}): {best('recommended')}; with confidence {sure}"
+
+
+_LINES: Final[Mapping[str, Callable[[_Rows], Iterator[str]]]] = {
+    "temperature_table": _table,
+    "temperature_majority": _majority,
+    "temperature_correlations": _correlations,
+    "temperature_effects": _effects,
+    "temperature_attributions": _attributions,
+    "temperature_errors": _errors,
+    "recommended_temperature": _recommended,
+}

@@ -1,0 +1,288 @@
+r"""What a high temperature does to an outcome: cross-fitted AIPW, and attributions by SHAP.
+
+A unit i is a question under one configuration, with covariates x (judge type, prompt style and
+model, one-hot), treatment d = 1 if its temperature is at or above the threshold, and outcome y, a
+mean over replicates. Questions are split into three folds; for the units of a fold gradient-boosted
+trees (LightGBM), grown on the two others, give m(x) = P(d = 1 | x), g_1(x) and g_0(x), the mean
+outcomes with and without treatment::
+
+    psi_i = g_1 - g_0 + d (y - g_1) / m - (1 - d) (y - g_0) / (1 - m)
+    ATE   = mean psi,   within a group the mean over its units
+
+The score is doubly robust: it needs m or g to be right, not both. Propensities are clipped to
+[0.01, 0.99], and how many were is told with their range. Questions, not rows, are split and are the
+clusters of the interval, for the replicates and configurations of one question share its difficulty
+(`stats.clustered.clustered_mean`).
+
+Attributions: SHAP values of one outcome model over all units, by one-hot column. Their standard
+error comes from 50 resamples of questions, each with trees of its own.
+
+Everything is seeded and runs in one thread: the same units give the same numbers.
+
+References:
+    J. Robins, A. Rotnitzky, L. Zhao (1994), Journal of the American Statistical Association 89.
+    V. Chernozhukov et al. (2018), The Econometrics Journal 21, C1-C68 (cross-fitting).
+    S. Lundberg et al. (2020), Nature Machine Intelligence 2, 56-67 (SHAP of trees).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "CLIPPED",
+    "FOLDS",
+    "INSTALL",
+    "Attribution",
+    "Scores",
+    "attributions",
+    "effect_scores",
+    "engine",
+    "installed",
+]
+
+FOLDS: Final = 3
+CLIPPED: Final = (0.01, 0.99)
+INSTALL: Final = "{} is not installed: pip install 'pytest-judgesense[causal]'"
+_TREES: Final = 60
+_RESAMPLES: Final = 50
+# Small trees: the covariates are a handful of one-hot columns.
+_SETTINGS: Final[dict[str, Any]] = {
+    "num_leaves": 8,
+    "learning_rate": 0.15,
+    "min_data_in_leaf": 1,
+    "min_sum_hessian_in_leaf": 5.0,
+    "min_data_in_bin": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "verbosity": -1,
+}
+
+_Array = NDArray[np.float64]
+_Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores psi of one outcome.
+
+    Attributes:
+        psi: shape (units,); NaN where the unit has no outcome.
+        propensity: shape (units,), before it is clipped.
+    """
+
+    psi: _Array
+    propensity: _Array
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """What a column contributes to the predictions of an outcome.
+
+    Attributes:
+        values: SHAP values, shape (units,).
+        size: the mean of their absolute values, ``error`` its bootstrap standard error.
+        direction: Pearson's r of column and SHAP value: which way the outcome moves with it; 0
+            where either does not vary.
+    """
+
+    values: _Array
+    size: float
+    error: float
+    direction: float
+
+
+def installed(package: str) -> bool:
+    """Whether a package of the extra can be imported, found out without importing it."""
+    return importlib.util.find_spec(package) is not None
+
+
+def engine() -> str:
+    """Name and version of what grows the trees."""
+    import lightgbm
+
+    return f"lightgbm {lightgbm.__version__}"
+
+
+def effect_scores(
+    covariates: _Array,
+    treated: NDArray[np.bool_],
+    outcomes: dict[str, _Array],
+    questions: _Codes,
+    seed: int,
+) -> dict[str, Scores | str] | str:
+    """The scores of every outcome, or the reason why there are none, of one or of all.
+
+    Args:
+        covariates: shape (units, columns).
+        treated: shape (units,).
+        outcomes: by name, shape (units,); NaN where a unit has none.
+        questions: the cluster of each unit, codes from 0.
+        seed: for the folds and the trees.
+
+    Returns:
+        The scores by name of the outcome.
+    """
+    if not installed("lightgbm"):
+        return INSTALL.format("lightgbm")
+    if treated.all() or not treated.any():
+        return "all temperatures lie on one side of the threshold"
+    folds = _folds(questions, seed)
+    kinds = _Kinds.of(covariates)
+    raw = np.empty(treated.size)
+    if np.unique(folds).size < FOLDS:
+        return f"fewer than {FOLDS} questions"
+    for fold in range(FOLDS):
+        inside = folds == fold
+        weights = (~inside).astype(np.float64)
+        of_kind = kinds.predicted(treated.astype(np.float64), weights, "binary", seed)
+        raw[inside] = of_kind[kinds.which[inside]]
+    m = np.clip(raw, *CLIPPED)
+    found: dict[str, Scores | str] = {}
+    for name, y in outcomes.items():
+        known = np.isfinite(y)
+        if _too_few(folds, treated, known):
+            found[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
+            continue
+        sides = []
+        for arm in (treated, ~treated):
+            g = np.empty(y.size)
+            for fold in range(FOLDS):
+                inside = folds == fold
+                weights = (~inside & arm & known).astype(np.float64)
+                of_kind = kinds.predicted(y, weights, "regression", seed)
+                g[inside] = of_kind[kinds.which[inside]]
+            sides.append(g)
+        high, low = sides
+        psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
+        found[name] = Scores(psi, raw)
+    return found
+
+
+def _too_few(folds: _Codes, treated: NDArray[np.bool_], known: NDArray[np.bool_]) -> bool:
+    """Whether the folds outside of one hold no unit of one of the two sides."""
+    return any(
+        not (arm & known & (folds != fold)).any()
+        for fold in range(FOLDS)
+        for arm in (treated, ~treated)
+    )
+
+
+def _folds(questions: _Codes, seed: int) -> _Codes:
+    """The fold of each unit: questions shuffled, then dealt in turn."""
+    count = int(questions.max()) + 1
+    dealt = np.empty(count, dtype=np.intp)
+    dealt[np.random.default_rng(seed).permutation(count)] = np.arange(count) % FOLDS
+    return dealt[questions]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The different rows of a table: few, for what varies are a handful of levels.
+
+    Squared error and log loss are sums over units, so trees grown on the mean outcome of each kind,
+    weighted by its units, are those grown on the units: half a million judgments cost no more.
+    """
+
+    rows: _Array
+    which: _Codes
+
+    @classmethod
+    def of(cls, x: _Array) -> _Kinds:
+        rows, which = np.unique(x, axis=0, return_inverse=True)
+        return cls(rows, which.reshape(-1).astype(np.intp))
+
+    def predicted(self, y: _Array, weights: _Array, objective: str, seed: int) -> _Array:
+        """The predictions for each kind of trees grown on ``y``, weighted by unit."""
+        model = self.grown(y, weights, objective, seed)
+        predictions: _Array = model.predict(self.rows, num_threads=1)
+        return predictions
+
+    def grown(self, y: _Array, weights: _Array, objective: str, seed: int) -> Any:
+        """Trees grown on ``y``, shape (units,); units of weight 0 take no part."""
+        import lightgbm
+
+        count = len(self.rows)
+        taken = weights > 0
+        total = np.bincount(self.which[taken], weights[taken], minlength=count)
+        ones = np.bincount(self.which[taken], weights[taken] * y[taken], minlength=count)
+        if objective == "binary":
+            x = np.concatenate([self.rows, self.rows])
+            labels = np.repeat([1.0, 0.0], count)
+            sizes = np.concatenate([ones, total - ones])
+        else:
+            x, sizes = self.rows, total
+            labels = np.divide(ones, total, out=np.zeros(count), where=total > 0)
+        kept = sizes > 0
+        settings = {**_SETTINGS, "objective": objective, "seed": seed}
+        data = lightgbm.Dataset(x[kept], labels[kept], weight=sizes[kept], params=settings)
+        return lightgbm.train(settings, data, _TREES)
+
+
+def attributions(
+    columns: _Array, outcome: _Array, questions: _Codes, seed: int
+) -> list[Attribution] | str:
+    """An `Attribution` for each column, or the reason why there are none.
+
+    Args:
+        columns: shape (units, columns).
+        outcome: shape (units,), finite.
+        questions: the cluster of each unit, codes from 0.
+        seed: for the trees and the resamples.
+    """
+    for package in ("lightgbm", "shap"):
+        if not installed(package):
+            return INSTALL.format(package)
+    if np.ptp(outcome) == 0:
+        return "the outcome does not vary"
+    kinds = _Kinds.of(columns)
+
+    def sizes(values: _Array, weights: _Array) -> _Array:
+        of_kind = np.bincount(kinds.which, weights, minlength=len(values))
+        size: _Array = of_kind @ np.abs(values) / of_kind.sum()
+        return size
+
+    every = np.ones(outcome.size)
+    model = kinds.grown(outcome, every, "regression", seed)
+    values = np.asarray(_explainer(model).shap_values(kinds.rows), dtype=np.float64)
+    count = int(questions.max()) + 1
+    generator = np.random.default_rng(seed)
+    resampled = []
+    for _ in range(_RESAMPLES):
+        drawn = np.bincount(generator.integers(count, size=count), minlength=count)
+        weights = drawn[questions].astype(np.float64)
+        if weights.any():
+            own = kinds.grown(outcome, weights, "regression", seed)
+            # What shap itself asks of LightGBM, without its reading of the trees each time.
+            shares = own.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
+            resampled.append(sizes(shares, weights))
+    errors = np.stack(resampled).std(axis=0, ddof=1)
+    of_unit = values[kinds.which]
+    return [
+        Attribution(v, float(size), float(error), _correlation(column, v))
+        for column, v, size, error in zip(
+            columns.T, of_unit.T, sizes(values, every), errors, strict=True
+        )
+    ]
+
+
+def _explainer(model: Any) -> Any:
+    # What shap and matplotlib, where it is there, deprecate is not for users of ours to hear of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import shap
+
+        return shap.TreeExplainer(model)
+
+
+def _correlation(x: _Array, y: _Array) -> float:
+    if np.ptp(x) == 0 or np.ptp(y) < 1e-12:
+        return 0.0
+    return float(np.corrcoef(x, y)[0, 1])

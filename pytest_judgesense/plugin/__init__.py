@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.plugin.ci import without_commands
 from pytest_judgesense.plugin.fixtures import (
     _judgesense_judge,
     judge,
@@ -133,6 +132,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     if (state := config.stash.get(STATE, None)) is None:
         return
+    from pytest_judgesense.plugin.ci import without_commands
+
     sections = {
         "judge ranking": state.ranking_lines(),
         "judge datasheet": state.summary_lines(),

@@ -50,7 +50,8 @@ def init(options: argparse.Namespace) -> int:
     """Write a first judge, a first suite and a workflow."""
     from pytest_judgesense.starting import start
 
-    return _print(start(options.folder))
+    # All of it is written before anything is told: a reader of a pipe may have enough of it.
+    return _print(list(start(options.folder)))
 
 
 def report(options: argparse.Namespace) -> int:

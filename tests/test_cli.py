@@ -72,6 +72,48 @@ def test_report_writes_the_datasheet_by_suffix(log, tmp_path):
     assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a/sheet.json").read_bytes()
 
 
+def test_report_writes_markdown_and_a_badge_of_a_log_that_holds_no_checks(log, tmp_path):
+    done = run("report", log, "--datasheet", "x.md", "--badge", "a/b.svg", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "x.md").read_text(encoding="utf-8")
+    # As in the terminal: 4 of 4 pairs.
+    assert "| `jss` | | 4/4 | 1.000 |" in text
+    badge = (tmp_path / "a/b.svg").read_text(encoding="utf-8")
+    assert "<title>judge toy-judge: no checks</title>" in badge
+    assert "badge written: a/b.svg" in done.stdout
+
+
+def test_report_tells_the_checks_of_datasheets_and_makes_a_badge_of_them(tmp_path):
+    check = {"check": "jss_floor[0.9]", "suite": "s", "explanation": "jss = \x1b[2J"}
+    for name, outcome in (("one", "pass"), ("two", "fail")):
+        entry = {"judge": {"name": name}, "checks": [{**check, "outcome": outcome}]}
+        sheet = {"schema": "judgesense/datasheet/1", "judges": [entry]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(sheet))
+    done = run("report", "one.json", "two.json", "--badge", "b.svg", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        r"PASS  judge one, s, jss_floor[0.9]: jss = \x1b[2J",
+        r"FAIL  judge two, s, jss_floor[0.9]: jss = \x1b[2J",
+        "1 of 2 checks fails",
+        "badge written: b.svg",
+    ]
+    assert "<title>2 judges: 1 of 2 checks fails</title>" in (tmp_path / "b.svg").read_text()
+
+
+def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
+    (tmp_path / "x.json").write_text('{"schema": "judgesense/datasheet/1", "judges": [{}]}')
+    for wrong in (["x.json", log], ["x.json", "--ranking"], ["x.json", "--datasheet", "y.json"]):
+        done = run("report", *wrong, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "a datasheet holds no judgments" in done.stderr
+    for path in ("x.json", "missing.json"):
+        done = run("report", path, cwd=tmp_path)
+        assert done.returncode == 3
+        assert "Traceback" not in done.stderr
+
+
 def test_a_wrong_suffix_is_a_wrong_command(log, tmp_path):
     done = run("report", log, "--datasheet", tmp_path / "x.txt")
 

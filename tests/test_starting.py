@@ -89,6 +89,11 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
         assert (folder / name).is_file()
 
 
+def test_a_reader_who_has_seen_enough_stops_nothing(tmp_path: Path) -> None:
+    assert bash(tmp_path, "set +o pipefail; judgesense init | head -n 1").returncode == 0
+    assert set(files_of(tmp_path)) == WRITTEN
+
+
 def test_a_second_time_everything_is_left_alone(tmp_path: Path) -> None:
     list(start(tmp_path))
     before = files_of(tmp_path)

@@ -34,6 +34,7 @@ _NOT_MEASURED: Final = "not measured"
 _MOST_ANNOTATIONS: Final = 10
 _MOST_SUMMARY_BYTES: Final = 1024 * 1024
 _NONE: Final = "N/A"
+_NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
 _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
 
@@ -60,6 +61,7 @@ def hold(
         "suite": suite.name,
         "judge": judge.name,
         "policy": run.policy,
+        "explanation": "it ended with an error",
     }
     try:
         outcome, measurement = run.outcome(judge, suite, check, rivals)
@@ -199,7 +201,12 @@ def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]
             found[number] = {}
         if number in found:
             found[number][base] = str(text)
-    return [told for told in found.values() if told.get("outcome") not in (None, "pass")]
+    # A test's own properties may have the same names.
+    return [
+        told
+        for told in found.values()
+        if {"judge", "suite", "explanation"} <= told.keys() and told.get("outcome") in _NOT_PASSED
+    ]
 
 
 def _title(told: Mapping[str, str]) -> str:

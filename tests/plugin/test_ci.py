@@ -202,6 +202,30 @@ def test_a_built_in_suite_is_annotated_without_a_place(
     assert list(place) == ["title"]
 
 
+def test_commas_colons_and_percents_of_names_are_read_back(
+    recorded: Project, github: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = recorded.path / "a, b: 100%"
+    parity_suite(folder, checks='jss_floor = { bar = 0.9, polarity = "raw" }')
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(recorded.path))
+    (((place, _),)) = annotations(recorded.run(folder))
+    assert place["file"] == "a, b: 100%/parity.suite.toml"
+    # There is no such estimate where no template is inverted.
+    assert place["title"] == "jss_floor[0.9,polarity=raw] of judge mine on parity: inconclusive"
+
+
+def test_properties_of_others_are_no_checks(recorded: Project, github: Path) -> None:
+    recorded.pytester.makepyfile(
+        test_it="def test_it(request):\n"
+        "    request.node.user_properties += [('check', 'x'), ('outcome', 'fail')]\n"
+        "    assert False\n"
+    )
+    result = recorded.run("test_it.py")
+    result.assert_outcomes(failed=1)
+    assert annotations(result) == []
+    assert not github.exists()
+
+
 def test_of_many_annotations_the_last_counts_the_rest(recorded: Project, github: Path) -> None:
     bars = ", ".join(f"0.9{n}" for n in range(10, 22))
     parity_suite(recorded.path, checks=f"jss_floor = [{bars}]")

@@ -15,7 +15,7 @@ from tests.suites.files import GRADED, GRID, write_suite
 from .project import no_traceback, run
 
 CHECKS = "[checks]\nunparsed_rate_ceiling = 0.5\n"
-QUESTIONS = 2
+QUESTIONS = 1
 FULL = 480  # calls a question: see the suite
 
 
@@ -41,14 +41,13 @@ def test_the_recording_and_its_replay_are_the_same_under_any_number_of_workers(
         no_traceback(result)
         result.assert_outcomes(passed=1)
     logs = []
-    for n in ("0", "2"):
-        path = pytester.path / f"log{n}.jsonl"
-        more = () if n == "0" else ("-n", n)
-        result = run(pytester, "tiny.suite.toml", *more, "--judge-datasheet", str(path))
+    for number, how in enumerate(dict.fromkeys((workers, ()))):
+        path = pytester.path / f"log{number}.jsonl"
+        result = run(pytester, "tiny.suite.toml", *how, "--judge-datasheet", str(path))
         result.assert_outcomes(passed=1)
         result.stdout.fnmatch_lines(["*0 made, 24 replayed*"])
         logs.append(path.read_bytes())
-    assert logs[0] == logs[1]
+    assert len(set(logs)) == 1
     assert len(logs[0].splitlines()) == 24
 
 

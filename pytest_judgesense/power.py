@@ -353,7 +353,7 @@ def _scores(cell: Cell) -> tuple[str, dict[tuple[str, str, str, str, int], float
     for judgment in cell.judgments:
         trial = judgment.trial
         counts = kind == "vacuum" or trial.label is not None
-        # Temperatures are no sample of anything: what varies by them is no component.
+        # A grid of temperatures is no sample of anything.
         counts &= trial.condition.get("arm") in (None, "baseline") and kind != "temperature"
         if counts and not isinstance(judgment.outcome, Failed):
             key = trial.cluster, trial.item, trial.template, trial.order, trial.replicate
@@ -384,7 +384,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     )
     calls_of = first_calls(own, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
-    open_calls = [call for trial, calls in planned.items() for call in calls[recorded[trial] :]]
+    open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
     yield f"{suite.name}, judge {judge.name}"
     yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
     known = sum(map(len, planned.values())) - len(open_calls)
@@ -394,8 +394,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
     completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
-    if judge.prices is None:
+    if (prices := judge.prices) is None:
         yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
         return
-    low = prompt * judge.prices.prompt / 1e6
-    yield f"  cost: {low:.4f} to {low + completion * judge.prices.completion / 1e6:.4f} USD"
+    low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
+    yield f"  cost: {low:.4f} to {low + most:.4f} USD"

@@ -197,13 +197,13 @@ def _cool(path: str, body: dict[str, Any]) -> Reply:
 def test_a_refused_temperature_ends_its_cells_and_nothing_else(grid: Suite, tmp_path: Path) -> None:
     with endpoint(_cool) as server:
         judge = _judge(server)
-        grid = replace(grid, replicates=40)
+        grid = replace(grid, replicates=15)
         live = _measured(judge, grid, tmp_path, "record")
         refused = [a for a in server.asked if a.body["temperature"] > 1]
-    # 80 trials in each of 3 cells; 16 may be under way when the first of a cell is refused.
+    # 30 trials in each of 3 cells; 16 may be under way when the first of a cell is refused.
     assert 3 <= len(refused) <= 3 * 16
     hot = [j for j in live.judgments if j.trial.condition["temperature"] == 2.0]
-    assert len(hot) == 240
+    assert len(hot) == 90
     assert {j.outcome for j in hot} == {Failed(f"refused: HTTP 400: {TOO_HOT}")}
     assert all(j.correct for j in live.judgments if j not in hot)
     assert _said(_measured(judge, grid, tmp_path, "replay")) == _said(live)

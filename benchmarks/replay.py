@@ -223,7 +223,7 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
         async with open_asker(JUDGE, tape, concurrency=1) as asker:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
                 answer = asker.replay(trial.id, messages)
-                verdicts += judgment_of(suite, "bench", trial, answer).verdict == "A"
+                verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"
         assert verdicts == len(trials), f"{verdicts} of {len(trials)} verdicts were read"
         return verdicts
 

@@ -31,6 +31,7 @@ __all__ = [
     "equivalence",
     "generate_debates",
     "import_",
+    "label",
     "lint",
     "merge",
     "plan",
@@ -266,6 +267,27 @@ def equivalence(options: argparse.Namespace) -> int:
 
     judge, suite = _judge_and_suite(options)
     return _print(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
+
+
+def label(options: argparse.Namespace) -> int:
+    """Have a judge label the items that have no label."""
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+    from pytest_judgesense.labelling import label_items
+    from pytest_judgesense.suites.loading import load_suite, stimuli_of
+
+    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
+    base, _, preset = options.judge_suite.partition("@")
+    path = _suite_files(base)[0]
+    return _print(
+        label_items(
+            judge,
+            load_suite(path, preset or None, labelled=False),
+            stimuli_of(path),
+            options.output,
+            options.judge_cassettes,
+            options.judge_mode,
+        )
+    )
 
 
 def plan(options: argparse.Namespace) -> int:

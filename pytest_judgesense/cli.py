@@ -84,6 +84,14 @@ def _parser() -> argparse.ArgumentParser:
     _add_cassettes(screen)
     screen.set_defaults(run=actions.equivalence)
 
+    label = commands.add_parser("label", help="have a judge label the items that have no label")
+    label.add_argument("judge_suite", metavar="SUITE", help="a temperature suite")
+    label.add_argument("--judge-name", required=True, metavar="NAME")
+    label.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
+    _add_cassettes(label)
+    label.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    label.set_defaults(run=actions.label)
+
     _add_import(commands)
     serve = commands.add_parser("serve", help="serve the embedded judge on 127.0.0.1")
     serve.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")

@@ -13,6 +13,7 @@ import sys
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -44,11 +45,12 @@ from pytest_judgesense.errors import (
     LogError,
     UsageError,
 )
-from pytest_judgesense.judges.asking import fault_of, request_of
-from pytest_judgesense.judges.judging import renderer
+from pytest_judgesense.judges.judging import first_calls
+from pytest_judgesense.judges.lines import fault_of, line_of
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import HttpRequest
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.reporting import write_text
@@ -68,6 +70,9 @@ _DIGEST: Final = 12
 def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpRequest]]:
     """What every trial of ``suite`` sends to ``judge``, without its key; nobody is asked.
 
+    A trial whose candidates are graded one by one sends two requests. What a reply has to be
+    mended by depends on it, and is left out.
+
     Raises:
         UsageError: a prompt of the judge is wrong, or the judge is a Python function.
     """
@@ -79,10 +84,12 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
             remedy="record it with --judge-mode record",
         )
     own = suite_for_judge(suite, judge)
-    messages = renderer(own, judge)
+    calls = first_calls(own, judge)
     asked_as = judge_for_suite(judge, own)
+    line = replace(line_of(asked_as, Traffic(asked_as, 1)), key=None)
     for trial in plan_trials(own):
-        yield trial, request_of(asked_as, messages(trial), trial.replicate)
+        for call in calls(trial):
+            yield trial, line.request_of(call)
 
 
 def to_vcr(source: Path, target: Path) -> list[str]:
@@ -178,13 +185,17 @@ def export_batch(judge: JudgeSpec, suite: Suite, cassettes: Path, target: Path) 
         CassetteError: a cassette cannot be read.
     """
     requests = _batch_requests(judge, suite)
-    missing = list(_missing(judge, requests.values(), cassettes))
+    missing = list(_missing(judge, requests, cassettes))
     if not missing:
-        return [f"all {len(requests)} trials of {judge.name} on {suite.name} are recorded"]
+        return [f"all {_trials(requests)} trials of {judge.name} on {suite.name} are recorded"]
     text = "".join(f"{batch_line(_custom_id(t, r), r.body)}\n" for t, r in missing)
     write_text(target, text)
-    count = f"{len(missing)} of {len(requests)} trials of {judge.name} on {suite.name}"
+    count = f"{_trials(missing)} of {_trials(requests)} trials of {judge.name} on {suite.name}"
     lines = [f"{count} are not recorded, their requests are written: {target}"]
+    if len(missing) > _trials(missing):
+        lines.append(f"{len(missing)} requests: answers that are graded one by one take two")
+    if judge.repair is not None:
+        lines.append("replies that have to be repaired are asked for by --judge-mode record")
     if len(missing) > _MOST_LINES or len(text.encode()) > _MOST_BYTES:
         lines.append(
             f"OpenAI takes {_MOST_LINES:,} requests and {_MOST_BYTES // 10**6} MB in one batch: "
@@ -204,10 +215,12 @@ def import_batch(
         CassetteError: a cassette cannot be read or written.
     """
     requests = _batch_requests(judge, suite)
-    by_id = {_custom_id(*planned): planned for planned in requests.values()}
+    by_id = {_custom_id(*planned): planned for planned in requests}
+    planned_trials = {trial.id for trial, _ in requests}
+    place = {custom_id: number for number, custom_id in enumerate(by_id)}
     told: Counter[str] = Counter()
     first: dict[str, str] = {}
-    trials: dict[str, list[Answered]] = {}
+    answered: dict[str, list[Answered]] = {}
 
     def tell(kind: str, text: str) -> None:
         told[kind] += 1
@@ -215,15 +228,15 @@ def import_batch(
 
     for result in (result for path in sources for result in read_batch_results(path)):
         if result.custom_id not in by_id:
-            known = result.custom_id.rpartition("#")[0] in requests
+            known = result.custom_id.rpartition("#")[0] in planned_trials
             kind = "answer another request than this judge would send now" if known else "foreign"
             tell(kind, f"{result.where}: {result.custom_id}")
             continue
         if result.status is None:
             tell("unanswered", f"{result.custom_id}: {result.reason}")
             continue
-        trial, request = by_id[result.custom_id]
-        trials.setdefault(trial.id, []).append(
+        _, request = by_id[result.custom_id]
+        answered.setdefault(result.custom_id, []).append(
             Answered(
                 where=result.where,
                 method=request.method,
@@ -235,7 +248,7 @@ def import_batch(
                 recorded_at=result.recorded_at,
             )
         )
-    if not trials and not told["unanswered"]:
+    if not answered and not told["unanswered"]:
         raise LogError(
             f"no result is of judge {judge.name!r} on suite {suite.name}",
             found=next(iter(first.values()), "no line"),
@@ -243,14 +256,19 @@ def import_batch(
             remedy="name the judge and the suite of the export; if a prompt has changed since, "
             "export and run the batch again",
         )
-    lines = _record_all(judge, cassettes, {k: _in_order(v, judge) for k, v in trials.items()})
+    trials: dict[str, list[Answered]] = {}
+    # The calls of a trial in their order, whatever that of the results.
+    for custom_id in sorted(answered, key=place.__getitem__):
+        trial = by_id[custom_id][0].id
+        trials.setdefault(trial, []).extend(_in_order(answered[custom_id], judge))
+    lines = _record_all(judge, cassettes, trials)
     names = {"foreign": "are of other judges or suites", "unanswered": "were not answered"}
     lines += [
         f"{count} results {names.get(kind, kind)} and left out, the first is {first[kind]}"
         for kind, count in told.items()
     ]
-    missing = sum(1 for _ in _missing(judge, requests.values(), cassettes))
-    return [*lines, f"{len(requests) - missing} of {len(requests)} trials are recorded now"]
+    count, missing = _trials(requests), _trials(_missing(judge, requests, cassettes))
+    return [*lines, f"{count - missing} of {count} trials are recorded now"]
 
 
 def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
@@ -268,7 +286,11 @@ def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
     return [*reversed(errors), *answers]
 
 
-def _batch_requests(judge: JudgeSpec, suite: Suite) -> dict[str, tuple[Trial, HttpRequest]]:
+def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
+    return len({trial.id for trial, _ in requests})
+
+
+def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
     if judge.provider == "anthropic":
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
@@ -276,7 +298,7 @@ def _batch_requests(judge: JudgeSpec, suite: Suite) -> dict[str, tuple[Trial, Ht
             expected="an OpenAI-compatible endpoint",
             remedy="record it with --judge-mode record",
         )
-    return {trial.id: (trial, request) for trial, request in requests_of(judge, suite)}
+    return list(requests_of(judge, suite))
 
 
 def _custom_id(trial: Trial, request: HttpRequest) -> str:

@@ -71,7 +71,8 @@ class Design:
     """What the measures must know of a suite; it travels on every line of a judgment log.
 
     Attributes:
-        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``.
+        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``,
+            ``temperature``.
         labels: what a judge may answer, in order; slots for pairwise spaces.
         ordinal: whether the order of the labels means more and less.
         pairwise: whether a verdict names one of two slots.
@@ -141,7 +142,9 @@ class Judgment:
         usage: tokens of the call or calls.
         latency_s: seconds until the reply, as recorded; ``None`` where it was not measured.
         detail: what the reply states beside the verdict: of a debate ``scores`` (by category and
-            side), ``confidence``, ``short_reason`` and ``flags``; ``None`` where there is nothing.
+            side), ``confidence``, ``short_reason`` and ``flags``; of contents graded one by one
+            their ``grades``; of a reply that was sent to be mended ``repair``; ``None`` where
+            there is nothing.
     """
 
     trial: Trial

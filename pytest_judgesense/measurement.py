@@ -24,11 +24,18 @@ from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
-from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
+from pytest_judgesense.judges.judging import (
+    calls_of,
+    identity_of,
+    judgment_of,
+    renderer,
+    takes_one_call,
+)
+from pytest_judgesense.judges.lines import Course
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.session import AskedOn, SessionCalls
+from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
@@ -186,7 +193,7 @@ def measure(
         for tape, recording in zip(tapes, cassettes, strict=True)
     ]
     if mode == "replay":
-        _verify_recorded(by_tape, how_to_record)
+        _verify_recorded(by_tape, asked_as, how_to_record)
     session = session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
     known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
@@ -207,7 +214,7 @@ def measure(
                 answers[trial.id] = answer
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
-    judgments = tuple(judgment_of(own, judge.name, trial, answers[trial.id]) for trial in trials)
+    judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
     served = models_named(judge, answers.values(), by_tape)
     spans = [
         (*span, tape.path)
@@ -269,19 +276,22 @@ async def ask_all(
     before: AskedOn,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
-    messages = renderer(suite, judge)
+    messages, calls = renderer(suite, judge), calls_of(suite, judge)
     async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
         if tape.mode == "replay" and judge.provider != "callable":
-            return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
+            if takes_one_call(suite, judge):
+                return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
+            refused = refused_unasked(judge, tape, trials)
+            return [refused.get(t.id) or asker.replay_calls(t.id, calls(t)) for t in trials]
         with tape.intercepting():
-            return await _together(
-                asker, [(trial, messages(trial)) for trial in trials], concurrency, tell, before
-            )
+            asked = [(trial, messages(trial), calls(trial)) for trial in trials]
+            return await _together(asker, asked, tape, concurrency, tell, before)
 
 
 async def _together(
     asker: Asker,
-    asked: Iterable[tuple[Trial, list[dict[str, str]]]],
+    asked: Sequence[tuple[Trial, list[dict[str, str]], Course]],
+    tape: Tape,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
     before: AskedOn,
@@ -290,14 +300,25 @@ async def _together(
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
     begun = asyncio.Semaphore(2 * concurrency)
 
-    async def one(trial: Trial, messages: list[dict[str, str]]) -> Answer | LimitReached:
+    refusals = Refusals()
+    for trial, messages, _ in asked if before.failed else ():
+        if known := before.failure(trial.id, messages):
+            refusals.learn(trial, known.reply)
+
+    async def one(
+        trial: Trial, messages: list[dict[str, str]], calls: Course
+    ) -> Answer | LimitReached:
         if failed := before.failure(trial.id, messages):
             return failed
         try:
             async with begun:
-                answer = await asker.ask(trial.id, messages, trial.replicate)
+                refused = refusals.of(trial)
+                if refused is not None and not tape.complete(trial.id):
+                    return refused
+                answer = await asker.ask_calls(trial.id, calls)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
+        refusals.learn(trial, answer.reply)
         tell(trial, answer)
         if answer.made:
             before.add(trial.id, messages, answer)
@@ -305,7 +326,7 @@ async def _together(
             return earlier.again(answer)
         return answer
 
-    return await together(one(trial, messages) for trial, messages in asked)
+    return await together(one(*each) for each in asked)
 
 
 def _of(
@@ -342,12 +363,14 @@ def _refuse_gaps(
     )
 
 
-def _verify_recorded(by_tape: Sequence[tuple[Tape, Sequence[Trial]]], how_to_record: str) -> None:
+def _verify_recorded(
+    by_tape: Sequence[tuple[Tape, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
+) -> None:
     """Say at once how much is missing, not only which trial is the first."""
     missing = [
         (trial.id, tape)
         for tape, trials in by_tape
-        for recorded in (tape.trials,)
+        for recorded in (tape.trials | refused_unasked(judge, tape, trials).keys(),)
         for trial in trials
         if trial.id not in recorded
     ]

@@ -8,7 +8,7 @@ whatever a measure counts, its units here are those that its check counts.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,9 +20,9 @@ from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy
 from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
-from pytest_judgesense.judges.judging import renderer
+from pytest_judgesense.judges.judging import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Judgment, Verdict, content_of_slot
 from pytest_judgesense.measurement import cell_of, measure
@@ -376,21 +376,24 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     """
     own = suite_for_judge(suite, judge)
     trials = plan_trials(own)
-    answered = {
+    recorded = Counter(
         exchange.trial
         for path in _files(judge, suite, cassettes).values()
         if path.exists()
         for exchange in read_exchanges(path)
         if exchange.answers
-    }
-    open_trials = [trial for trial in trials if trial.id not in answered]
+    )
+    calls_of = first_calls(own, judge)
+    planned = {trial.id: calls_of(trial) for trial in trials}
+    open_calls = [call for trial, calls in planned.items() for call in calls[recorded[trial] :]]
     yield f"{suite.name}, judge {judge.name}"
     yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
-    yield f"  calls to be made: {len(open_trials)} ({len(trials) - len(open_trials)} are recorded)"
-    messages = renderer(own, judge)
-    characters = sum(len(m["content"]) for trial in open_trials for m in messages(trial))
+    mending = ", one more for each malformed reply" if judge.repair else ""
+    known = sum(map(len, planned.values())) - len(open_calls)
+    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){mending}"
+    characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
-    completion = len(open_trials) * judge.max_tokens
+    completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
     if judge.prices is None:
         yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"

@@ -163,12 +163,13 @@ def _tested(recorded: Iterable[Judgment], fresh: Iterable[Judgment]) -> Exchange
 
 def _by_question(
     judgments: Iterable[Judgment],
-) -> dict[tuple[str, str, str], list[str | None]]:
-    """Verdicts of all replies (``None``: unparsed) by item, template and order."""
-    found: dict[tuple[str, str, str], list[str | None]] = {}
+) -> dict[tuple[object, ...], list[str | None]]:
+    """Verdicts of all replies (``None``: unparsed) by item, template, order and temperature."""
+    found: dict[tuple[object, ...], list[str | None]] = {}
     for judgment in filter(_has_reply, judgments):
         trial = judgment.trial
-        question = (trial.item, trial.template, trial.order)
+        at = trial.condition.get("temperature")
+        question = (trial.item, trial.template, trial.order, at)
         found.setdefault(question, []).append(judgment.verdict)
     return found
 

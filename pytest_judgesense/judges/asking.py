@@ -7,88 +7,63 @@ makes none is recorded at the call itself.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 import httpx
 
-from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
-from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.embedded.server import serving
-from pytest_judgesense.judges.pools import Pools
-from pytest_judgesense.judges.resolving import function_of, key_of
+from pytest_judgesense.judges.lines import (
+    Call,
+    Course,
+    Line,
+    fault_of,
+    line_of,
+    open_line,
+    text_of,
+)
+from pytest_judgesense.judges.resolving import call_function, function_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.statuses import Kind, kind_of_status, overloaded, wait_asked_for
+from pytest_judgesense.judges.statuses import (
+    Kind,
+    kind_of_status,
+    overloaded,
+    status_of,
+    wait_asked_for,
+)
 from pytest_judgesense.judges.traffic import Attempt, Traffic
 from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
 from pytest_judgesense.judgment import Failed, Usage
 
-__all__ = ["Answer", "Asker", "fault_of", "open_asker", "request_of"]
+__all__ = ["Answer", "Asker", "open_asker"]
 
-# Where the embedded judge stands in recordings: its port is an accident of the run.
-_EMBEDDED_URL: Final = "http://127.0.0.1/v1"
 _UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a trial's call brought.
+    """What a trial's call, or calls, brought.
 
     Attributes:
-        reply: the reply, or why there is none.
+        reply: the reply to the first call, or why there is none.
         latency_s: seconds that it took; ``None`` when a recording answered.
         made: whether anybody was asked, or a recording answered.
         retried: how often it was made again in this session.
+        later: what came of the calls that followed, in their order; none where a call on which the
+            verdict depends has failed, which is ``reply`` then.
     """
 
     reply: Reply | Failed
     latency_s: float | None = None
     made: bool = False
     retried: int = 0
-
-
-def _base_url(spec: JudgeSpec) -> str:
-    if spec.provider == "embedded":
-        return spec.base_url or _EMBEDDED_URL
-    if spec.provider == "callable":
-        return ""  # it asks whom it likes
-    return spec.base_url or wire_of(spec.provider).default_base_url
-
-
-def request_of(
-    spec: JudgeSpec,
-    messages: Sequence[Mapping[str, str]],
-    replicate: int = 1,
-    base_url: str | None = None,
-    key: str | None = None,
-) -> HttpRequest:
-    """What a judge with a provider is sent for ``messages``, at its own URL unless one is given."""
-    seed = None if spec.seed is None else spec.seed + replicate - 1
-    url = _base_url(spec) if base_url is None else base_url
-    return wire_of(spec.provider).request(spec, url, key, messages, seed)
-
-
-def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
-    """What is wrong with a response that holds no reply in spite of its status; see `CallScope`."""
-
-    def fault(status: int, body: str | bytes) -> str | None:
-        if kind_of_status(status) != "answer":
-            return None  # the status says it
-        reply = wire_of(spec.provider).read(status, _text_of(as_bytes(body)))
-        return "no reply in the response" if isinstance(reply, Failed) else None
-
-    return fault
+    later: tuple[Reply | Failed, ...] = ()
 
 
 class Asker:
@@ -96,22 +71,18 @@ class Asker:
 
     def __init__(
         self,
-        spec: JudgeSpec,
+        own: Line,
         tape: Tape,
         *,
-        base_url: str,
-        key: str | None = None,
-        pools: Pools | None = None,
-        traffic: Traffic | None = None,
+        mending: Line | None = None,
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
-        self._spec = spec
+        self._own = own
+        self._spec = own.spec
+        self._traffic = own.traffic
+        self._mending = mending
         self._threads = threads
-        self._traffic = traffic or Traffic(spec, 1)
         self._tape = tape
-        self._base_url = base_url
-        self._key = key
-        self._pools = pools
         self._function: JudgeFunction | None = None
 
     async def ask(
@@ -124,11 +95,21 @@ class Asker:
             LimitReached: a call would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
+        return await self.ask_calls(trial_id, _only(Call(messages, replicate)))
+
+    async def ask_calls(self, trial_id: str, calls: Course) -> Answer:
+        """What comes of the calls of a trial, made one after the other; raises as `ask`."""
+        given: list[Answer] = []
         with self._tape.trial(trial_id) as scope:
-            if self._spec.provider == "callable":
-                answer = await self._call(scope, messages)
-            else:
-                answer = await self._request(scope, messages, replicate)
+            call: Call | None = next(calls)
+            while call is not None:
+                last = call
+                if self._spec.provider == "callable":
+                    given.append(await self._call(scope, call.messages))
+                else:
+                    given.append(await self._request(scope, call))
+                call = _following(calls, given[-1].reply)
+            answer = _joined(given, last)
             # While recording, what the tape knows already answers at no cost and in no time.
             failed = isinstance(answer.reply, Failed) and self._tape.mode == "record"
             made = scope.made > 0 or failed
@@ -139,48 +120,61 @@ class Asker:
     ) -> Answer:
         """The same from the tape alone, for judges that are asked over a known wire format."""
         with self._tape.trial(trial_id) as scope:
-            request = self._wire_request(messages, replicate)
-            body = request.body.decode()
+            return Answer(self._replayed(scope, Call(messages, replicate)))
+
+    def replay_calls(self, trial_id: str, calls: Course) -> Answer:
+        """`ask_calls` from the tape alone, likewise."""
+        given: list[Answer] = []
+        with self._tape.trial(trial_id) as scope:
+            call: Call | None = next(calls)
+            while call is not None:
+                last = call
+                given.append(Answer(self._replayed(scope, call)))
+                call = _following(calls, given[-1].reply)
+        return _joined(given, last)
+
+    def _replayed(self, scope: CallScope, call: Call) -> Reply | Failed:
+        line = self._line(call)
+        request = line.request_of(call)
+        body = request.body.decode()
+        found = self._tape.find(scope, request.method, request.url, body)
+        while not found.answers:
+            # It never got an answer: the last attempt, which is given again, is its outcome.
+            again = self._tape.find(scope, request.method, request.url, body)
+            if again == found:
+                break
+            found = again
+        return line.read(found)
+
+    def _line(self, call: Call) -> Line:
+        if not call.mends:
+            return self._own
+        assert self._mending is not None, "only a judge with repair has replies mended"
+        return self._mending
+
+    async def _request(self, scope: CallScope, call: Call) -> Answer:
+        line = self._line(call)
+        request = line.request_of(call)
+        body = request.body
+        if self._tape.answer_to(scope, request.method, request.url, body) is not None:
+            # Found once more, so that it counts as asked: what a trial asks no more is dropped.
             found = self._tape.find(scope, request.method, request.url, body)
-            while not found.answers:
-                # It never got an answer: the last attempt, which is given again, is its outcome.
-                again = self._tape.find(scope, request.method, request.url, body)
-                if again == found:
-                    break
-                found = again
-            return Answer(self._read(found))
-
-    def _read(self, found: Exchange) -> Reply | Failed:
-        text = _text_of(as_bytes(found.response.body))
-        if found.response.status == NO_RESPONSE:
-            return Failed(text)
-        return wire_of(self._spec.provider).read(found.response.status, text)
-
-    def _wire_request(self, messages: Sequence[Mapping[str, str]], replicate: int) -> HttpRequest:
-        return request_of(self._spec, messages, replicate, self._base_url, self._key)
-
-    async def _request(
-        self, scope: CallScope, messages: Sequence[Mapping[str, str]], replicate: int
-    ) -> Answer:
-        request = self._wire_request(messages, replicate)
-        recorded = self._tape.answer_to(scope, request.method, request.url, request.body)
-        if recorded is not None:
-            return Answer(self._read(recorded))
-        scope.fault_of = fault_of(self._spec)
-        most = Usage(len(request.body), self._spec.max_tokens)  # no token is shorter than a byte
-        made = await self._traffic.call(
-            lambda: self._attempt(scope, request),
-            tokens=len(request.body) // 4 + self._spec.max_tokens,
-            most_usd=self._usd(most),
-            cost=self._cost,
+            return Answer(line.read(found))
+        scope.fault_of = fault_of(line.spec)
+        most = Usage(len(body), line.spec.max_tokens)  # no token is shorter than a byte
+        made = await line.traffic.call(
+            lambda: self._attempt(scope, line, request),
+            tokens=len(body) // 4 + line.spec.max_tokens,
+            most_usd=line.usd(most),
+            cost=lambda attempt: line.cost(attempt.reply),
         )
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
-    async def _attempt(self, scope: CallScope, request: HttpRequest) -> Attempt:
-        assert self._pools is not None, "an asker that records has connections"
+    async def _attempt(self, scope: CallScope, line: Line, request: HttpRequest) -> Attempt:
+        assert line.pools is not None, "an asker that records has connections"
         started = time.perf_counter()
         try:
-            response = await self._pools.send(request)
+            response = await line.pools.send(request)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             _raise_remembered(scope)
             if isinstance(error, _UNSENDABLE):
@@ -193,8 +187,8 @@ class Asker:
         _raise_remembered(scope)
         latency = time.perf_counter() - started
         # As it is recorded: a reply that quotes the key must not take it into a judgment.
-        text = _text_of(self._tape.cleaned_body(response.content))
-        reply = wire_of(self._spec.provider).read(response.status_code, text)
+        text = text_of(self._tape.cleaned_body(response.content))
+        reply = wire_of(line.spec.provider).read(response.status_code, text)
         kind = kind_of_status(response.status_code, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # a page, half a body, no choices: what came holds no reply
@@ -205,22 +199,6 @@ class Asker:
             wait_s=wait_asked_for(response.headers),
             latency_s=latency,
         )
-
-    def _usd(self, usage: Usage) -> float | None:
-        if self._spec.provider == "embedded":
-            return 0.0
-        prices = self._spec.prices
-        if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
-            return None
-        return (
-            usage.prompt_tokens * prices.prompt + usage.completion_tokens * prices.completion
-        ) / 1e6
-
-    def _cost(self, attempt: Attempt) -> float | None:
-        """What a call has cost; ``None`` where the endpoint does not say and may well charge it."""
-        if isinstance(attempt.reply, Reply):
-            return self._usd(attempt.reply.usage)
-        return 0.0 if attempt.reply.reason.startswith("HTTP ") else None
 
     async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
         target = self._spec.model
@@ -262,13 +240,13 @@ class Asker:
         try:
             # Its own copy: what a judge does to its messages is not what it was asked.
             own = [dict(message) for message in plain]
-            text = await _awaited(self._function, own, self._threads)
+            text = await call_function(self._function, own, self._threads)
         except JudgesenseError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
             _raise_remembered(scope)
             # Clients retry by themselves; what they raise in the end is not tried once more.
-            status = _status_of(error)
+            status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
             reason = self._tape.cleaned(_reason(error))
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
@@ -286,9 +264,30 @@ class Asker:
         return Attempt(Reply(self._tape.cleaned(text)), latency_s=latency)
 
 
-def _text_of(body: bytes) -> str:
-    # JSON is UTF-8 whatever a header says; so a recorded answer reads like the one that came.
-    return body.decode("utf-8", "replace")
+def _only(call: Call) -> Course:
+    yield call
+
+
+def _following(calls: Course, reply: Reply | Failed) -> Call | None:
+    """The call after the one that ``reply`` came of; ``None`` after the last."""
+    try:
+        return calls.send(reply)
+    except StopIteration:
+        return None
+
+
+def _joined(given: Sequence[Answer], last: Call) -> Answer:
+    """The answers to the calls of a trial as one; ``last`` is the call that ended it."""
+    if len(given) == 1:
+        return given[0]
+    failed = isinstance(given[-1].reply, Failed) and not last.mends
+    latencies = [answer.latency_s for answer in given if answer.latency_s is not None]
+    return Answer(
+        given[-1 if failed else 0].reply,
+        latency_s=sum(latencies) if latencies else None,
+        retried=sum(answer.retried for answer in given),
+        later=() if failed else tuple(answer.reply for answer in given[1:]),
+    )
 
 
 def _raise_remembered(scope: CallScope) -> None:
@@ -300,28 +299,6 @@ def _raise_remembered(scope: CallScope) -> None:
 def _reason(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _status_of(error: BaseException) -> int:
-    """The HTTP status that a client's exception carries; 0 for none."""
-    response = getattr(error, "response", None)
-    found = getattr(error, "status_code", None) or getattr(response, "status_code", None)
-    return found if isinstance(found, int) else 0
-
-
-async def _awaited(
-    function: JudgeFunction, messages: list[dict[str, str]], threads: ThreadPoolExecutor | None
-) -> object:
-    if inspect.iscoroutinefunction(function):
-        return await function(messages)
-    # A synchronous judge must not hold up the others: it runs in a thread with this context. The
-    # loop's own threads are a few more than there are processors, which is no measure for waiting.
-    loop = asyncio.get_running_loop()
-    result: object = await loop.run_in_executor(threads, copy_context().run, function, messages)
-    if inspect.isawaitable(result):
-        awaitable: Awaitable[object] = result
-        return await awaitable
-    return result
 
 
 @asynccontextmanager
@@ -341,26 +318,28 @@ async def open_asker(
         UsageError: a callable cannot be imported.
         JudgeError: a key is needed and is not in the environment.
     """
-    base_url = _base_url(spec)
     traffic = traffic or Traffic(spec, concurrency)
-    name, key = key_of(spec)
+    mender = spec.repair.spec if spec.repair else None
     if tape.mode == "replay" or spec.provider == "callable":
+        own = line_of(spec, traffic)
+        mending = line_of(mender, traffic) if mender else None
         threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
         try:
-            yield Asker(spec, tape, base_url=base_url, traffic=traffic, threads=threads)
+            yield Asker(own, tape, mending=mending, threads=threads)
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
         return
-    local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
-    if key is None and not local:
-        raise JudgeError(
-            f"judge {spec.name!r} has no key to be asked with",
-            found=f"no environment variable {name}",
-            expected=f"the key of {base_url} in {name}",
-            remedy=f"export {name}=..., or name another variable by api_key_env",
-        )
     async with AsyncExitStack() as stack:
-        if spec.provider == "embedded" and spec.base_url is None:
-            base_url = stack.enter_context(serving()).base_url
-        pools = await stack.enter_async_context(Pools(concurrency, base_url, spec.timeout_s))
-        yield Asker(spec, tape, base_url=base_url, key=key, pools=pools, traffic=traffic)
+        own = await open_line(stack, spec, traffic, concurrency)
+        if mender and replace(mender, temperature=spec.temperature) == _unrepaired(spec):
+            mending = replace(own, spec=mender, at={})
+        elif mender:
+            beside = traffic.beside(mender)
+            mending = await open_line(stack, mender, beside, concurrency)
+        else:
+            mending = None
+        yield Asker(own, tape, mending=mending)
+
+
+def _unrepaired(spec: JudgeSpec) -> JudgeSpec:
+    return replace(spec, repair=None, reply_schema=None)

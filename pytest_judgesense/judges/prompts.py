@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.parsing.debate import REPLY_SCHEMA
+from pytest_judgesense.judges.parsing.debate import CATEGORIES, REPLY_SCHEMA
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Order
+from pytest_judgesense.suites.consistency import shown_candidates
 from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.space import GRADES, DecisionSpace
 from pytest_judgesense.suites.suite import Item, Suite, Template
 
-__all__ = ["judge_for_suite", "render_messages", "suite_for_judge"]
+__all__ = ["judge_for_suite", "render_messages", "render_repair", "suite_for_judge"]
 
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
@@ -33,24 +36,52 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
 
 
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
-    """The judge as ``suite`` asks it: at the temperature of its design, with budget enough.
+    """The judge as ``suite`` asks it: with the settings of its design, and budget enough.
 
-    A judge that sends no temperature at all (``None``) goes on sending none. Debate suites ask for
-    structured output where the provider has it and the judge does not decline it.
+    A judge that sends no temperature at all (``None``) goes on sending none, but in a temperature
+    suite: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent none.
+    Debate suites ask for structured output where the provider has it and the judge does not decline
+    it.
+
+    Raises:
+        UsageError: a Python function is to be asked at the temperatures of the suite.
     """
+    if suite.temperatures and judge.provider == "callable":
+        raise UsageError(
+            f"judge {judge.name!r} cannot be asked at the temperatures of suite {suite.name}",
+            found="a Python function, which is given messages and nothing else",
+            expected="a judge with a provider: temperature, seed and top_p stand in its requests",
+            remedy='declare it with provider = "openai" and a base_url, or leave the suite out',
+        )
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
-    return replace(
+    structured = suite.kind == "debate" and judge.gives_structure
+    asked = replace(
         judge,
         temperature=temperature,
         max_tokens=max(judge.max_tokens, suite.max_tokens or 0),
-        reply_schema=REPLY_SCHEMA if suite.kind == "debate" and judge.gives_structure else None,
+        seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
+        top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
+        reply_schema=REPLY_SCHEMA if structured else None,
     )
+    if judge.repair is None:
+        return asked
+    # The same judge mends in its own words: a form that it has to fill would be filled somehow.
+    other = judge.repair.spec or replace(asked, reply_schema=None)
+    mender = replace(
+        other,
+        temperature=None if other.temperature is None else judge.repair.temperature,
+        max_tokens=max(other.max_tokens, asked.max_tokens),
+        repair=None,
+    )
+    return replace(asked, repair=replace(judge.repair, spec=mender))
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
+    if suite.temperatures:
+        return suite.templates  # its prompts are what it compares
     if suite.kind in ("paraphrase", "debate"):
         for_all = prompts.paraphrases.get("*") if suite.kind == "paraphrase" else None
         wordings = prompts.paraphrases.get(suite.base, for_all)
@@ -67,8 +98,8 @@ def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
 
 def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> None:
     given = set.intersection(*({*item.fields} for item in suite.items))
-    required = {"a", "b"} if suite.space.pairwise else set()
     for template in templates:
+        required = shown_candidates(suite, template)
         asked = placeholders(template.text)
         for wrong, what in (
             (asked - given - required, "asks for what suite"),
@@ -87,7 +118,13 @@ def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> No
 
 
 def render_messages(
-    suite: Suite, item: Item, template: Template, order: Order, *, system_role: bool = True
+    suite: Suite,
+    item: Item,
+    template: Template,
+    order: Order,
+    *,
+    system_role: bool = True,
+    content: str | None = None,
 ) -> list[dict[str, str]]:
     """The chat messages of one trial.
 
@@ -97,10 +134,59 @@ def render_messages(
         template: the wording.
         order: ``ab`` shows content 1 in slot A, ``ba`` content 2.
         system_role: without it the system prompt becomes the beginning of the user turn.
+        content: the candidate that is shown alone, ``1`` or ``2``.
     """
-    user = fill(template.text, item.texts(order))
+    user = fill(template.text, item.texts(order, content))
     if not suite.system:
         return [{"role": "user", "content": user}]
     if not system_role:
         return [{"role": "user", "content": f"{suite.system}\n\n{user}"}]
     return [{"role": "system", "content": suite.system}, {"role": "user", "content": user}]
+
+
+_REPAIR: Final = """
+A judge was to give its verdict in a fixed form, and gave this reply instead.
+
+<reply>
+{reply}
+</reply>
+
+Bring the reply into form. Judge nothing yourself, correct nothing and add nothing: what counts is
+the verdict that the reply itself states.
+{form}
+Reply with one JSON object and nothing around it: {example} If the reply states no verdict, or more
+than one with no final one among them: {{"verdict": "none"}}
+""".strip()
+
+
+def render_repair(reply: str, space: DecisionSpace | None) -> list[dict[str, str]]:
+    """The messages that have a malformed reply brought into form. They do not show what it judges.
+
+    Args:
+        reply: the malformed reply.
+        space: what it may state; ``None`` for the object of a debate judge.
+    """
+    if space is None:
+        form = (
+            "The verdict is the winner of a debate, with scores by category and side and a "
+            "confidence. Take over every value; one that the reply does not state makes it no "
+            "verdict."
+        )
+        scores = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEGORIES)
+        example = f'{{"scores": {{{scores}}}, "winner": "PRO or CON", "confidence": 0.0}}.'
+        return _asking(reply, form, example)
+    if space is GRADES:
+        return _asking(
+            reply, "The verdict is a whole number from 1 to 10.", '{"score": 0} with it.'
+        )
+    called = [
+        " or ".join([value, *(name for name in space.names.get(value, ()) if name != value)])
+        for value in space.verdicts
+    ]
+    form = f"The verdict is one of: {'; '.join(called)}."
+    return _asking(reply, form, '{"verdict": "..."} with it.')
+
+
+def _asking(reply: str, form: str, example: str) -> list[dict[str, str]]:
+    content = _REPAIR.format(reply=reply, form=form, example=example)
+    return [{"role": "user", "content": content}]

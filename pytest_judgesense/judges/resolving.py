@@ -6,10 +6,15 @@ function, or its key; and all credentials that may turn up in its traffic are kn
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import inspect
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +35,7 @@ from pytest_judgesense.judges.spec import (
 from pytest_judgesense.judges.wire import wire_of
 
 __all__ = [
+    "call_function",
     "credentials_of",
     "declared_judges",
     "function_of",
@@ -107,7 +113,7 @@ def resolve_judges(
             remedy="add --judge-name embedded:clean to try it, or declare a judge: "
             '[tool.judgesense.judges.mine] provider = "openai", model = "..."',
         )
-    judges = [_judge(name, known) for name in dict.fromkeys(wanted)]
+    judges = [_with_repairer(_judge(name, known), known) for name in dict.fromkeys(wanted)]
     seen: dict[str, JudgeSpec] = {}
     for judge in judges:
         if seen.setdefault(judge.slug.lower(), judge) is not judge:
@@ -131,6 +137,21 @@ def _judge(name: str, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
         *(f"{provider}:MODEL" for provider in PROVIDERS if provider != "embedded"),
     ]
     raise unknown_name("judge", name, valid)
+
+
+def _with_repairer(spec: JudgeSpec, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
+    """``spec`` with the judge that its ``repair`` names."""
+    if spec.repair is None or spec.repair.judge is None:
+        return spec
+    repairer = _judge(spec.repair.judge, known)
+    if repairer.provider == "callable":
+        raise UsageError(
+            f"judge {spec.name!r} cannot have its replies repaired by {repairer.name!r}",
+            found="a Python function",
+            expected="a judge with a provider: its calls stand in the recording of the other's",
+            remedy="name another judge, or repair = true for the same one",
+        )
+    return replace(spec, repair=replace(spec.repair, spec=repairer))
 
 
 def function_of(spec: JudgeSpec) -> JudgeFunction:
@@ -171,6 +192,22 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     return name, os.environ.get(name)
 
 
+async def call_function(
+    function: JudgeFunction, messages: list[dict[str, str]], threads: ThreadPoolExecutor | None
+) -> object:
+    """What ``function`` returns; a synchronous one runs in one of ``threads``."""
+    if inspect.iscoroutinefunction(function):
+        return await function(messages)
+    # A synchronous judge must not hold up the others: it runs in a thread with this context. The
+    # loop's own threads are a few more than there are processors, which is no measure for waiting.
+    loop = asyncio.get_running_loop()
+    result: object = await loop.run_in_executor(threads, copy_context().run, function, messages)
+    if inspect.isawaitable(result):
+        awaitable: Awaitable[object] = result
+        return await awaitable
+    return result
+
+
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
     """Every credential that may turn up in what the judge is asked and answers.
 
@@ -184,4 +221,6 @@ def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credent
     found.know(environment_credentials(os.environ))
     if spec.base_url:
         found.know(request_credentials(spec.base_url, ()))
+    if spec.repair is not None and spec.repair.spec is not None:
+        credentials_of(spec.repair.spec, found)
     return found

@@ -20,11 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense import errors
+from pytest_judgesense.cassettes.exchange import as_bytes
+from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judgment import Failed
+from pytest_judgesense.judges.lines import text_of
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.statuses import refusal
+from pytest_judgesense.judges.wire import Reply, wire_of
+from pytest_judgesense.judgment import Failed, Trial
 
-__all__ = ["Asked", "AskedOn", "SessionCalls"]
+__all__ = ["Asked", "AskedOn", "Refusals", "SessionCalls", "refused_unasked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,42 @@ class Asked:
     def again(self, answer: Answer) -> Answer:
         """``answer``, which a recording gave, as the session got it when it asked."""
         return replace(answer, latency_s=self.latency_s, made=True, retried=self.retried)
+
+
+class Refusals:
+    """The cells of a temperature suite that an endpoint does not take, each with its words.
+
+    A cell is a template at a temperature. Once one trial of it is refused, no other is asked.
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[tuple[str, object], Failed] = {}
+
+    def learn(self, trial: Trial, reply: Reply | Failed) -> None:
+        """Note what came of ``trial``, if it was refused."""
+        at = trial.condition.get("temperature")
+        if at is not None and isinstance(reply, Failed) and refusal(reply.reason):
+            self._said.setdefault((trial.template, at), reply)
+
+    def of(self, trial: Trial) -> Answer | None:
+        """What comes of ``trial`` unasked; ``None`` if nobody has refused its cell."""
+        said = self._said.get((trial.template, trial.condition.get("temperature")))
+        return None if said is None else Answer(said)
+
+
+def refused_unasked(judge: JudgeSpec, tape: Tape, trials: Sequence[Trial]) -> dict[str, Answer]:
+    """What comes of those ``trials`` that a recording lacks since their cell was refused."""
+    recorded = tape.trials
+    left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]
+    if not left:
+        return {}
+    refusals, by_id = Refusals(), {trial.id: trial for trial in trials}
+    for exchange in read_exchanges(tape.path):
+        if exchange.trial in by_id and not exchange.answers:
+            text = text_of(as_bytes(exchange.response.body))
+            reply = wire_of(judge.provider).read(exchange.response.status, text)
+            refusals.learn(by_id[exchange.trial], reply)
+    return {trial.id: answer for trial in left if (answer := refusals.of(trial))}
 
 
 class AskedOn:

@@ -8,14 +8,22 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.embedded.observer import observer_named
 
-__all__ = ["PROVIDERS", "JudgeFunction", "JudgeSpec", "Prices", "Prompts", "judge_from_table"]
+__all__ = [
+    "PROVIDERS",
+    "JudgeFunction",
+    "JudgeSpec",
+    "Prices",
+    "Prompts",
+    "Repair",
+    "judge_from_table",
+]
 
 Message: TypeAlias = Mapping[str, str]
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
@@ -52,6 +60,21 @@ class Prompts:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """Who brings the malformed replies of a judge into form.
+
+    Attributes:
+        judge: another judge, by its declared name or as ``provider:model``; ``None``: the same.
+        temperature: at which it is asked.
+        spec: that other judge, once its name is resolved.
+    """
+
+    judge: str | None = None
+    temperature: float = 0.0
+    spec: JudgeSpec | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeSpec:
     """Everything that makes a judge the judge that it is.
 
@@ -64,7 +87,9 @@ class JudgeSpec:
         api_key_env: environment variable with the key; ``None`` for the provider's usual one.
         reasoning: how much the judge may think first: a word for ``openai``
             (``reasoning_effort``), tokens for ``anthropic`` (``thinking``); ``None`` sends nothing.
-        seed: request seed of the first replicate, later ones count up; ``None`` sends none.
+        seed: request seed of the first replicate, later ones count up; ``None`` sends none unless a
+            suite asks for seeds, ``False`` never sends one.
+        top_p: share of the probability that a reply is drawn from; ``None`` and ``False`` likewise.
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
         timeout_s: seconds until a call counts as failed.
@@ -76,6 +101,7 @@ class JudgeSpec:
         structured: whether suites whose replies are JSON ask for it by the provider's structured
             output; ``None``: at the provider's own endpoint only.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
+        repair: who brings malformed replies into form; ``None`` leaves them as they are.
     """
 
     name: str
@@ -87,7 +113,8 @@ class JudgeSpec:
     temperature: float | None = 0.0
     max_tokens: int = 256
     reasoning: str | int | None = None
-    seed: int | None = None
+    seed: int | Literal[False] | None = None
+    top_p: float | Literal[False] | None = None
     system: str | None = None
     system_role: bool = True
     timeout_s: float = 120.0
@@ -99,6 +126,7 @@ class JudgeSpec:
     called: str | None = None
     structured: bool | None = None
     reply_schema: Mapping[str, Any] | None = None
+    repair: Repair | None = None
 
     @property
     def gives_structure(self) -> bool:
@@ -124,7 +152,10 @@ class JudgeSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """The decoding settings, for datasheets; they belong to what a judge is."""
-        given = {} if self.structured is None else {"structured": self.structured}
+        given: dict[str, Any] = {"top_p": self.top_p, "structured": self.structured}
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.repair is not None:
+            given["repair"] = {"judge": self.repair.judge, "temperature": self.repair.temperature}
         return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
@@ -153,6 +184,11 @@ class _PricesForm(_Form):
     completion: float = Field(ge=0)
 
 
+class _RepairForm(_Form):
+    judge: str | None = None
+    temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+
+
 class _JudgeForm(_Form):
     provider: Literal["anthropic", "callable", "embedded", "openai"]
     model: str | None = None
@@ -162,7 +198,8 @@ class _JudgeForm(_Form):
     temperature: float | None = Field(default=0.0, ge=0)
     max_tokens: int = Field(default=256, ge=1)
     reasoning: str | int | None = None
-    seed: int | None = None
+    seed: Annotated[int, Strict()] | Literal[False] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | Literal[False] | None = None
     system: str | None = None
     system_role: bool = True
     timeout_s: float = Field(default=120.0, gt=0)
@@ -172,6 +209,7 @@ class _JudgeForm(_Form):
     structured: bool | None = None
     prompts: _PromptsForm = _PromptsForm()
     prices: _PricesForm | None = None
+    repair: bool | _RepairForm = False
 
     @model_validator(mode="after")
     def _has_a_model(self) -> _JudgeForm:
@@ -179,6 +217,9 @@ class _JudgeForm(_Form):
             target = self.model or self.function
             if target is None or ":" not in target:
                 msg = 'a callable judge has model = "package.module:function"'
+                raise ValueError(msg)
+            if self.repair:
+                msg = "a callable judge brings its replies into form itself: repair is not for it"
                 raise ValueError(msg)
         elif self.model is None:
             msg = "model is missing"
@@ -234,6 +275,7 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         max_tokens=form.max_tokens,
         reasoning=form.reasoning,
         seed=_seed(form.provider, form.seed),
+        top_p=form.top_p,
         system=form.system,
         system_role=form.system_role,
         timeout_s=form.timeout_s,
@@ -243,6 +285,7 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         structured=form.structured,
         prompts=_prompts(name, form.prompts, folder),
         prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
+        repair=_repair(form.repair),
     )
 
 
@@ -264,6 +307,12 @@ def _temperature(form: _JudgeForm) -> float | None:
     if form.reasoning is not None and "temperature" not in form.model_fields_set:
         return None
     return form.temperature
+
+
+def _repair(form: bool | _RepairForm) -> Repair | None:
+    if isinstance(form, _RepairForm):
+        return Repair(form.judge, form.temperature)
+    return Repair() if form else None
 
 
 def _seed(provider: str, seed: int | None) -> int | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Kind", "kind_of_status", "overloaded", "wait_asked_for"]
+__all__ = ["Kind", "kind_of_status", "overloaded", "refusal", "status_of", "wait_asked_for"]
 
 # What follows from a response; `traffic` says which is which.
 Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
@@ -16,6 +17,8 @@ Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
 _RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 _ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
 _OVERLOADED: Final = frozenset({429, 503, 529})
+# A request that cannot be answered as it stands, and the settings that an endpoint may not take.
+_WRONG: Final = re.compile(r"HTTP (?:400|422): .*\b(?:temperature|seed|top_?p)\b", re.IGNORECASE)
 # A 429 with one of these codes does not pass by waiting.
 _OUT_OF_CREDIT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
@@ -34,6 +37,22 @@ def kind_of_status(status: int, body: str = "") -> Kind:
 def overloaded(status: int) -> bool:
     """Whether ``status`` says that the endpoint is asked too much."""
     return status in _OVERLOADED
+
+
+def refusal(reason: str) -> str | None:
+    """What an endpoint says of a decoding setting that it does not take; ``None``: it says not so.
+
+    Args:
+        reason: of a `Failed`.
+    """
+    return f"refused: {reason}" if _WRONG.match(reason) else None
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status that a client's exception carries; 0 for none."""
+    response = getattr(error, "response", None)
+    found = getattr(error, "status_code", None) or getattr(response, "status_code", None)
+    return found if isinstance(found, int) else 0
 
 
 def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

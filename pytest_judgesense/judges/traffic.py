@@ -157,6 +157,8 @@ class Traffic:
         self.meter: Meter = meter or Unmetered()
         self._spec = spec
         self._most = concurrency
+        self._sharing = sharing
+        self._beside: dict[str, Traffic] = {}
         self._requests = _pace(spec.requests_per_minute, sharing)
         self._tokens = _pace(spec.tokens_per_minute, sharing)
         # How many may be under way: halved when the endpoint is overloaded, and by each answer
@@ -185,6 +187,12 @@ class Traffic:
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""
         self._ended = self._ended or error
+
+    def beside(self, spec: JudgeSpec) -> Traffic:
+        """The calls of another judge on behalf of this one: its own pace, the same limits."""
+        return self._beside.setdefault(
+            spec.name, Traffic(spec, self._most, meter=self.meter, sharing=self._sharing)
+        )
 
     async def call(
         self,

@@ -175,6 +175,8 @@ class OpenAIWire:
         else:  # models that reason take the budget under this name, for thought and answer
             body["max_completion_tokens"] = spec.max_tokens
             body["reasoning_effort"] = spec.reasoning
+        if spec.top_p:
+            body["top_p"] = spec.top_p
         if seed is not None:
             body["seed"] = seed
         if spec.reply_schema is not None:
@@ -235,6 +237,8 @@ class AnthropicWire:
         body["messages"] = [dict(m) for m in messages if m["role"] != "system"]
         if spec.temperature is not None:
             body["temperature"] = spec.temperature
+        if spec.top_p:
+            body["top_p"] = spec.top_p
         if spec.reply_schema is not None:
             # A tool that has to be used: every model of this API knows that way.
             body["tools"] = [{"name": _REPLY, "input_schema": spec.reply_schema}]

@@ -79,11 +79,12 @@ class Cell:
         return sorted(found, key=lambda value: (isinstance(value, str), value))
 
     def both_orders(self, judgments: Iterable[Judgment]) -> list[tuple[Judgment, Judgment]]:
-        """Judgments of one item, template and replicate in the orders ``ab`` and ``ba``."""
-        found: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
+        """Judgments of one item, template, temperature and replicate in both orders."""
+        found: dict[tuple[object, ...], dict[str, Judgment]] = defaultdict(dict)
         for judgment in judgments:
             trial = judgment.trial
-            found[trial.item, trial.template, trial.replicate][trial.order] = judgment
+            at = trial.condition.get("temperature")
+            found[trial.item, trial.template, at, trial.replicate][trial.order] = judgment
         return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
 
 

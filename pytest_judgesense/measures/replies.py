@@ -29,8 +29,9 @@ def reply_estimates(cell: Cell) -> list[Estimate]:
     if paraphrase:
         estimates.append(_agreement(cell))
     repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
-    # Of debates it is measured by prompt as well: see `debate`.
-    if cell.design.kind != "debate" and (paraphrase or repeated):
+    # Of debates it is measured by prompt as well: see `debate`. At several temperatures replicates
+    # are no repetitions of one another.
+    if cell.design.kind not in ("debate", "temperature") and (paraphrase or repeated):
         estimates.append(repeat_flips(cell))
     return [*estimates, _unparsed(cell), _failed(cell)]
 

@@ -225,7 +225,7 @@ def ask_again(
             if not isinstance(answer, LimitReached):
                 answers[trial.id] = answer
     answered = [trial for trial in trials if trial.id in answers]
-    fresh = [judgment_of(suite, judge.name, trial, answers[trial.id]) for trial in answered]
+    fresh = [judgment_of(suite, judge, trial, answers[trial.id]) for trial in answered]
     named = models_named(judge, answers.values(), by_tape).values()
     served = (measurement.served, tuple(sorted(set().union(*named))))
     return compare(measurement.judgments, trials, fresh, judge.slug, suite.name, seed, served)

@@ -24,9 +24,18 @@ from typing import Final, Literal
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import LadderTask, QuarterTask
-from pytest_judgesense.suites.suite import Item, Suite
+from pytest_judgesense.suites.suite import Item, Suite, Template
 
-__all__ = ["LintFinding", "pooled", "some", "verify_chain", "verify_lengths", "verify_suite"]
+__all__ = [
+    "LintFinding",
+    "pooled",
+    "shown_candidates",
+    "some",
+    "verify_chain",
+    "verify_gold",
+    "verify_lengths",
+    "verify_suite",
+]
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _MOST_LONGER: Final = 1.1
@@ -211,23 +220,59 @@ def pooled(suite: Suite, ladder: Suite) -> tuple[Item, ...]:
     return (*suite.items, *(replace(item, shared_with=ladder.base) for item in steps))
 
 
+def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
+    """The placeholders by which ``template`` shows what is judged."""
+    if template.single:
+        return frozenset({"answer"})
+    return frozenset({"a", "b"} if suite.space.pairwise else ())
+
+
+def verify_gold(suite: Suite) -> None:
+    """Nothing, if every item of a temperature suite has its label; other kinds may lack them.
+
+    Raises:
+        SuiteError: an item has none; where a judge is to give it, with the command for that.
+    """
+    if suite.kind != "temperature":
+        return
+    for item in suite.items:
+        if item.label is None:
+            gold = str(item.condition["gold"])
+            name = gold.removeprefix("judge:") if gold != "human" else "NAME"
+            raise SuiteError(
+                f"item {item.id} of suite {suite.name} has no label",
+                found=f"gold = {gold!r}, and no label",
+                expected="the better answer, 1, 2 or tie: agreement is counted against it",
+                remedy=f"write it by hand, or have a judge give it: judgesense label {suite.path} "
+                f"--judge-name {name} --judge-mode record -o FILE",
+            )
+
+
 def _verify_candidates(suite: Suite) -> None:
-    required = {"a", "b"} if suite.space.pairwise else set()
     for template in suite.templates:
-        hidden = sorted(required - placeholders(template.text))
+        required, asked = shown_candidates(suite, template), placeholders(template.text)
+        hidden = sorted(required - asked)
         if hidden:
             raise SuiteError(
-                f"template {template.id} of suite {suite.name} does not show both candidates",
+                f"template {template.id} of suite {suite.name} does not show "
+                + ("the candidate" if template.single else "both candidates"),
                 found="no {{" + "}}, no {{".join(hidden) + "}}",
-                expected="{{a}} and {{b}}",
+                expected="{{" + "}} and {{".join(sorted(required)) + "}}",
+                remedy=f"mend the template in {suite.path}",
+            )
+        if template.judge_type == "reference" and "reference" not in asked:
+            raise SuiteError(
+                f"template {template.id} of suite {suite.name} does not show the reference",
+                found="no {{reference}}",
+                expected='{{reference}}, or judge_type = "pairwise"',
                 remedy=f"mend the template in {suite.path}",
             )
 
 
 def _verify_fields(suite: Suite) -> None:
     for item in suite.items:
-        given = set(item.fields) | ({"a", "b"} if item.contents else set())
         for template in suite.templates:
+            given = {*item.fields, *shown_candidates(suite, template)}
             missing = sorted(placeholders(template.text) - given)
             if missing:
                 raise SuiteError(

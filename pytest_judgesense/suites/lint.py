@@ -37,6 +37,7 @@ from pytest_judgesense.suites.wordings import polarity, template_labels
 __all__ = ["lint_items"]
 
 _MARGIN: Final = 0.15
+_ENOUGH: Final = 10
 
 
 _Found: TypeAlias = Iterator[LintFinding]
@@ -54,8 +55,11 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     templates = {template.id: template for template in suite.templates}
     shown: dict[tuple[str, Order], dict[str, str]] = {}
     for trial in plan_trials(suite):
-        texts = items[trial.item].texts(trial.order)
-        prompt = fill(templates[trial.template].text, texts)
+        item, template = items[trial.item], templates[trial.template]
+        texts = item.texts(trial.order)
+        if template.single:
+            texts["answer"] = "\n".join(item.contents)
+        prompt = fill(template.text, texts)
         shown.setdefault((trial.item, trial.order), {})[trial.template] = prompt
     return shown
 
@@ -271,6 +275,54 @@ def prefix_chain(suite: Suite) -> _Found:
         )
 
 
+def temperature_design(suite: Suite) -> _Found:
+    """A grid of temperatures on which what a temperature does cannot be seen."""
+    if suite.kind != "temperature":
+        return
+    for few, what, remedy in (
+        (len(suite.temperatures) < 2, "one temperature", "add temperatures to [design]"),
+        (suite.replicates < 2, "one replicate", "set replicates in [design]: 2 or more"),
+    ):
+        if few:
+            yield LintFinding(
+                "warning",
+                "temperature-design",
+                f"suite {suite.name}",
+                "what the temperature does cannot be measured",
+                what,
+                "two or more temperatures, each asked twice or more",
+                remedy,
+            )
+    given = Counter(str(item.condition["gold"]) for item in suite.items)
+    if judged := {gold: n for gold, n in given.items() if gold != "human"}:
+        yield LintFinding(
+            "warning",
+            "gold",
+            f"suite {suite.name}",
+            "labels were given by a judge",
+            ", ".join(f"{n} of {len(suite.items)} by {gold}" for gold, n in judged.items()),
+            "labels that people gave",
+            "read agreement with them as agreement with that judge",
+        )
+    decided = [item for item in suite.items if item.label in ("1", "2")]
+    lengths = [[len(text.split()) for text in item.contents] for item in decided]
+    longer = sum(
+        (a > b) == (item.label == "1")
+        for item, (a, b) in zip(decided, lengths, strict=True)
+        if a != b
+    )
+    if len(decided) >= _ENOUGH and abs(longer / len(decided) - 0.5) > _MARGIN:
+        yield LintFinding(
+            "warning",
+            "length-habit",
+            f"suite {suite.name}",
+            "length tells which answer is better",
+            f"the longer one is in {longer} of {len(decided)} items",
+            "the longer answer is the better one about as often as not",
+            "even the texts out: a judge that prefers length would seem to know",
+        )
+
+
 RULES: Final[tuple[Callable[[Suite], _Found], ...]] = (
     duplicates,
     identical_sides,
@@ -280,4 +332,5 @@ RULES: Final[tuple[Callable[[Suite], _Found], ...]] = (
     template_labels,
     label_visible,
     prefix_chain,
+    temperature_design,
 )

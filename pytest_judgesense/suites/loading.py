@@ -16,10 +16,17 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.suites.consistency import pooled, verify_chain, verify_lengths, verify_suite
+from pytest_judgesense.suites.consistency import (
+    pooled,
+    verify_chain,
+    verify_gold,
+    verify_lengths,
+    verify_suite,
+)
 from pytest_judgesense.suites.schema import (
     ContentItem,
     DebateLine,
+    GradedItem,
     LadderTask,
     PairItem,
     PresetForm,
@@ -31,34 +38,44 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import (
     content_item,
     debate_item,
+    graded_item,
     ladder_items,
     pair_item,
     quarter_items,
 )
 from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
 
-__all__ = ["load_suite", "presets_of"]
+__all__ = ["load_suite", "presets_of", "stimuli_of"]
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
 
-def load_suite(path: Path, preset: str | None = None) -> Suite:
+def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) -> Suite:
     """The suite of a ``*.suite.toml`` file.
 
     Args:
         path: the suite file.
         preset: name of one of its presets; ``None`` for the design as it stands.
+        labelled: whether every item of a temperature suite must have its label.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
         UsageError: there is no such preset.
     """
-    return _load(path.resolve(), preset)
+    suite = _load(path.resolve(), preset)
+    if labelled:
+        verify_gold(suite)
+    return suite
 
 
 def presets_of(path: Path) -> tuple[str, ...]:
     """Names of the presets that a suite file declares."""
     return tuple(_read_form(path)[0].presets)
+
+
+def stimuli_of(path: Path) -> Path:
+    """The JSON Lines file that a suite file names."""
+    return path.parent / _read_form(path)[0].stimuli.file
 
 
 @lru_cache(maxsize=64)
@@ -86,7 +103,7 @@ def _load(path: Path, preset: str | None) -> Suite:
         system=form.system,
         templates=templates,
         items=items,
-        pairs=_pairs(chosen.pairs if chosen.pairs is not None else form.design.pairs),
+        pairs=_pairs(form, chosen),
         orders=(chosen.orders or form.design.orders) if form.space.pairwise else "ab",
         replicates=chosen.replicates or form.design.replicates,
         checks=_checks(path, form, preset, text),
@@ -98,6 +115,9 @@ def _load(path: Path, preset: str | None) -> Suite:
         ddof=int(form.design.variance == "n - 1"),
         weights=_weights(form),
         effect_threshold=form.design.effect_threshold,
+        temperatures=tuple(sorted(chosen.temperatures or form.design.temperatures or ())),
+        seed=form.design.seeds,
+        top_p=form.design.top_p,
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
@@ -198,7 +218,7 @@ def _parse(
 def _items(
     path: Path, form: SuiteForm, rows: list[tuple[int, Any]], chosen: PresetForm
 ) -> tuple[tuple[LadderTask | QuarterTask, ...], tuple[Item, ...]]:
-    rows = rows[: chosen.items] if chosen.items is not None else rows
+    rows = rows[: chosen.items or form.design.items or len(rows)]
     if form.kind in ("ladder", "criterion"):
         file, stimuli = str(path.parent / form.stimuli.file), form.stimuli
         if stimuli.steps == "quarter":
@@ -212,6 +232,8 @@ def _items(
         debates = _parse(path, form, rows, DebateLine)
         ids = {debate.id for debate in debates}
         return (), tuple(debate_item(debate, ids) for debate in debates)
+    if form.kind == "temperature":
+        return (), tuple(graded_item(line) for line in _parse(path, form, rows, GradedItem))
     if form.space.pairwise:
         return (), tuple(pair_item(line) for line in _parse(path, form, rows, PairItem))
     lines = _parse(path, form, rows, ContentItem)
@@ -249,13 +271,18 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
             template.polarity,
             template.arm,
             template.shared_with,
+            template.judge_type,
+            template.prompt_style,
         )
         for template in form.templates
         if template.id in wanted
     )
 
 
-def _pairs(pairs: Any) -> str | tuple[tuple[str, str], ...]:
+def _pairs(form: SuiteForm, chosen: PresetForm) -> str | tuple[tuple[str, str], ...]:
+    if form.kind == "temperature":
+        return ()  # its templates ask in different ways on purpose
+    pairs = chosen.pairs if chosen.pairs is not None else form.design.pairs
     return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
 
 
@@ -332,10 +359,18 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     asked = form.model_dump(mode="json", exclude=aside)
     asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
+    # What only temperature suites have is left out of the digests of the others.
+    asked["templates"] = [_without(own, "judge_type", "prompt_style") for own in asked["templates"]]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
-    chosen = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
+    dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
+    chosen = dumped and _without(dumped, "temperatures")
     text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)
     return _sha(text)
+
+
+def _without(table: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """``table`` without those of ``names`` that are not set."""
+    return {k: value for k, value in table.items() if k not in names or value is not None}
 
 
 def _sha(text: str) -> str:

@@ -1,4 +1,4 @@
-"""From a suite to its trials: items x templates x orders x replicates. Pure."""
+"""From a suite to its trials: items x templates x orders x temperatures x replicates. Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ __all__ = ["plan_trials", "recording_of", "template_pairs", "trial_order"]
 
 
 def plan_trials(suite: Suite) -> list[Trial]:
-    """All trials of ``suite``, in the order item, template, presentation order, replicate."""
+    """All trials of ``suite``: by item, template, presentation order, temperature, replicate."""
     return [
-        _trial(suite, item, template, order, replicate)
+        _trial(suite, item, template, order, temperature, replicate)
         for index, item in enumerate(suite.items)
         for template in suite.templates
-        for order in _orders(suite, index)
+        for order in _orders(suite, template, index)
+        for temperature in suite.temperatures or (None,)
         for replicate in range(1, suite.replicates + 1)
     ]
 
 
-def _orders(suite: Suite, index: int) -> tuple[Order, ...]:
+def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
+    if template.single:
+        return ("ab",)  # candidates that are shown one by one have no order
     if suite.orders == "both":
         return ("ab", "ba")
     if suite.orders == "balanced":
@@ -30,14 +33,27 @@ def _orders(suite: Suite, index: int) -> tuple[Order, ...]:
     return ("ab",)
 
 
-def _trial(suite: Suite, item: Item, template: Template, order: Order, replicate: int) -> Trial:
+def _trial(
+    suite: Suite,
+    item: Item,
+    template: Template,
+    order: Order,
+    temperature: float | None,
+    replicate: int,
+) -> Trial:
     condition = dict(item.condition)
+    place = f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}"
+    if template.judge_type is not None and template.prompt_style is not None:
+        condition |= {"judge_type": template.judge_type, "prompt_style": template.prompt_style}
+    if temperature is not None:
+        condition["temperature"] = temperature
+        place += f"/t{temperature:g}"
     if template.arm is not None:
         condition["arm"] = template.arm
     if template.polarity == "inverted" or template.id in item.inverted:
         condition["polarity"] = "inverted"
     return Trial(
-        id=f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}/r{replicate}",
+        id=f"{place}/r{replicate}",
         suite=suite.name,
         item=item.id,
         cluster=item.cluster,

@@ -14,6 +14,7 @@ __all__ = [
     "ContentItem",
     "DebateLine",
     "EquivalenceForm",
+    "GradedItem",
     "LadderTask",
     "PairItem",
     "PresetForm",
@@ -25,7 +26,9 @@ __all__ = [
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 Orders = Literal["both", "ab", "balanced"]
 Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
-Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate"]
+Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"]
+JudgeType = Literal["pairwise", "single", "reference"]
+Temperatures = list[Annotated[float, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 # The speeches of a debate, in their order.
 SPEECHES: Final = tuple(
@@ -74,6 +77,8 @@ class TemplateForm(_Form):
     text: str = Field(min_length=1)
     polarity: Literal["normal", "inverted"] = "normal"
     arm: Literal["baseline", "strict"] | None = None
+    judge_type: JudgeType | None = None
+    prompt_style: Slug | None = None
     default: bool = True
     shared_with: Slug | None = None
 
@@ -100,8 +105,10 @@ class DesignForm(_Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
-    ``weights`` how debates are counted, ``effect_threshold`` from which temperature on a
-    temperature suite calls it high; ``None``: not set.
+    ``weights`` how debates are counted; ``None``: not set. ``temperatures`` are those of a
+    temperature suite, ``seeds`` the request seed of the first replicate (later ones count up),
+    ``top_p`` what goes with them, ``effect_threshold`` from which temperature on it is high, and
+    ``items`` how many items are used, from the first.
     """
 
     pairs: Pairs = "ring"
@@ -112,6 +119,10 @@ class DesignForm(_Form):
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
     effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    temperatures: Temperatures | None = Field(default=None, min_length=1)
+    seeds: int | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    items: int | None = Field(default=None, ge=1)
 
 
 class PresetForm(_Form):
@@ -126,6 +137,7 @@ class PresetForm(_Form):
     pairs: Pairs | None = None
     orders: Orders | None = None
     replicates: int | None = Field(default=None, ge=1)
+    temperatures: Temperatures | None = Field(default=None, min_length=1)
     templates: Literal["all"] | list[Slug] | None = None
     pooled_with: str | None = None
     checks: dict[str, Any] | None = None
@@ -168,6 +180,7 @@ class SuiteForm(_Form):
         if self.kind == "criterion" and arms != {"baseline", "strict"}:
             msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
             raise ValueError(msg)
+        self._verify_temperatures()
         if self.kind == "debate":
             if self.space.pairwise or self.space.labels != ["PRO", "CON"]:
                 msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
@@ -181,6 +194,29 @@ class SuiteForm(_Form):
                 msg = f"equivalence names two templates of the suite, each pair once: {entry.pair}"
                 raise ValueError(msg)
         return self
+
+    def _verify_temperatures(self) -> None:
+        """What a temperature suite has, and no other suite."""
+        given = [t for t in self.templates if t.judge_type or t.prompt_style]
+        chosen = [self.design.temperatures, *(p.temperatures for p in self.presets.values())]
+        if self.kind != "temperature":
+            if given or any(chosen):
+                msg = "judge_type, prompt_style and temperatures belong to a temperature suite"
+                raise ValueError(msg)
+            return
+        if not self.space.tie or self.space.abstain:
+            msg = "a temperature suite permits a tie and no abstention: [space] tie = true"
+            raise ValueError(msg)
+        if not self.design.temperatures or self.design.temperature is not None:
+            msg = "a temperature suite has [design] temperatures = [...], and no temperature"
+            raise ValueError(msg)
+        if any(len(set(grid)) < len(grid) for grid in chosen if grid):
+            msg = "every temperature stands once"
+            raise ValueError(msg)
+        prompts = [(t.judge_type, t.prompt_style) for t in self.templates]
+        if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
+            msg = "each template has a judge_type and a prompt_style, both together once"
+            raise ValueError(msg)
 
 
 class ContentItem(BaseModel):
@@ -214,6 +250,18 @@ class PairItem(_Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
+
+
+class GradedItem(PairItem):
+    """A line of a temperature suite: a pair, an answer known to be right, and whose the label is.
+
+    ``gold`` is ``human``, or ``judge:NAME`` where a reference judge has given the label.
+    ``elements`` are what a full answer states: the judge reads them below the task.
+    """
+
+    reference: str | None = None
+    gold: Annotated[str, StringConstraints(pattern=r"^(human|judge:.+)$")] = "human"
+    elements: list[str] = []
 
 
 class _Speech(BaseModel):

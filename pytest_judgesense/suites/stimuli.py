@@ -14,7 +14,7 @@ Debates (JudgeBench): the judge is shown the resolution and the speeches, never 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
@@ -22,6 +22,7 @@ from pytest_judgesense.judgment import Condition
 from pytest_judgesense.suites.schema import (
     ContentItem,
     DebateLine,
+    GradedItem,
     LadderTask,
     PairItem,
     QuarterTask,
@@ -32,6 +33,7 @@ __all__ = [
     "content_item",
     "debate_cluster",
     "debate_item",
+    "graded_item",
     "ladder_items",
     "pair_item",
     "quarter_items",
@@ -61,6 +63,21 @@ def pair_item(line: PairItem) -> Item:
         contents=line.texts,
         label=line.label,
         condition={"category": line.category} if line.category else {},
+    )
+
+
+def graded_item(line: GradedItem) -> Item:
+    """The item of a line with two candidates and, perhaps, a reference answer."""
+    fields = dict(line.fields) | {"task": _request(line.task, line.elements)}
+    if line.reference is not None:
+        fields["reference"] = line.reference
+    return Item(
+        id=line.id,
+        cluster=line.cluster or line.id,
+        fields=fields,
+        contents=line.texts,
+        label=line.label,
+        condition={"gold": line.gold},
     )
 
 
@@ -107,7 +124,9 @@ def task_with_elements(task: LadderTask) -> str:
     return _request(task.task, task.elements)
 
 
-def _request(task: str, elements: Iterable[str]) -> str:
+def _request(task: str, elements: Sequence[str]) -> str:
+    if not elements:
+        return task
     listed = "\n".join(f"{i}. {element}" for i, element in enumerate(elements, start=1))
     return f"{task}\nRequired elements:\n{listed}"
 

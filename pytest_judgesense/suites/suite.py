@@ -28,6 +28,10 @@ class Template:
         arm: ``baseline`` or ``strict`` in suites that compare criteria, otherwise ``None``.
         shared_with: name of a suite that asks the same items the same prompt: its trials are
             these trials, asked and recorded once, and serve both.
+        judge_type: of temperature suites: ``pairwise`` shows both candidates, ``reference`` a right
+            answer as well, ``single`` one candidate a call, to be graded; otherwise ``None``.
+        prompt_style: of temperature suites: ``direct`` (a verdict alone), ``reasoned`` (a reason
+            first), or another name; otherwise ``None``.
     """
 
     id: str
@@ -35,6 +39,13 @@ class Template:
     polarity: Literal["normal", "inverted"] = "normal"
     arm: Literal["baseline", "strict"] | None = None
     shared_with: str | None = None
+    judge_type: Literal["pairwise", "single", "reference"] | None = None
+    prompt_style: str | None = None
+
+    @property
+    def single(self) -> bool:
+        """Whether a call shows one candidate, so that a trial takes a call for each."""
+        return self.judge_type == "single"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +73,17 @@ class Item:
     shared_with: str | None = None
     inverted: tuple[str, ...] = ()
 
-    def texts(self, order: Order) -> dict[str, str]:
-        """What placeholders stand for when the contents are presented in ``order``."""
+    def texts(self, order: Order, content: str | None = None) -> dict[str, str]:
+        """What placeholders stand for when the contents are presented in ``order``.
+
+        Args:
+            order: ``ab`` shows content 1 in slot A.
+            content: shows this content alone, ``1`` or ``2``, as ``answer``.
+        """
         if not self.contents:
             return dict(self.fields)
+        if content is not None:
+            return {**self.fields, "answer": self.contents[content == "2"]}
         first, second = self.contents if order == "ab" else self.contents[::-1]
         return {**self.fields, "a": first, "b": second}
 
@@ -108,7 +126,7 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion`` or ``debate``.
+        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``, ``temperature``.
         path: the suite file.
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
@@ -120,6 +138,9 @@ class Suite:
         ddof: what a debate suite takes off n in a variance.
         weights: what a debate suite weighs in the instability of a judge; see `Design`.
         effect_threshold: from which temperature on a temperature suite calls it high.
+        temperatures: at which a temperature suite asks every question; empty for other kinds.
+        seed: request seed of the first replicate; ``None`` leaves that to the judge.
+        top_p: likewise the share of the probability that a reply is drawn from.
     """
 
     name: str
@@ -144,6 +165,9 @@ class Suite:
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
     effect_threshold: float | None = None
+    temperatures: tuple[float, ...] = ()
+    seed: int | None = None
+    top_p: float | None = None
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:

@@ -94,10 +94,14 @@ def _wordings(suite: Suite) -> Iterator[tuple[Template, Item | None, str]]:
 
     What all templates show is what is judged, and is left out.
     """
-    judged = frozenset.intersection(*(placeholders(t.text) for t in suite.templates))
-    if len(suite.templates) == 1:
-        judged = placeholders(suite.templates[0].text)
-    for template in suite.templates:
+    # What asks for a grade of one candidate has labels of its own.
+    asking = [template for template in suite.templates if not template.single]
+    if not asking:
+        return
+    judged = frozenset.intersection(*(placeholders(t.text) for t in asking))
+    if len(asking) == 1:
+        judged = placeholders(asking[0].text)
+    for template in asking:
         own = fill(template.text, dict.fromkeys(placeholders(template.text), " "))
         if own.strip():
             yield template, None, own

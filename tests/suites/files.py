@@ -110,3 +110,48 @@ def write_suite(folder: Path, toml: str, rows: Iterable[Any]) -> Path:
     path = folder / "tiny.suite.toml"
     path.write_text(toml, encoding="utf-8")
     return path
+
+
+GRID = """
+schema = "judgesense/suite/1"
+name = "grid"
+kind = "temperature"
+[space]
+labels = ["A", "B"]
+pairwise = true
+tie = true
+names = { tie = ["C"] }
+[stimuli]
+file = "items.jsonl"
+[design]
+orders = "balanced"
+temperatures = [2.0, 0.01]
+replicates = 2
+seeds = 5
+top_p = 0.95
+max_tokens = 2048
+[[templates]]
+id = "pair"
+judge_type = "pairwise"
+prompt_style = "direct"
+text = '{{task}} <answer_a>{{a}}</answer_a> <answer_b>{{b}}</answer_b> A, B or C (a tie)?'
+[[templates]]
+id = "grade"
+judge_type = "single"
+prompt_style = "direct"
+text = '{{task}} <answer>{{answer}}</answer> From 1 to 10?'
+[[templates]]
+id = "guided"
+judge_type = "reference"
+prompt_style = "reasoned"
+text = '{{task}} ({{reference}}) {{a}} or {{b}}: A, B or C, a tie?'
+[presets.one]
+temperatures = [1.5]
+"""
+
+GRADED: list[dict[str, Any]] = [
+    {"id": "g1", "task": "2 + 2?", "reference": "Four.", "texts": ["It is 4.", "It is 5."],
+     "label": "1"},
+    {"id": "g2", "task": "3 + 3?", "reference": "Six.", "texts": ["That is 7.", "That is 6."],
+     "label": "2", "gold": "judge:oracle"},
+]  # fmt: skip

@@ -24,8 +24,11 @@ NAMES = [
     "ladder-fine",
     "preference",
     "relevance",
+    "temperature",
     "vacuum",
 ]
+# A call for each temperature and replicate makes it the largest recording: one profile has it.
+CLEAN_ALONE = ["temperature"]
 
 
 def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> None:
@@ -45,6 +48,9 @@ def test_every_profile_of_the_embedded_judge_has_a_recording_of_every_suite(
     name: str, profile: str
 ) -> None:
     found = builtin_cassette(Path(profile) / f"{name}.jsonl")
+    if name in CLEAN_ALONE and profile != "clean":
+        assert found is None
+        return
     assert found is not None
     assert found.is_file()
 

@@ -16,7 +16,8 @@ Decision model, from the evidence of `evidence` to the logits of the labels:
 the candidates): a reworded instruction shifts the same stimulus a little. The answer is drawn
 from softmax(logits / T); T = 0 takes the largest. Then lapses and format errors.
 
-Debates are scored by side and category instead: see `debate`.
+Debates are scored by side and category instead: see `debate`. Answers to a question, with a reply
+in JSON, are judged by `grading`.
 
 Every draw is seeded by the prompt and the request's seed: equal requests get equal replies.
 """
@@ -45,6 +46,16 @@ from pytest_judgesense.judges.embedded.evidence import (
     coverage,
     surface,
     unsupported,
+)
+from pytest_judgesense.judges.embedded.grading import (
+    REASONED_GAIN,
+    SUPPORT_SCALE,
+    form_asked_for,
+    malformed,
+    malformed_rate,
+    mended,
+    support,
+    written,
 )
 from pytest_judgesense.judges.embedded.reading import Reading, read_prompt
 from pytest_judgesense.judgment import TIE
@@ -75,6 +86,7 @@ class Observer:
         wording_sensitivity: standard deviation of the shift by the wording (w).
         lapse_rate: probability of a uniformly random label.
         format_error_rate: probability of a reply that states no verdict.
+        heat: what the square of the temperature adds to that, where a reply in JSON is asked for.
         style: how it writes a label; ``{}`` stands for the label.
     """
 
@@ -87,6 +99,7 @@ class Observer:
     wording_sensitivity: float = 0.0
     lapse_rate: float = 0.0
     format_error_rate: float = 0.0
+    heat: float = 0.0
     style: str = "{}"
 
     def reply(self, prompt: str, *, temperature: float = 0.0, seed: int = 0) -> str:
@@ -95,8 +108,14 @@ class Observer:
         draw = random.Random(_digest(f"{seed}\n{prompt}"))
         if wanted := speech_wanted(prompt):
             return speech(reading.context, wanted, draw)
+        if (mended_reply := mended(prompt, reading.context)) is not None:
+            return mended_reply
         if "transcript" in reading.context:
             return self._judge_debate(reading, temperature, draw)
+        if form := form_asked_for(reading.instruction, reading.context):
+            # Replies at two temperatures are as independent as those at one.
+            draw = random.Random(_digest(f"{seed}\n{temperature!r}\n{prompt}"))
+            return self._judge_answers(reading, form, temperature, draw)
         logits = self.logits(reading)
         if not logits:
             return "I cannot find anything to judge in this prompt."
@@ -121,6 +140,41 @@ class Observer:
             return malformed_judgment(value, draw)
         return self.style.format(json.dumps(value, separators=(",", ":")))
 
+    def _judge_answers(
+        self, reading: Reading, form: tuple[str, bool], temperature: float, draw: random.Random
+    ) -> str:
+        key, reasoned = form
+        logits, reason = self.answer_logits(reading, reasoned=reasoned)
+        if not logits:
+            return "I cannot find anything to judge in this prompt."
+        said = _choose(logits, temperature, draw)
+        if draw.random() < self.lapse_rate:
+            said = draw.choice(list(logits))
+        called = "C" if said == TIE and '"C"' in reading.instruction else said
+        told = reason if reasoned else None
+        rate = malformed_rate(self.format_error_rate, self.heat, temperature, reasoned=reasoned)
+        if draw.random() < rate:
+            return malformed(key, called, told, draw)
+        return self.style.format(written(key, called, told))
+
+    def answer_logits(self, reading: Reading, *, reasoned: bool) -> tuple[dict[str, float], str]:
+        """The logits of a prompt about answers to a question, and a reason in a few words."""
+        gain = self.sensitivity * (REASONED_GAIN if reasoned else 1.0)
+        elements = _elements(reading)
+        if reading.candidates is None:
+            answer = reading.context.get("answer", "")
+            share = support(answer, elements, reading.context)
+            latent = 1 + 9 * share + self._wording(reading.instruction, answer)
+            logits = {str(k): -gain * (k - latent) ** 2 for k in range(1, 11)}
+            return logits, f"Support {share:.2f}."
+        a, b = reading.candidates
+        q_a, q_b = (support(text, elements, reading.context) for text in (a, b))
+        x = gain * SUPPORT_SCALE * (q_a - q_b) + self._leaning(reading, a, b)
+        logits = {"A": x, "B": -x}
+        if reading.tie:
+            logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
+        return logits, f"Support {q_a:.2f} and {q_b:.2f}."
+
     def logits(self, reading: Reading) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""
         if reading.candidates is not None:
@@ -136,18 +190,21 @@ class Observer:
         else:
             wanted = content_stems(" ".join(reading.context.values()))
             evidence = len(wanted & content_stems(a)) - len(wanted & content_stems(b))
-        shift = self._wording(reading.instruction, *sorted((a, b)))
-        x = (
-            self.sensitivity * evidence
-            + self.slot_bias
-            + self.surface_preference * (surface(a) - surface(b))
-            # The shift favours a content, not a slot: it survives an exchange of the order.
-            + (shift if a <= b else -shift)
-        )
+        x = self.sensitivity * evidence + self._leaning(reading, a, b)
         logits = {"A": x, "B": -x}
         if reading.tie:
             logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
         return logits
+
+    def _leaning(self, reading: Reading, a: str, b: str) -> float:
+        """What speaks for slot A beside the evidence."""
+        shift = self._wording(reading.instruction, *sorted((a, b)))
+        return (
+            self.slot_bias
+            + self.surface_preference * (surface(a) - surface(b))
+            # The shift favours a content, not a slot: it survives an exchange of the order.
+            + (shift if a <= b else -shift)
+        )
 
     def _verify(self, reading: Reading) -> dict[str, float]:
         statement = reading.context.get("statement", "")
@@ -190,7 +247,7 @@ def _choose(logits: dict[str, float], temperature: float, draw: random.Random) -
 PROFILES: Final = {
     observer.name: observer
     for observer in (
-        Observer("clean", sensitivity=3.0, tie_criterion=1.5, strict_shift=0.5),
+        Observer("clean", sensitivity=3.0, tie_criterion=1.5, strict_shift=0.5, heat=0.004),
         Observer(
             "mixed",
             sensitivity=1.2,
@@ -200,6 +257,7 @@ PROFILES: Final = {
             surface_preference=1.5,
             wording_sensitivity=0.2,
             lapse_rate=0.02,
+            heat=0.008,
             style="Answer: {}",
         ),
         Observer(
@@ -210,6 +268,7 @@ PROFILES: Final = {
             slot_bias=1.6,
             surface_preference=0.3,
             wording_sensitivity=0.1,
+            heat=0.006,
             style="**{}**",
         ),
         Observer(
@@ -222,6 +281,7 @@ PROFILES: Final = {
             wording_sensitivity=0.9,
             lapse_rate=0.1,
             format_error_rate=0.05,
+            heat=0.012,
             style="My verdict: {}.",
         ),
     )

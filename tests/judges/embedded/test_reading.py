@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.judges.embedded.grading import form_asked_for
 from pytest_judgesense.judges.embedded.reading import read_prompt
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.suites.builtin import builtin_suites
@@ -131,10 +132,22 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
     suite = load_suite(builtin_suites()[name], preset)
     for item in suite.items:
         for template in suite.templates:
-            messages = render_messages(suite, item, template, "ab")
+            alone = "1" if template.single else None
+            messages = render_messages(suite, item, template, "ab", content=alone)
             reading = read_prompt("\n\n".join(m["content"] for m in messages))
             if suite.kind == "debate":
                 assert dict(reading.context) == dict(item.fields)
+                continue
+            if suite.kind == "temperature":
+                key = "score" if template.single else "verdict"
+                reasoned = template.prompt_style == "reasoned"
+                assert form_asked_for(reading.instruction, reading.context) == (key, reasoned)
+                assert reading.candidates == (None if template.single else item.contents)
+                assert reading.tie is not template.single
+                assert reading.strict is False
+                shown = {"answer"} if template.single else set()
+                shown |= {"reference"} if template.judge_type == "reference" else set()
+                assert set(reading.context) == {"question", *shown}
                 continue
             assert reading.labels == suite.space.labels
             assert reading.tie is suite.space.tie

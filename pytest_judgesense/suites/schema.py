@@ -200,8 +200,9 @@ class SuiteForm(_Form):
         given = [t for t in self.templates if t.judge_type or t.prompt_style]
         chosen = [self.design.temperatures, *(p.temperatures for p in self.presets.values())]
         if self.kind != "temperature":
-            if given or any(chosen):
-                msg = "judge_type, prompt_style and temperatures belong to a temperature suite"
+            if given or any(chosen) or self.design.effect_threshold:
+                msg = "judge_type, prompt_style, temperatures and effect_threshold belong to a "
+                msg += "temperature suite"
                 raise ValueError(msg)
             return
         if not self.space.tie or self.space.abstain:

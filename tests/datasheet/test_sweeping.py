@@ -51,7 +51,7 @@ def test_a_sweep_fits_the_terminal_and_shows_the_table_by_temperature() -> None:
     text = "\n".join(lines)
     for temperature in ("0.01", "0.5", "1.5", "3"):
         assert f"    temperature {temperature} " in text
-        assert f"agreement of a vote of k at {temperature}:" in text
+        assert f"agreement of a vote of k at temperature {temperature}:" in text
     assert "correlation of the means of temperatures: temperature and agreement -" in text
     assert "effect of >= 1.5 on agreement, paired: -" in text
     assert " ".join(text.split()).count("pip install 'pytest-judgesense[causal]'") == 1

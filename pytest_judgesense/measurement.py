@@ -19,9 +19,8 @@ from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.recordings import models_of
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.checks.ranking import recommendations
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
-from pytest_judgesense.datasheet.standing import wording_analyses
+from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import (
@@ -46,7 +45,6 @@ from pytest_judgesense.judgment import (
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
-from pytest_judgesense.measures.temperature_tables import temperature_analyses
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
@@ -129,11 +127,7 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=(
-                *wording_analyses(self.cell, self.estimates, self.suite.reviews),
-                *temperature_analyses(self.cell, self.estimates),
-                *recommendations(self.suite.checks, self.suite.name, self.estimates),
-            ),
+            analyses=analyses_of(self.cell, self.estimates, self.suite),
             material=material_of(self.cell),
         )
 

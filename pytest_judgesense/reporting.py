@@ -19,13 +19,12 @@ from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.datasheet.standing import wording_analyses
+from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judgment import TIE, Design, Judgment
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
-from pytest_judgesense.measures.temperature_tables import temperature_analyses
 from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
 
@@ -165,7 +164,7 @@ def _part(cell: Cell) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=(*wording_analyses(cell, estimates), *temperature_analyses(cell, estimates)),
+        analyses=analyses_of(cell, estimates),
         material=material_of(cell),
     )
 

@@ -124,7 +124,14 @@ class Outcome:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings of all findings."""
-        return tuple(finding.warning for finding in self.findings if finding.warning)
+        several = len(self.findings) > 1
+        return tuple(
+            f"at temperature {finding.estimate.condition['temperature']:g}: {finding.warning}"
+            if several and "temperature" in finding.estimate.condition
+            else finding.warning
+            for finding in self.findings
+            if finding.warning
+        )
 
 
 def judge_check(

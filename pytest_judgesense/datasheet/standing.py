@@ -24,18 +24,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
+from pytest_judgesense.checks.ranking import recommendations
 from pytest_judgesense.datasheet.sweeping import sweep_lines
 from pytest_judgesense.judgment import Failed, Unparsed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import find_estimate
+from pytest_judgesense.measures.temperature_tables import temperature_analyses
 from pytest_judgesense.measures.wording import meaning, paraphrase_pairs
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.estimate import Estimate
-from pytest_judgesense.suites.suite import Review, template_pairs
+from pytest_judgesense.suites.suite import Review, Suite, template_pairs
 
 __all__ = [
     "LEADERBOARD",
     "Analysis",
+    "analyses_of",
     "analysis_lines",
     "leaderboards",
     "setting_notices",
@@ -64,6 +67,17 @@ def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
     if kappa < _HIGH_KAPPA:
         return "moderate", f"kappa {kappa:.3f} is below {_HIGH_KAPPA:g}"
     return "high", None
+
+
+def analyses_of(
+    cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
+) -> tuple[Analysis, ...]:
+    """All tables of a cell, of whatever kind; ``suite``: where it is known, not only its log."""
+    return (
+        *wording_analyses(cell, estimates, suite.reviews if suite else ()),
+        *temperature_analyses(cell, estimates),
+        *recommendations(suite.checks if suite else (), cell.suite, estimates),
+    )
 
 
 def wording_analyses(

@@ -72,10 +72,10 @@ def _majority(rows: _Rows) -> Iterator[str]:
     for row in rows:
         if row["agreement"] is not None:
             calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
-            told = f"{row['k']} {numbers.rate(row['agreement'])} ({calls})"
+            told = f"k {row['k']} {numbers.rate(row['agreement'])} ({calls})"
             of.setdefault(row["temperature"], []).append(told)
     for temperature, votes in of.items():
-        yield f"agreement of a vote of k at {temperature:g}: {', '.join(votes)}"
+        yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
 
 
 def _correlations(rows: _Rows) -> Iterator[str]:

@@ -176,8 +176,10 @@ def _part_lines(part: SuiteSheet, provenance: list[str]) -> Iterator[str]:
     composite = []
     # What is estimated at every temperature stands in tables; a check of all is no row's own.
     swept = any(analysis["analysis"] == "temperature_table" for analysis in part.analyses)
+    varied = {e.measure for e in part.estimates if swept and "temperature" in e.condition}
     for line in part.checks:
-        if isinstance(line.bar, float) and not (swept and "temperature" not in line.condition):
+        of_all = line.measure in varied and "temperature" not in line.condition
+        if isinstance(line.bar, float) and not of_all:
             gated.setdefault((line.measure, _key(line.condition)), []).append(line)
         else:
             composite.append(line)

@@ -114,10 +114,10 @@ def _load(path: Path, preset: str | None) -> Suite:
         max_tokens=form.design.max_tokens,
         ddof=int(form.design.variance == "n - 1"),
         weights=_weights(form),
+        effect_threshold=form.design.effect_threshold,
         temperatures=tuple(sorted(chosen.temperatures or form.design.temperatures or ())),
         seed=form.design.seeds,
         top_p=form.design.top_p,
-        effect_threshold=form.design.effect_threshold,
     )
     if chosen.pooled_with is not None:
         ladder = _load((path.parent / chosen.pooled_with).resolve(), None)

@@ -107,8 +107,8 @@ class DesignForm(_Form):
     ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
     ``weights`` how debates are counted; ``None``: not set. ``temperatures`` are those of a
     temperature suite, ``seeds`` the request seed of the first replicate (later ones count up),
-    ``top_p`` what goes with them, ``effect_threshold`` the temperature from which on it is called
-    high, and ``items`` how many items are used, from the first.
+    ``top_p`` what goes with them, ``effect_threshold`` from which temperature on it is high, and
+    ``items`` how many items are used, from the first.
     """
 
     pairs: Pairs = "ring"
@@ -118,11 +118,11 @@ class DesignForm(_Form):
     max_tokens: int | None = Field(default=None, ge=1)
     variance: Literal["n", "n - 1"] | None = None
     weights: WeightsForm | None = None
+    effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     temperatures: Temperatures | None = Field(default=None, min_length=1)
     seeds: int | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     items: int | None = Field(default=None, ge=1)
-    effect_threshold: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 class PresetForm(_Form):
@@ -200,8 +200,9 @@ class SuiteForm(_Form):
         given = [t for t in self.templates if t.judge_type or t.prompt_style]
         chosen = [self.design.temperatures, *(p.temperatures for p in self.presets.values())]
         if self.kind != "temperature":
-            if given or any(chosen):
-                msg = "judge_type, prompt_style and temperatures belong to a temperature suite"
+            if given or any(chosen) or self.design.effect_threshold:
+                msg = "judge_type, prompt_style, temperatures and effect_threshold belong to a "
+                msg += "temperature suite"
                 raise ValueError(msg)
             return
         if not self.space.tie or self.space.abstain:

@@ -137,10 +137,10 @@ class Suite:
         max_tokens: the least budget of a reply; ``None`` likewise.
         ddof: what a debate suite takes off n in a variance.
         weights: what a debate suite weighs in the instability of a judge; see `Design`.
+        effect_threshold: from which temperature on a temperature suite calls it high.
         temperatures: at which a temperature suite asks every question; empty for other kinds.
         seed: request seed of the first replicate; ``None`` leaves that to the judge.
         top_p: likewise the share of the probability that a reply is drawn from.
-        effect_threshold: from which temperature on a temperature suite calls it high.
     """
 
     name: str
@@ -164,10 +164,10 @@ class Suite:
     max_tokens: int | None = None
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
+    effect_threshold: float | None = None
     temperatures: tuple[float, ...] = ()
     seed: int | None = None
     top_p: float | None = None
-    effect_threshold: float | None = None
 
     @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:

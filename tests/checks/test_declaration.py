@@ -117,10 +117,16 @@ def test_every_check_can_be_declared_as_its_signature_says(name: str) -> None:
         check = declare_check(name, ("clean:p0",), {"suite": "mine"})
         assert (check.id, check.judge, check.suite) == ("ranked_first[clean:p0]", "clean", "mine")
         return
+    if name == "recommended_temperature":
+        check = declare_check(name, (), {"agreement": 0.5, "at_least": 1, "suite": "mine"})
+        assert (check.name, check.bar) == (name, {"agreement": 0.5, "at_least": 1.0})
+        return
     bars: tuple[object, ...] = (0.5,) * (3 if name == "criterion_tradeoff" else 1)
     measure = CHECKS[name]
     if name == "no_regression":
         bars, measure = ("jss", 0.5), "jss"
+    if name == "temperature_effect_bound":
+        bars = ("agreement", 0.5)
     check = declare_check(name, bars, {"suite": "mine"})
     assert (check.name, check.measure, check.suite) == (name, measure, "mine")
     assert set(check.bars.values()) == {0.5}

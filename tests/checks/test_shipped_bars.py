@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import OutcomeWord, Policy, judge_check
+from pytest_judgesense.checks.outcome import OutcomeWord, Policy
+from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.judgment import Judgment, Verdict, content_of_slot
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
@@ -27,7 +28,7 @@ def outcomes(
     # A rank is no bar of one judge: see test_outcome.
     named = [check for check in suite.checks if check.name != "ranked_first"]
     checks = [declare_check(check.name, (), check.arguments) for check in named]
-    return {c.id: judge_check(c, suite.name, estimates, policy).outcome for c in checks}
+    return {c.id: judge_any(c, suite.name, estimates, policy).outcome for c in checks}
 
 
 @pytest.mark.parametrize("name", SUITES)

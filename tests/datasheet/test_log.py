@@ -172,3 +172,31 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(LogError, match="cannot be read"):
         list(read_log(tmp_path / "latin.jsonl"))
+
+
+def test_lines_share_what_they_have_in_common_and_keep_what_they_have_not(tmp_path: Path) -> None:
+    design = Design(kind="temperature", labels=("A", "B"), pairwise=True, effect_threshold=1.0)
+    conditions: list[dict[str, Any]] = [{"temperature": 1}, {"temperature": 1.0}, {"k": True}]
+    given = [
+        judgment(f"i{i}", "A", condition=condition)
+        for i, condition in enumerate([*conditions, conditions[1], {"list": [1]}])
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f"{line}\n" for line in log_lines(given, design)), encoding="utf-8")
+    found = list(read_log(path))
+    assert [one.trial.condition for one, _ in found] == [one.trial.condition for one in given]
+    # 1, 1.0 and True are equal, and none of them is another.
+    kinds = [type(next(iter(one.trial.condition.values()))) for one, _ in found]
+    assert kinds == [int, float, bool, float, list]
+    assert found[1][0].trial.condition is found[3][0].trial.condition
+    assert all(own is found[0][1] for _, own in found)
+    assert found[0][1] == design
+
+
+def test_designs_that_take_turns_are_told_apart(tmp_path: Path) -> None:
+    designs = [YES_NO, Design(kind="vacuum", labels=("A", "B")), YES_NO]
+    path = tmp_path / "log.jsonl"
+    lines = [log_line(judgment(f"i{i}", "A"), design) for i, design in enumerate(designs)]
+    bare = {k: v for k, v in json.loads(lines[0]).items() if k != "design"}
+    path.write_text("\n".join([*lines, json.dumps(bare)]), encoding="utf-8")
+    assert [own for _, own in read_log(path)] == [*designs, None]

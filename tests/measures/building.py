@@ -140,7 +140,7 @@ def _perfect(suite: Suite, judge: str, trial: Trial) -> Judgment:
             return Judgment(trial, judge, Verdict(trial.label))
         opposite = labels[len(labels) - 1 - labels.index(trial.label)]
         return Judgment(trial, judge, Verdict(opposite), chosen=trial.label)
-    if trial.label is None:
+    if trial.label in (None, "tie"):
         return Judgment(trial, judge, Verdict("tie"), chosen="tie")
     first = (trial.label == "1") == (trial.order == "ab")
     return Judgment(trial, judge, Verdict("A" if first else "B"), chosen=trial.label)

@@ -297,8 +297,7 @@ def power_lines(
         table.append([row.name, *map(shown, values[: len(table[0]) - 1])])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
-        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        yield ("  " + "  ".join(cells)).rstrip()
+        yield ("  " + "  ".join(map(str.ljust, line, widths))).rstrip()
     yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
     if cell:
         yield from split_lines(cell, asked.half_width)
@@ -319,8 +318,7 @@ def split_lines(cell: Cell, half_width: float) -> Iterator[str]:
     """What the call-level share of the suite varies by, and the cheapest design for a precision."""
     name, scores = _scores(cell)
     array = balanced_array(scores) if scores else None
-    parts = array and variance_components(*array, {"item": "cluster"})
-    if not array or not parts:
+    if not array or not (parts := variance_components(*array, {"item": "cluster"})):
         reason = "no item with a label and all of its calls" if not array else "nothing is varied"
         yield f"variance components: unavailable ({reason})"
         return

@@ -26,7 +26,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from aiolimiter import AsyncLimiter
 from tenacity import (
@@ -220,10 +220,7 @@ class Traffic:
             nonlocal made
             if made:
                 self.meter.retried()
-            result = await self._once(once, tokens, most_usd, cost)
-            made += 1
-            return result
-
+    XX
         last = await attempt()
         if _worth_a_retry(last):
             last = await self._retried(last, attempt)
@@ -232,23 +229,19 @@ class Traffic:
 
     async def _retried(self, first: Attempt, attempt: Callable[[], Awaitable[Attempt]]) -> Attempt:
         """The last of the attempts, of which ``first`` was the first."""
-        made = [first]
+        most, made = self._spec.max_retries, [first]
 
         async def next_attempt() -> Attempt:
             return made.pop() if made else await attempt()
 
         retrying = AsyncRetrying(
-            stop=self._is_enough,
+            stop=lambda state: state.attempt_number > most or self._failures >= _DOWN,
             wait=_wait,
             sleep=asyncio.sleep,
             retry=retry_if_result(_worth_a_retry),
-            retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
-        last: Attempt = await retrying(next_attempt)
-        return last
-
-    def _is_enough(self, state: RetryCallState) -> bool:
-        return state.attempt_number > self._spec.max_retries or self._failures >= _DOWN
+        return cast("Attempt", await retrying(next_attempt))
 
     async def _once(
         self,

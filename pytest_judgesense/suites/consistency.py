@@ -238,7 +238,7 @@ def verify_gold(suite: Suite) -> None:
     for item in suite.items:
         if item.label is None:
             gold = str(item.condition["gold"])
-            name = gold.removeprefix("judge:") if gold != "human" else "NAME"
+            name = gold.removeprefix("judge:") if gold.startswith("judge:") else "NAME"
             raise SuiteError(
                 f"item {item.id} of suite {suite.name} has no label",
                 found=f"gold = {gold!r}, and no label",

@@ -294,7 +294,7 @@ def temperature_design(suite: Suite) -> _Found:
                 remedy,
             )
     given = Counter(str(item.condition["gold"]) for item in suite.items)
-    if judged := {gold: n for gold, n in given.items() if gold != "human"}:
+    if judged := {gold: n for gold, n in given.items() if gold.startswith("judge:")}:
         yield LintFinding(
             "warning",
             "gold",

@@ -256,12 +256,13 @@ class PairItem(_Form):
 class GradedItem(PairItem):
     """A line of a temperature suite: a pair, an answer known to be right, and whose the label is.
 
-    ``gold`` is ``human``, or ``judge:NAME`` where a reference judge has given the label.
+    ``gold`` is ``human``; ``author`` where the label is what the pair was written for; or
+    ``judge:NAME`` where a reference judge has given it.
     ``elements`` are what a full answer states: the judge reads them below the task.
     """
 
     reference: str | None = None
-    gold: Annotated[str, StringConstraints(pattern=r"^(human|judge:.+)$")] = "human"
+    gold: Annotated[str, StringConstraints(pattern=r"^(human|author|judge:.+)$")] = "human"
     elements: list[str] = []
 
 

@@ -414,7 +414,8 @@ def test_a_key_that_is_revoked_on_the_way_ends_the_judge(
     with pytest.raises(JudgeError, match="fault 401"):
         _measure(_spec(provider), _suite(tmp_path, 1000), tmp_path / "s.jsonl")
     # 20 answers, ten refusals in a row, and at most seven more that were under way at the tenth.
-    assert 30 <= len(provider.asked) <= 37
+    # An answer that overtook none of the first seven refusals lets their count begin again.
+    assert 30 <= len(provider.asked) <= 44
 
 
 @pytest.mark.parametrize("fault", FAILING)

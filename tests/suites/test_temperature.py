@@ -146,7 +146,7 @@ def test_there_are_66_questions_a_third_of_each_label_and_of_each_difficulty() -
     assert Counter(line["label"] for line in LINES) == {"1": 22, "2": 22, "tie": 22}
     assert Counter(line["difficulty"] for line in LINES) == {"easy": 22, "medium": 22, "hard": 22}
     assert all(line["reference"] and line["elements"] for line in LINES)
-    assert {line["gold"] for line in LINES} == {"human"}
+    assert {line["gold"] for line in LINES} == {"author"}
 
 
 def test_the_part_that_is_recorded_has_as_many_of_each_label_in_each_slot() -> None:

@@ -220,7 +220,9 @@ class Traffic:
             nonlocal made
             if made:
                 self.meter.retried()
-    XX
+            made += 1
+            return await self._once(once, tokens, most_usd, cost)
+
         last = await attempt()
         if _worth_a_retry(last):
             last = await self._retried(last, attempt)

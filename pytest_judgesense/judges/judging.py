@@ -173,7 +173,10 @@ def _parsed(
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
     """The judgment that an answer amounts to."""
     replies = (answer.reply, *answer.later)
-    read = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
+    if judge.repair is None and trial.condition.get("judge_type") != "single":
+        read = _Read(*_parsed(suite, None, answer.reply))
+    else:
+        read = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
     texts = [text for reply in replies if (text := _text_of(reply)) is not None]
     outcome = read.outcome
     if suite.temperatures and isinstance(outcome, Failed):

@@ -200,7 +200,6 @@ def _followed(course: _Course, replies: Sequence[Reply | Failed]) -> _Read:
         except StopIteration as end:
             found: _Read = end.value
             return found
-    # Course were left out: it failed, or is an answer of another configuration.
     course.close()
     return _Read(Failed("calls of this trial are missing"))
 

@@ -346,13 +346,13 @@ def split_lines(cell: Cell, half_width: float) -> Iterator[str]:
 
 
 def _scores(cell: Cell) -> tuple[str, dict[tuple[str, str, str, str, int], float]]:
-    """The call-level share of the suite, and its scores; a grid of temperatures is no sample."""
+    """The call-level share of the suite, and the score of every call received."""
     kind = cell.design.kind
     scores: dict[tuple[str, str, str, str, int], float] = {}
     for judgment in cell.judgments:
         trial = judgment.trial
         counts = kind == "vacuum" or trial.label is not None
-        counts &= trial.condition.get("arm") in (None, "baseline") and kind != "temperature"
+        counts &= trial.condition.get("arm") in (None, "baseline")
         if counts and not isinstance(judgment.outcome, Failed):
             template = f"{trial.template}{trial.condition.get('temperature', '')}"
             key = trial.cluster, trial.item, template, trial.order, trial.replicate

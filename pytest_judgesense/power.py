@@ -382,19 +382,18 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     )
     calls_of = first_calls(own, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
-    open_calls = [call for trial, calls in planned.items() for call in calls[recorded[trial] :]]
+    open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
     yield f"{suite.name}, judge {judge.name}"
     yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
-    mending = ", one more for each malformed reply" if judge.repair else ""
     known = sum(map(len, planned.values())) - len(open_calls)
-    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){mending}"
+    more = ", one more for each malformed reply" if judge.repair else ""
+    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
     characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
     completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
-    if judge.prices is None:
+    if (prices := judge.prices) is None:
         yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
-    else:
-        low = prompt * judge.prices.prompt / 1e6
-        high = low + completion * judge.prices.completion / 1e6
-        yield f"  cost: {low:.4f} to {high:.4f} USD"
+        return
+    low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
+    yield f"  cost: {low:.4f} to {low + most:.4f} USD"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judgment import Failed
 from tests.datasheet.replaying import measured, suite_named
 from tests.interchanging import CASSETTE, JUDGE, NAMED, lines_of, recorded_live, told, undated
+from tests.suites.files import GRADED, GRID, write_suite
 
 # 25 texts x 5 wordings; see the preset "published" of the suite.
 TRIALS = 125
@@ -340,3 +342,45 @@ def test_an_unknown_suite_is_a_wrong_command_with_the_known_names(capsys):
 
     assert code == 2
     assert "did you mean 'coherence'?" in err
+
+
+GRADING = ("--judge-name", "hot", "--judge-suite", "tiny.suite.toml")
+
+
+def test_both_grades_of_a_trial_stand_in_the_batch_and_repairs_do_not(capsys, server):
+    write_suite(Path(), GRID, GRADED)
+    Path("pyproject.toml").write_text(
+        '[tool.judgesense.judges.hot]\nprovider = "openai"\nmodel = "noisy"\nrepair = true\n'
+        f'base_url = "{server.base_url}"\n'
+    )
+    code, out, err = told(capsys, "batch", "export", *GRADING, "-o", "requests.jsonl")
+    assert code == 0, err
+    # 24 trials, of which 8 grade two answers.
+    assert "24 of 24 trials of hot on grid are not recorded" in out
+    assert "32 requests: answers that are graded one by one take two" in out
+    assert "replies that have to be repaired are asked for by --judge-mode record" in out
+    requests = lines_of(Path("requests.jsonl"))
+    assert len({request["custom_id"] for request in requests}) == 32
+    written(executed(requests, server))
+    code, out, err = told(capsys, "batch", "import", *GRADING, "results.jsonl")
+    assert code == 0, err
+    assert "24 of 24 trials are recorded now" in out
+    recorded = read_exchanges(Path("cassettes/hot/grid.jsonl"))
+    calls = Counter((e.trial.split("/")[2], e.call) for e in recorded)
+    assert calls == {("pair", 1): 8, ("grade", 1): 8, ("grade", 2): 8, ("guided", 1): 8}
+    # The first call of a trial grades answer 1, whatever the order of the results.
+    for exchange in recorded:
+        if "/g1/grade/" in exchange.trial:
+            assert ("It is 4." in str(exchange.request.body)) is (exchange.call == 1)
+    code, out, err = told(capsys, "batch", "export", *GRADING, "-o", "more.jsonl")
+    assert "all 24 trials of hot on grid are recorded" in out
+
+
+def test_a_plan_counts_the_calls_of_trials_that_take_two(capsys):
+    write_suite(Path(), GRID, GRADED)
+    code, out, err = told(capsys, "plan", "tiny.suite.toml", "--judge-name", "embedded:clean")
+    assert code == 0, err
+    assert "trials: 24, of 2 items, 3 templates" in out
+    assert "calls to be made: 32 (0 are recorded)\n" in out
+    # The budget of a reply is the suite's: 2,048 tokens.
+    assert f"at most {32 * 2048} of replies" in out

@@ -99,8 +99,7 @@ _Course: TypeAlias = Generator[_Question, Reply | Failed, _Read]
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
     """Whether every trial of ``suite`` is one call with the judge's own settings."""
-    single = any(template.single for template in suite.templates)
-    return judge.repair is None and not single and not suite.temperatures
+    return judge.repair is None and not suite.temperatures
 
 
 def _course(suite: Suite, trial: Trial, *, repairs: bool) -> _Course:
@@ -173,7 +172,10 @@ def _parsed(
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
     """The judgment that an answer amounts to."""
     replies = (answer.reply, *answer.later)
-    read = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
+    if judge.repair is None and trial.condition.get("judge_type") != "single":
+        read = _Read(*_parsed(suite, None, answer.reply))
+    else:
+        read = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
     texts = [text for reply in replies if (text := _text_of(reply)) is not None]
     outcome = read.outcome
     if suite.temperatures and isinstance(outcome, Failed):
@@ -198,7 +200,6 @@ def _followed(course: _Course, replies: Sequence[Reply | Failed]) -> _Read:
         except StopIteration as end:
             found: _Read = end.value
             return found
-    # Course were left out: it failed, or is an answer of another configuration.
     course.close()
     return _Read(Failed("calls of this trial are missing"))
 
@@ -232,11 +233,13 @@ def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
 def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
     """From a trial of ``suite`` under the judge's own prompts to the messages that ask it first."""
     rendered = _renderer(suite, judge)
-    return lambda trial: rendered(trial, _first(trial))
+    return lambda trial: rendered(trial, _first(trial)[0])
 
 
-def _first(trial: Trial) -> _Question:
-    return _Question("1" if trial.condition.get("judge_type") == "single" else None)
+def _first(trial: Trial) -> list[_Question]:
+    """The questions that depend on no reply."""
+    single = trial.condition.get("judge_type") == "single"
+    return [_Question("1"), _Question("2")] if single else [_Question()]
 
 
 def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Question], list[dict[str, str]]]:
@@ -281,9 +284,7 @@ def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]
     rendered = _renderer(suite, judge)
 
     def calls(trial: Trial) -> list[Call]:
-        first = _first(trial)
-        questions = [first] if first.content is None else [_Question("1"), _Question("2")]
-        return [_call(trial, rendered(trial, question), question) for question in questions]
+        return [_call(trial, rendered(trial, asked), asked) for asked in _first(trial)]
 
     return calls
 

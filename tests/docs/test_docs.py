@@ -53,8 +53,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGE_NAMES = [page.name for page in PAGES]
 COMMANDS = ("pytest", "judgesense", "python")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
-# What looks like an option of ours and is a field of imported files.
-FOREIGN_FIELDS = {"judge_model"}
+# What looks like an option of ours and is a field of imported files, or a key of suite files.
+FOREIGN_FIELDS = {"judge_model", "judge_type"}
 
 # Page and reason of every block that needs what is not here.
 NOT_RUN = Counter(
@@ -467,7 +467,8 @@ def test_keys_of_suite_files() -> None:
     for heading, form in forms.items():
         keys = {info.alias or name for name, info in form.model_fields.items()}
         assert {row[0] for row in table_rows("suites.md", heading)} == keys, heading
-    for line in (schema.PairItem, schema.ContentItem, schema.LadderTask, schema.QuarterTask):
+    lines = (schema.GradedItem, schema.ContentItem, schema.LadderTask, schema.QuarterTask)
+    for line in lines:
         assert all(f"`{name}`" in text for name in line.model_fields)
 
 

@@ -223,7 +223,8 @@ class _Kinds:
         kept = sizes > 0
         settings = {**_SETTINGS, "objective": objective, "seed": seed}
         data = lightgbm.Dataset(x[kept], labels[kept], weight=sizes[kept], params=settings)
-        return lightgbm.train(settings, data, _TREES)
+        # Kept as it was trained: a copy by way of text would take as long as growing it.
+        return lightgbm.train(settings, data, _TREES, keep_training_booster=True)
 
 
 def attributions(

@@ -392,6 +392,7 @@ def test_markers() -> None:
             "criterion_tradeoff": "criterion",
             "no_regression": "that of the measure",
             "ranked_first": "debate",
+            "recommended_temperature": "temperature",
         }
         suite = MEASURES[measure].suite if measure in MEASURES else composite[name]
         assert default == (suite or "to be named")

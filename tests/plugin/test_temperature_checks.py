@@ -1,0 +1,128 @@
+"""A sweep in a session: its tables and checks, the same from its log and under workers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+SWEEP = ["--judge-suite", "temperature", "--judge-name", "embedded:clean"]
+TABLES = {
+    "temperature_table",
+    "temperature_correlations",
+    "temperature_effects",
+    "temperature_attributions",
+    "temperature_attribution_points",
+    "temperature_majority",
+    "temperature_errors",
+}
+
+
+def analyses(path: Path) -> dict[str, Any]:
+    (judge,) = json.loads(path.read_text(encoding="utf-8"))["judges"]
+    return {table["analysis"]: table["rows"] for table in judge["analyses"]}
+
+
+def test_the_tables_are_the_same_under_workers_and_from_the_log(
+    pytester: pytest.Pytester,
+) -> None:
+    pytest.importorskip("xdist")
+    for workers in ("0", "2"):
+        files = [f"sheet{workers}.json", f"log{workers}.jsonl"]
+        written = [part for name in files for part in ("--judge-datasheet", name)]
+        done = pytester.runpytest_subprocess(*SWEEP, *written, "-n", workers)
+        done.assert_outcomes(passed=5)
+        done.stdout.fnmatch_lines(
+            [
+                "*effect of >= 1.5 on agreement, paired: -0.164*",
+                "*recommended temperature (*: 1; with*",
+                "*recommended_temperature*PASS",
+            ]
+        )
+    sheet = pytester.path / "sheet0.json"
+    assert sheet.read_bytes() == (pytester.path / "sheet2.json").read_bytes()
+    log = pytester.path / "log0.jsonl"
+    assert log.read_bytes() == (pytester.path / "log2.jsonl").read_bytes()
+    found = analyses(sheet)
+    assert set(found) == {*TABLES, "recommended_temperature"}
+    best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
+    assert best == [1.0]
+    command = [sys.executable, "-m", "pytest_judgesense.cli", "report", "log0.jsonl"]
+    again = pytester.run(*command, "--datasheet", "again.json")
+    assert again.ret == 0
+    from_log = analyses(pytester.path / "again.json")
+    # A log has no checks to climb by; everything else is in it.
+    assert from_log == {name: found[name] for name in TABLES}
+
+
+def test_markers_gate_a_temperature_an_effect_and_the_recommended_one(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.agreement_floor(0.85, suite="temperature", temperature=1)
+        @pytest.mark.temperature_effect_bound("agreement", 0.2)
+        @pytest.mark.recommended_temperature(agreement=0.85, at_least=1)
+        @pytest.mark.majority_agreement_floor(0.9, k=3, temperature=1.0)
+        def test_fine():
+            pass
+
+        @pytest.mark.agreement_floor(0.85, suite="temperature")
+        @pytest.mark.temperature_effect_bound("consistency", 0.1)
+        @pytest.mark.recommended_temperature(agreement=0.85, at_least=2)
+        def test_too_hot():
+            pass
+        """
+    )
+    done = pytester.runpytest_subprocess("--judge-name", "embedded:clean")
+    done.assert_outcomes(passed=1, failed=1)
+    text = done.stdout.str()
+    assert "agreement (temperature=2.0) = 0.787, wanted >= 0.85: fail" in text
+    assert "temperature_effect (outcome=consistency) = 0.212, wanted <= 0.1: fail" in text
+    assert "recommended_temperature = 1.000, wanted >= 2: fail" in text
+    assert "at 2: agreement 0.787, wanted >= 0.85" in text
+
+
+def test_a_wrong_argument_of_a_marker_is_a_usage_error(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.recommended_temperature(at_least=1)
+        def test_it():
+            pass
+        """
+    )
+    done = pytester.runpytest_subprocess("--judge-name", "embedded:clean")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    assert "recommended_temperature has no bar" in done.stderr.str() + done.stdout.str()
+
+
+def test_a_judge_is_compared_with_its_baseline_at_a_temperature(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.no_regression("agreement", suite="temperature")
+        @pytest.mark.no_regression("consistency", suite="temperature", temperature=1.0)
+        @pytest.mark.no_regression("temperature_effect", outcome="agreement")
+        def test_it():
+            pass
+        """
+    )
+    own = ["--judge-name", "embedded:clean"]
+    pytester.runpytest_subprocess(*own, "--judge-save-baseline", "base.jsonl").assert_outcomes(
+        passed=1
+    )
+    done = pytester.runpytest_subprocess(*own, "--judge-baseline", "base.jsonl")
+    done.assert_outcomes(passed=1)
+    assert "no_regression[consistency,0.05,temperature=1.0]: PASS" in done.stdout.str()

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 __all__ = [
     "DOCS",
@@ -172,7 +173,7 @@ class Page:
         self._ports: dict[str, str] = {}
         self._servers: list[subprocess.Popen[str]] = []
 
-    def __enter__(self) -> Page:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -216,7 +217,8 @@ class Page:
         """Start what a block serves, on a free port that stands for the one shown."""
         (command,) = commands_of(block)
         found = _PORT.search(block.notes["serves"])
-        assert found is not None and command.arguments[-2:] == ["--port", found[1]], block.where
+        assert found is not None, block.where
+        assert command.arguments[-2:] == ["--port", found[1]], block.where
         server = subprocess.Popen(
             self._command([*command.arguments[:-1], "0"]),
             cwd=self.folder,

@@ -29,8 +29,8 @@ from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
 # Names of formulas that are no measures; tests/judges/embedded computes them.
 SYMBOLS = {"embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}}
-# Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of the
-# checkout are run by the block of README that shows their output.
+# Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of
+# the checkout are run by the block of README that shows their output.
 RUN_BY_THE_GATE = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet '.[all]' && .venv/bin/pytest suites": (
         '"$python" -m venv "$work/user"',
@@ -85,7 +85,7 @@ def _output(block: Block, page: Page) -> Iterator[str]:
     quiet = ["-p", "no:cacheprovider"] if arguments[0] == "pytest" else []
     _, output = page.run([*arguments, *quiet], in_checkout)
     if missing := missing_lines(block.text.splitlines(), output):
-        yield f"{block.where}: {arguments} did not print\n" + "\n".join(missing) + f"\nbut\n{output}"
+        yield f"{block.where}: {arguments} did not print {missing}\nbut\n{output}"
 
 
 def _part(block: Block, page: Page) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _script(block: Block, arguments: list[str]) -> Iterator[str]:
         yield f"{block.where}: {arguments[1]} prints no {', '.join(unknown)}"
 
 
-# -- one function a language ------------------------------------------------------------------------
+# -- one function a language -----------------------------------------------------------------------
 
 
 def _toml(block: Block, page: Page) -> None:
@@ -217,7 +217,8 @@ def _text(block: Block, page: Page) -> None:
         return
     names = set(re.findall(r"^(\w+|\S)", block.text, re.MULTILINE))
     unknown = names - set(MEASURES) - SYMBOLS.get(block.page, set())
-    assert names and not unknown, f"neither an output nor the formula of a measure: {unknown}"
+    assert names, "an empty block"
+    assert not unknown, f"neither an output nor the formula of a measure: {unknown}"
 
 
 def _written(block: Block, page: Page) -> None:

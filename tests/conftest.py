@@ -21,8 +21,14 @@ settings.load_profile("untimed")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly, whatever the verbosity, that the tests on real judgments had nothing to read."""
+    """Say loudly, whatever the verbosity, what could not be run for want of data or packages."""
     if not LLMBAR.is_dir():
         terminalreporter.section("NOT RUN: tests on real judgments")
         terminalreporter.write_line(f"there is no LLMBar at {LLMBAR}")
         terminalreporter.write_line("set JUDGESENSE_SHARED to the folder that holds data/llmbar")
+    skipped = terminalreporter.stats.get("skipped", [])
+    pages = [str(report.longrepr[2]) for report in skipped if isinstance(report.longrepr, tuple)]
+    if pages := sorted({reason for reason in pages if "is not run: there is no" in reason}):
+        terminalreporter.section("NOT RUN: pages of docs")
+        for reason in pages:
+            terminalreporter.write_line(reason.removeprefix("Skipped: "))

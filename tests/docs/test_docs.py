@@ -1,35 +1,20 @@
 """README and docs against the project: blocks are run, tables are computed, names exist.
 
-A fenced block may have comments right above it, one a line::
-
-    <!-- file: NAME -->      the block is the content of that file of the page's folder
-    <!-- exit: N -->         its commands end with that code instead of 0
-    <!-- not run: REASON --> it needs what is not here; every such block stands in `NOT_RUN`
-
-The blocks of a page share one empty folder, in their order. In a ``console`` block the lines with
-``$`` are commands; every line shown below one must occur in its output, in that order, but for
-``...``. Times, dates and digests may differ, and the page's folder is shown as ``/project``.
+How a block is written and run, and by which comments above it, is told in `tests.docs.blocks`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
-import shutil
-import subprocess
-import sys
 import tomllib
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import yaml
 
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES
@@ -48,11 +33,23 @@ from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
+from tests.docs.blocks import (
+    DOCS,
+    PAGE_NAMES,
+    PAGES,
+    ROOT,
+    Block,
+    Page,
+    all_blocks,
+    blocks_of,
+    commands_of,
+    name_of,
+    needs_of,
+    text_of,
+)
+from tests.docs.kinds import problems_of
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGE_NAMES = [page.name for page in PAGES]
-COMMANDS = ("pytest", "judgesense", "python")
+COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, or a key of suite files.
 FOREIGN_FIELDS = {"judge_model", "judge_type"}
@@ -62,161 +59,59 @@ NOT_RUN = Counter(
     {
         ("README.md", "needs a key"): 1,
         ("README.md", "needs the LLMBar results"): 1,
-        ("start.md", "needs a key"): 1,
-        ("judges.md", "needs a key"): 1,
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
         ("suites.md", "needs a key"): 1,
-        ("embedded-judge.md", "runs until Ctrl-C"): 1,
-        ("embedded-judge.md", "needs the server above"): 1,
         ("recordings.md", "needs a GPU"): 1,
     }
 )
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_NOTE = re.compile(r"<!-- (file|exit|not run): (.+?) -->")
-_VARIES = (
-    (re.compile(r"\d+\.\d+s\b"), "TIME"),
-    (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "INSTANT"),
-    # The age of a recording: a recording of today grows old.
-    (re.compile(r" \((?:today|(?:the oldest )?\d+ days? ago)\)"), ""),
-    (re.compile(r"\d+\.\d days old"), "AGE"),
-    (re.compile(r"20\d\d-\d\d-\d\d"), "DATE"),
-    (re.compile(r"\b[0-9a-f]{12,16}\b"), "DIGEST"),
-    (re.compile(r"={3,}"), "==="),
-    (re.compile(r"_{3,}"), "___"),
-    # Where pytest breaks off a line depends on the length of the folder's name.
-    (re.compile(r" - .*$"), ""),
-)
-
-
-@dataclass
-class Block:
-    page: str
-    line: int
-    language: str
-    text: str
-    notes: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def where(self) -> str:
-        return f"{self.page}:{self.line}"
-
-
-@dataclass
-class Command:
-    arguments: list[str]
-    shown: list[str] = field(default_factory=list)
-
-
-@cache
-def blocks_of(page: str) -> tuple[Block, ...]:
-    text = next(path for path in PAGES if path.name == page).read_text(encoding="utf-8")
-    found = []
-    for fence in _FENCE.finditer(text):
-        above = text[: fence.start()].splitlines()
-        notes = {}
-        while above and (note := _NOTE.fullmatch(above[-1].strip())):
-            notes[note[1]] = note[2]
-            above.pop()
-        line = text.count("\n", 0, fence.start()) + 1
-        found.append(Block(page, line, fence[1], fence[2], notes))
-    return tuple(found)
-
-
-def all_blocks(language: str) -> list[Block]:
-    return [b for page in PAGE_NAMES for b in blocks_of(page) if b.language == language]
-
-
-def commands_of(block: Block) -> Iterator[Command]:
-    command = None
-    for line in block.text.replace("\\\n", "").splitlines():
-        if line.startswith("$ "):
-            if command is not None:
-                yield command
-            command = Command(shlex.split(line[2:]))
-        elif command is not None:
-            command.shown.append(line)
-    if command is not None:
-        yield command
-
-
-def run(arguments: list[str], folder: Path) -> tuple[int, str]:
-    own = str(Path(sys.executable).parent)
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV_"))}
-    environment |= {
-        "PATH": os.pathsep.join([own, environment.get("PATH", "")]),
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
-        "PYTHONIOENCODING": "utf-8",
-    }
-    program = shutil.which(arguments[0], path=environment["PATH"])
-    assert program is not None, f"no {arguments[0]} beside {sys.executable}"
-    done = subprocess.run(
-        [program, *arguments[1:]],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    return done.returncode, done.stdout.replace(str(folder.resolve()), "/project")
-
-
-def settled(line: str) -> str:
-    for pattern, word in _VARIES:
-        line = pattern.sub(word, line)
-    return line.strip()
-
-
-def missing_lines(shown: list[str], output: str) -> list[str]:
-    """Shown lines that the output does not have, in its order."""
-    given = iter([settled(line) for line in output.splitlines()])
-    wanted = [line for line in shown if line.strip() not in ("", "...")]
-    for index, line in enumerate(wanted):
-        if settled(line) not in given:
-            return wanted[index:]
-    return []
-
-
-def prepare(block: Block, folder: Path) -> None:
-    if name := block.notes.get("file"):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.text, encoding="utf-8", newline="\n")
-
-
-def problems_of(block: Block, folder: Path) -> list[str]:
-    wanted = int(block.notes.get("exit", "0"))
-    problems = []
-    for command in commands_of(block):
-        code, output = run(command.arguments, folder)
-        if code != wanted:
-            problems.append(f"{block.where}: {command.arguments} ended with {code}\n{output}")
-        elif missing := missing_lines(command.shown, output):
-            problems.append(
-                f"{block.where}: {command.arguments} did not print\n"
-                + "\n".join(missing)
-                + f"\nbut\n{output}"
-            )
-    return problems
-
-
 # -- what the blocks do ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGE_NAMES)
-def test_the_commands_print_what_is_shown(page: str, tmp_path: Path) -> None:
-    problems = []
-    for block in blocks_of(page):
-        if "not run" not in block.notes:
-            prepare(block, tmp_path)
-            if block.language == "console":
-                problems += problems_of(block, tmp_path)
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if blocks_of(name)])
+def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
+    """A block is run, or loaded as what it is; one that nobody executes is a problem."""
+    if (needed := needs_of(name)) and find_spec(needed) is None:
+        pytest.skip(f"{name} is not run: there is no {needed}; pip install '.[scorers]'")
+    with Page(tmp_path) as page:
+        problems = [problem for block in blocks_of(name) for problem in problems_of(block, page)]
     assert not problems, "\n\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "notes"),
+    [
+        ("", "anything", {}),
+        ("rust", "fn main() {}", {}),
+        ("text", "Some words that nothing prints.", {}),
+        ("text", "jss = 1", {"output of": "python -c pass"}),
+        ("toml", "[tool.other]\nkey = 1", {}),
+        ("toml", "[checks]\njss_flor = 0.9", {}),
+        ("toml", '[tool.judgesense.judges.x]\nprovider = "nobody"', {}),
+        ("json", '{"a": 1}', {}),
+        ("jsonl", '{"id": "x"}', {}),
+        ("python", "def broken(:", {}),
+        ("python", "print(1)", {}),
+        ("sh", "pytest --judge-mode live", {}),
+        ("yaml", "run: pytest --judge-mode live", {}),
+        ("ini", "[pytest]", {}),
+        ("csv", "a,b", {"file": "unused.csv"}),
+        ("text", "rows", {"measured by": "python benchmarks/none.py"}),
+        ("console", "$ python -c print(1)\n2", {}),
+    ],
+)
+def test_a_block_that_nobody_executes_is_a_problem(
+    language: str, text: str, notes: dict[str, str], tmp_path: Path
+) -> None:
+    with Page(tmp_path) as page:
+        assert list(problems_of(Block("index.md", 1, language, text + "\n", notes), page))
+
+
+def test_no_fence_is_overlooked() -> None:
+    for name in PAGE_NAMES:
+        fences = re.findall(r"^\s*(?:`{3,}|~{3,})", text_of(name), re.MULTILINE)
+        assert len(fences) == 2 * len(blocks_of(name)), name
 
 
 def test_blocks_that_are_not_run_stand_in_the_list() -> None:
@@ -235,48 +130,6 @@ def test_commands_are_ours(block: Block) -> None:
     assert commands, "a console block begins its commands with $"
     for command in commands:
         assert command.arguments[0] in COMMANDS
-
-
-@pytest.mark.parametrize("block", all_blocks("toml"), ids=lambda block: block.where)
-def test_toml_parses(block: Block) -> None:
-    tomllib.loads(block.text)
-
-
-@pytest.mark.parametrize("block", all_blocks("json"), ids=lambda block: block.where)
-def test_json_parses(block: Block) -> None:
-    json.loads(block.text)
-
-
-@pytest.mark.parametrize("block", all_blocks("jsonl"), ids=lambda block: block.where)
-def test_json_lines_parse(block: Block) -> None:
-    for line in block.text.splitlines():
-        json.loads(line)
-
-
-@pytest.mark.parametrize("block", all_blocks("yaml"), ids=lambda block: block.where)
-def test_yaml_parses(block: Block) -> None:
-    """What the workflows of ci.md do is tested with the action and with ``judgesense init``."""
-    assert isinstance(yaml.safe_load(block.text), dict)
-
-
-@pytest.mark.parametrize("block", all_blocks("python"), ids=lambda block: block.where)
-def test_python_compiles(block: Block) -> None:
-    compile(block.text, block.where, "exec")
-
-
-@pytest.mark.parametrize("block", all_blocks("python"), ids=lambda block: block.where)
-def test_python_examples_are_run(block: Block, tmp_path: Path) -> None:
-    """Those of docs by the commands of their page; those of README here, on the embedded judge."""
-    if not re.search(r"^(async )?def (test_|pytest_)", block.text, re.MULTILINE):
-        return
-    if block.page != "README.md":
-        later = [b for b in blocks_of(block.page) if b.line > block.line]
-        assert "file" in block.notes, "an example that pytest collects has a file"
-        assert any(b.language == "console" for b in later), "a command below runs it"
-        return
-    (tmp_path / "test_example.py").write_text(block.text, encoding="utf-8")
-    code, output = run(["pytest", "-q", "--judge-name", "embedded:clean"], tmp_path)
-    assert code == 0, output
 
 
 # -- what the tables say ---------------------------------------------------------------------------
@@ -484,7 +337,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     names = ["sheet.json", "log.jsonl"]
     written = [part for name in names for part in ("--judge-datasheet", name)]
     asked = ["--judge-suite", "vacuum", "--judge-name", "embedded:clean"]
-    code, output = run(["pytest", *asked, *written], tmp_path)
+    with Page(tmp_path) as page:
+        code, output = page.run(["pytest", *asked, *written])
     assert code == 0, output
     sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
     explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
@@ -508,12 +362,29 @@ def _paths(value: object, name: str = "") -> Iterator[str]:
         yield name
 
 
+LINK = re.compile(r"\]\(([^)#:\s]+\.(?:md|json))(?:#[^)]*)?\)")
+
+
+def _linked(page: Path) -> set[Path]:
+    found = LINK.findall(page.read_text(encoding="utf-8"))
+    return {(page.parent / target).resolve() for target in found}
+
+
 def test_the_map_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(([a-z-]+\.md)\)", page_text("index.md")))
-    assert linked == {page.name for page in PAGES if page.name not in ("README.md", "index.md")}
+    """From the index, by links within the pages, everything in docs is reached."""
+    reached: set[Path] = set()
+    ahead = {DOCS / "index.md"}
+    while ahead:
+        reached |= ahead
+        ahead = {to for page in ahead if page.suffix == ".md" for to in _linked(page)} - reached
+    files = {path for path in DOCS.rglob("*") if path.suffix in (".md", ".json")}
+    assert {name_of(path) for path in files - reached} == set()
+    # What stands at the top is one step away.
+    top = {path for path in DOCS.glob("*.md") if path.name != "index.md"}
+    assert top <= _linked(DOCS / "index.md")
 
 
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+\.md)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).is_file(), f"{page.name}: {target}"
+        for target in _linked(page):
+            assert target.is_file(), f"{name_of(page)}: {target}"

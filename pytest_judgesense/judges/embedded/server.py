@@ -65,6 +65,8 @@ def answer(
         "usage": {
             "prompt_tokens": tokens[0],
             "completion_tokens": tokens[1],
+            # Unneeded here; clients that check a reply against OpenAI's form refuse one without it.
+            "total_tokens": sum(tokens),
         },
     }
 

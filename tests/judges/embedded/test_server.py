@@ -63,7 +63,11 @@ def test_the_openai_format(client: httpx.Client) -> None:
     ]
     # Tokens are words: of system prompt and user turn, and of the reply.
     words = len(SYSTEM.split()) + len(PROMPT.split())
-    assert body["usage"] == {"prompt_tokens": words, "completion_tokens": 1}
+    assert body["usage"] == {
+        "prompt_tokens": words,
+        "completion_tokens": 1,
+        "total_tokens": words + 1,
+    }
 
 
 def test_the_anthropic_format(client: httpx.Client) -> None:

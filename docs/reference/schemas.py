@@ -1,0 +1,288 @@
+"""The JSON Schemas of the project's files, made from the code that reads and writes them.
+
+Forms that are read are pydantic models and bring their schemas. Files that are written are made of
+dataclasses: their fields and types are taken, and only the nesting stands here. What a field means
+is told once, in the tables of the pages for people, and taken from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, TypeAdapter
+
+from pytest_judgesense import baseline, judgment
+from pytest_judgesense.datasheet import sheet
+from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
+from pytest_judgesense.judges import spec
+from pytest_judgesense.stats import estimate
+from pytest_judgesense.suites import schema
+
+DOCS = Path(__file__).resolve().parents[1]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+TEXT = {"type": "string"}
+TABLE: dict[str, Any] = {"type": "object"}
+Object = dict[str, Any]
+
+
+def meanings(page: str, heading: str) -> dict[str, str]:
+    """First and last cell of the rows of the first table below a heading of a page."""
+    text = (DOCS / page).read_text(encoding="utf-8").split(f"\n{heading}\n", 1)[1]
+    rows = {}
+    for line in re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)[0].splitlines()[2:]:  # type: ignore[index]
+        cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+        key, told = cells[0].strip().strip("`"), cells[-1].strip().replace("\\|", "|")
+        rows[key] = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", told)
+    return rows
+
+
+def described(value: Object, told: Mapping[str, str], prefix: str = "") -> Object:
+    """A schema with the meaning of each field whose path (``judges[].calls.made``) has one."""
+    properties = value.get("properties", {})
+    for name, inner in properties.items():
+        path = f"{prefix}{name}"
+        if path in told:
+            properties[name] = inner = {**inner, "description": told[path]}  # noqa: PLW2901
+        for part in (inner, *inner.get("anyOf", ())):
+            described(part, told, f"{path}.")
+            if isinstance(part.get("items"), dict):
+                described(part["items"], told, f"{path}[].")
+    return value
+
+
+def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
+    """The schema of a dataclass as it is written: every field stands there."""
+    hints = get_type_hints(kind)
+    properties: Object = {}
+    for field in dataclasses.fields(kind):
+        if field.name not in leave_out:
+            made = instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
+            properties[field.name] = made
+    return record(properties)
+
+
+def record(properties: Object, *optional: str) -> Object:
+    """An object in which every property but the optional ones is required."""
+    needed = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": needed}
+
+
+def maybe(value: Object) -> Object:
+    """That, or null."""
+    return {"anyOf": [value, {"type": "null"}]}
+
+
+def array(items: Object) -> Object:
+    """A list of that."""
+    return {"type": "array", "items": items}
+
+
+def suite() -> Object:
+    """A ``*.suite.toml``."""
+    made = schema.SuiteForm.model_json_schema(by_alias=True)
+    for form, heading in FORMS.items():
+        part = made if form == "SuiteForm" else made["$defs"][form]
+        described(part, meanings("suites.md", heading))
+    return made
+
+
+# Form and heading of its table in suites.md.
+FORMS = {
+    "SuiteForm": "## Top level",
+    "SpaceForm": "## `[space]`",
+    "StimuliForm": "## `[stimuli]`",
+    "DesignForm": "## `[design]`",
+    "TemplateForm": "## `[[templates]]`",
+    "EquivalenceForm": "## `[[equivalence]]`",
+    "PresetForm": "## `[presets.NAME]`",
+}
+
+
+def item_forms() -> dict[str, type[BaseModel]]:
+    """The forms of a line of the stimuli, by name."""
+    found = {name: getattr(schema, name) for name in schema.__all__}
+    return {
+        name: form
+        for name, form in found.items()
+        if name.endswith(("Item", "Line", "Task")) and issubclass(form, BaseModel)
+    }
+
+
+def item() -> Object:
+    """A line of the JSON Lines file beside a suite; its kind decides which."""
+    parts = {name: form.model_json_schema() for name, form in item_forms().items()}
+    shared: Object = {}
+    for part in parts.values():
+        shared |= part.pop("$defs", {})
+    return {
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in parts],
+        "$defs": {**parts, **shared},
+    }
+
+
+def judge() -> Object:
+    """A table ``[tool.judgesense.judges.NAME]``."""
+    return described(spec._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
+
+
+def estimate_value() -> Object:
+    """An estimate of a datasheet."""
+    number = {"type": "number"}
+    return fields_of(
+        estimate.Estimate,
+        "observations",
+        count=maybe(number),
+        interval=maybe(fields_of(estimate.Interval)),
+        clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound")),
+        missing=fields_of(estimate.Missing, "share"),
+        flags=array(TEXT),
+    )
+
+
+def datasheet() -> Object:
+    """``--judge-datasheet x.json``."""
+    span = maybe(record({"first": TEXT, "last": TEXT}))
+    state = {"enum": ["REPLAYED", "FRESH", "PARTLY FRESH", "FROM LOGS"]}
+    identity = record(
+        {
+            "name": TEXT,
+            "provider": {"enum": [*spec.PROVIDERS, "log"]},
+            "model": TEXT,
+            **{name: {} for name in ("base_url", "temperature", "max_tokens", "reasoning", "seed")},
+            "own_prompts": maybe(TEXT),
+            "served": array(TEXT),
+            "prompts": maybe(TEXT),
+            "suites": {"type": "object", "additionalProperties": maybe(TEXT)},
+            "state": state,
+            "recorded": span,
+        },
+        *("base_url", "temperature", "max_tokens", "reasoning", "seed", "own_prompts"),
+    )
+    outcome = {"enum": ["pass", "fail", "inconclusive"]}
+    policy = {"enum": ["estimate", "confident"]}
+    part = {
+        "judge": TEXT,
+        "suite": TEXT,
+        "digest": maybe(TEXT),
+        "prompts": maybe(TEXT),
+        "served": array(TEXT),
+        "state": state,
+        "recorded": span,
+        "calls": fields_of(sheet.Calls),
+        "notices": array(TEXT),
+        "material": maybe(TABLE),
+    }
+    analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
+    entry = {
+        "judge": identity,
+        "measures": array(estimate_value()),
+        "checks": array(
+            fields_of(sheet.CheckLine, outcome=outcome, policy=policy, warnings=array(TEXT))
+        ),
+        "analyses": array(analysis),
+        "calls": fields_of(sheet.Calls),
+        "notices": array(TEXT),
+        "parts": array(record(part)),
+    }
+    mode = {"enum": ["replay", "record", "live", "report"]}
+    versions = {"type": "object", "additionalProperties": TEXT}
+    made = {
+        "schema": {"const": DATASHEET},
+        "seed": {"type": "integer", "minimum": 0},
+        "mode": mode,
+        "versions": versions,
+        "judges": array(record(entry)),
+    }
+    return described(record(made), meanings("datasheet.md", "## JSON, field by field"))
+
+
+def log_line() -> Object:
+    """A line of a judgment log."""
+    trial = fields_of(judgment.Trial)["properties"]
+    design = fields_of(judgment.Design)
+    design["required"] = ["kind", "labels"]
+    made = {
+        "trial": trial.pop("id"),
+        "judge": TEXT,
+        **trial,
+        **dict.fromkeys(("verdict", "unparsed", "failed"), TEXT),
+        "chosen": maybe(TEXT),
+        "reply": maybe(TEXT),
+        "usage": {**fields_of(judgment.Usage), "required": []},
+        "latency_s": maybe({"type": "number", "minimum": 0}),
+        "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
+        "confidence": {"type": "number", "description": "debates: from 0 to 1"},
+        "short_reason": {**TEXT, "description": "debates: the judge's words"},
+        "flags": {**array(TEXT), "description": "debates: what is odd about the reply"},
+        "design": design,
+    }
+    return {
+        "type": "object",
+        "properties": described({"properties": made}, meanings("logs.md", "## Fields"))[
+            "properties"
+        ],
+        "required": ["trial", "judge", "suite", "item"],
+        "oneOf": [{"required": [name]} for name in ("verdict", "unparsed", "failed")],
+    }
+
+
+def exchange() -> Object:
+    """A line of a cassette."""
+    piece = {"anyOf": [TEXT, record({"part": TEXT})]}
+    body = {"anyOf": [TEXT, record({"base64": TEXT}), array(piece), {"type": "null"}]}
+    headers = {"type": "object", "additionalProperties": {"anyOf": [TEXT, array(TEXT)]}}
+    made = {
+        "trial": TEXT,
+        "call": {"type": "integer", "minimum": 1},
+        "request": record({"method": TEXT, "url": TEXT, "body": body}),
+        "response": record({"status": {"type": "integer"}, "headers": headers, "body": body}),
+        "recorded_at": TEXT,
+    }
+    return described(record(made), meanings("recordings.md", "## A line"))
+
+
+def baseline_file() -> Object:
+    """``--judge-save-baseline x.json``."""
+    return baseline._BaselineForm.model_json_schema(by_alias=True)
+
+
+def without_titles(value: Any) -> Any:
+    """The schema without the titles that pydantic makes of names."""
+    if isinstance(value, list):
+        return [without_titles(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {name: without_titles(inner) for name, inner in held.items()}
+        if key in ("properties", "$defs")
+        else without_titles(held)
+        for key, held in value.items()
+        if not (key == "title" and isinstance(held, str))
+    }
+
+
+MADE = {
+    "suite": suite,
+    "item": item,
+    "judge": judge,
+    "datasheet": datasheet,
+    "judgment": log_line,
+    "exchange": exchange,
+    "baseline": baseline_file,
+}
+
+
+def all_schemas() -> dict[str, Object]:
+    """The schemas by the name of their file."""
+    return {
+        name: {
+            "$schema": DIALECT,
+            "title": " ".join((make.__doc__ or "").split()),
+            **without_titles(make()),
+        }
+        for name, make in MADE.items()
+    }

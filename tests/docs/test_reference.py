@@ -1,0 +1,186 @@
+"""The reference is what the code says today, and its schemas hold for what the code writes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import tomllib
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pytest_judgesense.datasheet.log import read_log
+from pytest_judgesense.suites.builtin import builtin_suites
+from tests.docs.blocks import DOCS, ROOT, Page
+
+GENERATOR = DOCS / "reference" / "generate.py"
+NAMES = sorted(path.stem for path in (DOCS / "schemas").glob("*.json"))
+# One of each kind, those with few trials.
+SUITES = ("coherence@published", "vacuum", "ladder-fine", "criterion@published", "debate")
+
+
+@pytest.fixture(scope="module")
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference_generator", GENERATOR)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    before = list(sys.path)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path[:] = before
+    return module
+
+
+def test_what_is_committed_is_what_the_code_says(generator: ModuleType) -> None:
+    made: dict[Path, str] = generator.outputs()
+    stale = [
+        path.relative_to(ROOT).as_posix()
+        for path, text in made.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    assert not stale, "run python docs/reference/generate.py"
+    kept = {*(DOCS / "reference").glob("*.md"), *(DOCS / "schemas").glob("*")}
+    assert kept == set(made)
+
+
+def test_every_key_of_the_forms_is_explained(generator: ModuleType) -> None:
+    found = generator.schemas.all_schemas()
+    forms = [form for form in generator.schemas.FORMS if form != "SuiteForm"]
+    parts = [found["judge"], found["suite"], *(found["suite"]["$defs"][form] for form in forms)]
+    for part in parts:
+        for name, value in part["properties"].items():
+            assert value.get("description"), name
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    return json.loads((DOCS / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def closed(schema: Any) -> Any:
+    """The schema with nothing permitted beside what it names: what is written is all told."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {
+        key: {name: closed(one) for name, one in value.items()}
+        if key in ("properties", "$defs")
+        else closed(value)
+        for key, value in schema.items()
+    }
+    return {"additionalProperties": False, **inner} if "properties" in schema else inner
+
+
+def problems(name: str, values: Any) -> list[str]:
+    validator = Draft202012Validator(closed(schema_of(name)))
+    return [error.message for value in values for error in validator.iter_errors(value)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_is_one(name: str) -> None:
+    Draft202012Validator.check_schema(schema_of(name))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with what a session over suites of every kind has written."""
+    folder = tmp_path_factory.mktemp("written")
+    asked = [part for suite in SUITES for part in ("--judge-suite", suite)]
+    files = ["--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"]
+    names = ["--judge-name", "embedded:mixed", "--judge-save-baseline", "baseline.json"]
+    with Page(folder) as page:
+        page.run(["pytest", "-q", *asked, *files, *names])
+        code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
+    assert code == 0, output
+    return folder
+
+
+@pytest.mark.parametrize("name", ["sheet.json", "again.json"])
+def test_datasheets(written: Path, name: str) -> None:
+    sheet = json.loads((written / name).read_text(encoding="utf-8"))
+    assert {part["suite"] for part in sheet["judges"][0]["parts"]} == set(SUITES)
+    assert problems("datasheet", [sheet]) == []
+
+
+def test_the_pages_of_measures_name_their_suites(written: Path) -> None:
+    """What has a value on a suite says so on its page: by kind, or as pairwise, or all."""
+    sheet = json.loads((written / "sheet.json").read_text(encoding="utf-8"))
+    for entry in sheet["judges"][0]["measures"]:
+        if entry["unavailable"] is None:
+            name, suite = entry["measure"], entry["suite"].partition("@")[0]
+            form = tomllib.loads(builtin_suites()[suite].read_text(encoding="utf-8"))
+            words = {form["kind"], "all"} | (
+                {"pairwise"} if form["space"].get("pairwise") else set()
+            )
+            row = (DOCS / "measures" / f"{name}.md").read_text(encoding="utf-8").splitlines()[4]
+            assert words & set(re.findall(r"\w+", row.split("|")[4])), (name, suite)
+
+
+def test_log_lines(written: Path) -> None:
+    lines = (written / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    # Some of each suite, and every line that is no verdict.
+    some = {line.partition("/")[0] + str(number % 40): line for number, line in enumerate(lines)}
+    others = [line for line in lines if '"verdict":' not in line]
+    assert problems("judgment", [json.loads(line) for line in (*some.values(), *others)]) == []
+    kinds = {json.loads(line)["design"]["kind"] for line in some.values()}
+    assert kinds == {"paraphrase", "vacuum", "ladder", "criterion", "debate"}
+
+
+def test_a_log_that_the_schema_accepts_is_read(tmp_path: Path) -> None:
+    line = {"trial": "s/1/t1", "judge": "j", "suite": "s", "item": "1", "verdict": "YES"}
+    assert problems("judgment", [line]) == []
+    (tmp_path / "log.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    assert len(list(read_log(tmp_path / "log.jsonl"))) == 1
+
+
+def test_baselines(written: Path) -> None:
+    held = json.loads((written / "baseline.json").read_text(encoding="utf-8"))
+    assert problems("baseline", [held]) == []
+
+
+def test_recordings() -> None:
+    files = sorted((ROOT / "cassettes").rglob("*.jsonl"))
+    assert files
+    for file in files:
+        with file.open(encoding="utf-8") as lines:
+            assert problems("exchange", [json.loads(line) for line in islice(lines, 5)]) == []
+
+
+@pytest.mark.parametrize("name", builtin_suites())
+def test_suites_and_their_items(name: str) -> None:
+    path = builtin_suites()[name]
+    suite = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert problems("suite", [suite]) == []
+    stimuli = (path.parent / suite["stimuli"]["file"]).read_text(encoding="utf-8").splitlines()
+    lines = [json.loads(line) for line in stimuli[:5]]
+    # Not closed: a debate may hold further keys.
+    validator = Draft202012Validator(schema_of("item"))
+    assert [error.message for line in lines for error in validator.iter_errors(line)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("suite", {"schema": "judgesense/suite/1", "name": "x", "kind": "guess"}),
+        ("judge", {"provider": "openai", "modell": "m"}),
+        ("judgment", {"trial": "a", "judge": "j", "suite": "s", "item": "1"}),
+        (
+            "judgment",
+            {"trial": "a", "judge": "j", "suite": "s", "item": "1", "verdict": "A", "failed": "x"},
+        ),
+        ("exchange", {"trial": "a", "call": 0}),
+        ("datasheet", {"schema": "judgesense/datasheet/2"}),
+        ("baseline", {"schema": "judgesense/baseline/1", "seed": 0, "versions": {}, "judges": []}),
+        ("item", {"task": "no id"}),
+    ],
+)
+def test_what_is_wrong_is_refused(name: str, value: dict[str, Any]) -> None:
+    assert list(Draft202012Validator(schema_of(name)).iter_errors(value))

@@ -1,0 +1,81 @@
+"""The site: every page has its place, and it asks no other server. The gate builds it strictly."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.blocks import DOCS, PAGES, ROOT, name_of
+
+CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+
+
+def _pages(entry: Any) -> Iterator[str]:
+    if isinstance(entry, str):
+        yield entry
+    for inner in entry.values() if isinstance(entry, dict) else entry:
+        if isinstance(inner, str) and not isinstance(entry, str):
+            yield inner
+        elif not isinstance(inner, str):
+            yield from _pages(inner)
+
+
+def test_every_page_stands_in_the_navigation_once() -> None:
+    written = {name_of(page) for page in PAGES} - {"README.md"}
+    assert Counter(_pages(CONFIG["nav"])) == Counter(written)
+
+
+def test_it_is_searched_and_light_or_dark() -> None:
+    assert "search" in CONFIG["plugins"]
+    schemes = {choice.get("scheme") for choice in CONFIG["theme"]["palette"]}
+    assert {"default", "slate"} <= schemes
+
+
+def test_it_is_configured_to_ask_no_other_server() -> None:
+    assert CONFIG["theme"]["font"] is False
+    assert "docs/reference/hooks.py" in CONFIG["hooks"]
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert not [line for line in text.splitlines() if "http" in line]
+
+
+def test_the_gate_builds_it_strictly() -> None:
+    assert 'mkdocs" build --strict' in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "reference" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("html", "asked"),
+    [
+        ('<img src="https://a.example/b.png">', 1),
+        ("<script src=//a.example/b.js></script>", 1),
+        ('<link rel="stylesheet" href="http://a.example/b.css">', 1),
+        ('<link rel="canonical" href="https://a.example/">', 0),
+        ('<a href="https://a.example/">there</a>', 0),
+        ('<img src="assets/b.png"><script src="b.js"></script>', 0),
+        ("<code>&lt;img src=https://a.example&gt;</code>", 0),
+    ],
+)
+def test_what_a_page_would_ask_elsewhere(hooks: ModuleType, html: str, asked: int) -> None:
+    assert len(hooks.asked_elsewhere(html)) == asked
+
+
+def test_a_block_that_is_a_file_shows_its_name(hooks: ModuleType) -> None:
+    page = "Text.\n\n<!-- file: a/b.toml -->\n<!-- exit: 1 -->\n```toml\nx = 1\n```\n"
+    shown = 'Text.\n\n<!-- exit: 1 -->\n```toml title="a/b.toml"\nx = 1\n```\n'
+    assert hooks.with_titles(page) == shown
+    assert hooks.with_titles("```toml\nx = 1\n```\n") == "```toml\nx = 1\n```\n"

@@ -269,10 +269,10 @@ def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> dict[str, tuple[Trial, HttpRequest]]:
-    if judge.provider == "anthropic":
+    if judge.provider == "anthropic" or judge.wire is not None:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
-            found="the provider anthropic",
+            found=f"the provider {judge.provider}",
             expected="an OpenAI-compatible endpoint",
             remedy="record it with --judge-mode record",
         )

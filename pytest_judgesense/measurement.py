@@ -22,6 +22,7 @@ from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import wording_analyses
 from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop, together
@@ -35,6 +36,7 @@ from pytest_judgesense.judgment import (
     Judgment,
     Trial,
 )
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
@@ -70,6 +72,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
+        extensions: what plugins add.
     """
 
     judge: JudgeSpec
@@ -83,11 +86,13 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
+    extensions: Extensions = NONE
 
     @property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed)
+        catalogue = self.extensions.catalogue
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, catalogue)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -120,7 +125,10 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=wording_analyses(self.cell, self.estimates, self.suite.reviews),
+            analyses=(
+                *wording_analyses(self.cell, self.estimates, self.suite.reviews),
+                *self.extensions.analyses(self.cell, self.estimates),
+            ),
             material=material_of(self.cell),
         )
 
@@ -139,6 +147,7 @@ def measure(
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
+    extensions: Extensions = NONE,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -155,6 +164,7 @@ def measure(
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
+        extensions: what plugins add.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -212,7 +222,7 @@ def measure(
         judge=judge,
         suite=own,
         judgments=judgments,
-        estimates=estimate_all(cell_of(judge.name, own, judgments, seed)),
+        estimates=estimate_all(cell_of(judge.name, own, judgments, seed, extensions.catalogue)),
         calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted(set().union(*served.values()))),
         recorded=(min(a for a, *_ in spans), max(b for _, b, _ in spans)) if spans else None,
@@ -228,6 +238,7 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
+        extensions=extensions,
     )
 
 
@@ -247,9 +258,15 @@ def models_named(
     return {judge.model: Counter(r.model for r in replies if isinstance(r, Reply) and r.model)}
 
 
-def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:
+def cell_of(
+    judge: str,
+    suite: Suite,
+    judgments: Sequence[Judgment],
+    seed: int,
+    catalogue: Catalogue = BUILT_IN,
+) -> Cell:
     """The cell of a judge's judgments on a suite."""
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed)
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, catalogue)
 
 
 async def ask_all(

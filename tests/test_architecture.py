@@ -33,6 +33,8 @@ LEVELS = {
     "judges": 2,
     "measures": 2,
     "checks": 3,
+    # What plugins add, put together: its parts are the values of the levels below.
+    "extensions": 3,
     "importers": 3,
     "datasheet": 4,
     "measurement": 5,
@@ -67,6 +69,7 @@ DOORS = {
     "pandas": ("measures.secondary",),
     "pydantic": (
         "suites.schema",
+        "suites.suite",
         "suites.loading",
         "judges.spec",
         "judges.parsing.debate",
@@ -80,6 +83,7 @@ LONGEST = 400
 # Each of these is one closed list or one mechanism, and dearer to read in two halves.
 LONGER_THAN_300 = {
     "actions",
+    "extensions",
     "checks.outcome",
     "datasheet.terminal",
     "judges.spec",
@@ -114,6 +118,7 @@ LONGER_THAN_300 = {
     "stats.agreement",
     "suites.loading",
     "suites.schema",
+    "suites.suite",
     "power",
     "stats.power",
 }

@@ -31,7 +31,7 @@ from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import Kind, kind_of_status, overloaded, wait_asked_for
 from pytest_judgesense.judges.traffic import Attempt, Traffic
-from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
+from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Answer", "Asker", "fault_of", "open_asker", "request_of"]
@@ -63,7 +63,7 @@ def _base_url(spec: JudgeSpec) -> str:
         return spec.base_url or _EMBEDDED_URL
     if spec.provider == "callable":
         return ""  # it asks whom it likes
-    return spec.base_url or wire_of(spec.provider).default_base_url
+    return spec.base_url or wire_for(spec).default_base_url
 
 
 def request_of(
@@ -76,7 +76,7 @@ def request_of(
     """What a judge with a provider is sent for ``messages``, at its own URL unless one is given."""
     seed = None if spec.seed is None else spec.seed + replicate - 1
     url = _base_url(spec) if base_url is None else base_url
-    return wire_of(spec.provider).request(spec, url, key, messages, seed)
+    return wire_for(spec).request(spec, url, key, messages, seed)
 
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
@@ -85,7 +85,7 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
     def fault(status: int, body: str | bytes) -> str | None:
         if kind_of_status(status) != "answer":
             return None  # the status says it
-        reply = wire_of(spec.provider).read(status, _text_of(as_bytes(body)))
+        reply = wire_for(spec).read(status, _text_of(as_bytes(body)))
         return "no reply in the response" if isinstance(reply, Failed) else None
 
     return fault
@@ -154,7 +154,7 @@ class Asker:
         text = _text_of(as_bytes(found.response.body))
         if found.response.status == NO_RESPONSE:
             return Failed(text)
-        return wire_of(self._spec.provider).read(found.response.status, text)
+        return wire_for(self._spec).read(found.response.status, text)
 
     def _wire_request(self, messages: Sequence[Mapping[str, str]], replicate: int) -> HttpRequest:
         return request_of(self._spec, messages, replicate, self._base_url, self._key)
@@ -194,7 +194,7 @@ class Asker:
         latency = time.perf_counter() - started
         # As it is recorded: a reply that quotes the key must not take it into a judgment.
         text = _text_of(self._tape.cleaned_body(response.content))
-        reply = wire_of(self._spec.provider).read(response.status_code, text)
+        reply = wire_for(self._spec).read(response.status_code, text)
         kind = kind_of_status(response.status_code, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # a page, half a body, no choices: what came holds no reply
@@ -352,7 +352,7 @@ async def open_asker(
             threads.shutdown(wait=False, cancel_futures=True)
         return
     local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
-    if key is None and not local:
+    if key is None and name and not local:
         raise JudgeError(
             f"judge {spec.name!r} has no key to be asked with",
             found=f"no environment variable {name}",

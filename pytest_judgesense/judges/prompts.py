@@ -51,7 +51,8 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
-    if suite.kind in ("paraphrase", "debate"):
+    # Of the kinds that compare two texts, each has one prompt, or one for each arm.
+    if suite.kind in ("paraphrase", "debate") or not suite.space.pairwise:
         for_all = prompts.paraphrases.get("*") if suite.kind == "paraphrase" else None
         wordings = prompts.paraphrases.get(suite.base, for_all)
         if wordings is None:

@@ -11,6 +11,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pytest_judgesense.cassettes.credentials import (
@@ -20,6 +21,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.embedded.observer import PROFILES
+from pytest_judgesense.judges.provider import Provider
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,
@@ -27,7 +29,7 @@ from pytest_judgesense.judges.spec import (
     judge_from_name,
     judge_from_table,
 )
-from pytest_judgesense.judges.wire import wire_of
+from pytest_judgesense.judges.wire import wire_for
 
 __all__ = [
     "credentials_of",
@@ -38,8 +40,14 @@ __all__ = [
 ]
 
 
-def declared_judges(start: Path) -> dict[str, JudgeSpec]:
+def declared_judges(
+    start: Path, providers: Mapping[str, Provider] = MappingProxyType({})
+) -> dict[str, JudgeSpec]:
     """Judges of the nearest ``pyproject.toml`` upward of ``start`` that is there.
+
+    Args:
+        start: a file or a folder.
+        providers: those that plugins add, by name.
 
     Raises:
         UsageError: the file or a table in it is wrong.
@@ -49,7 +57,7 @@ def declared_judges(start: Path) -> dict[str, JudgeSpec]:
         path = place / "pyproject.toml"
         if path.is_file():
             return {
-                name: judge_from_table(name, _table(path, name, table), place)
+                name: judge_from_table(name, _table(path, name, table), place, providers)
                 for name, table in _tables(path).items()
             }
     return {}
@@ -83,6 +91,7 @@ def resolve_judges(
     declared: Mapping[str, JudgeSpec],
     objects: Mapping[str, JudgeSpec],
     suite_judges: Iterable[str] = (),
+    providers: Mapping[str, Provider] = MappingProxyType({}),
 ) -> list[JudgeSpec]:
     """The judges to measure, in order.
 
@@ -92,6 +101,7 @@ def resolve_judges(
         declared: judges of ``pyproject.toml``.
         objects: judges that a ``conftest.py`` gave.
         suite_judges: names that the suite gives for itself.
+        providers: those that plugins add, by name.
 
     Raises:
         UsageError: a name is unknown, two judges share one name, or there is no judge at all.
@@ -107,7 +117,7 @@ def resolve_judges(
             remedy="add --judge-name embedded:clean to try it, or declare a judge: "
             '[tool.judgesense.judges.mine] provider = "openai", model = "..."',
         )
-    judges = [_judge(name, known) for name in dict.fromkeys(wanted)]
+    judges = [_judge(name, known, providers) for name in dict.fromkeys(wanted)]
     seen: dict[str, JudgeSpec] = {}
     for judge in judges:
         if seen.setdefault(judge.slug.lower(), judge) is not judge:
@@ -120,15 +130,18 @@ def resolve_judges(
     return judges
 
 
-def _judge(name: str, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
+def _judge(
+    name: str, known: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
+) -> JudgeSpec:
     if name in known:
         return known[name]
-    if name.partition(":")[0] in PROVIDERS and ":" in name:
-        return judge_from_name(name)
+    provider, colon, _ = name.partition(":")
+    if colon and (provider in PROVIDERS or provider in providers):
+        return judge_from_name(name, providers)
     valid = [
         *known,
         *(f"embedded:{profile}" for profile in PROFILES),
-        *(f"{provider}:MODEL" for provider in PROVIDERS if provider != "embedded"),
+        *(f"{provider}:MODEL" for provider in (*PROVIDERS, *providers) if provider != "embedded"),
     ]
     raise unknown_name("judge", name, valid)
 
@@ -167,7 +180,7 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     """Name and value of the environment variable that holds the judge's key."""
     if spec.provider in ("callable", "embedded"):
         return "", None
-    name = spec.api_key_env or wire_of(spec.provider).default_key_env
+    name = spec.api_key_env or wire_for(spec).default_key_env
     return name, os.environ.get(name)
 
 

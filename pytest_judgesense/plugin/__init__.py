@@ -43,10 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers and put the session's state on the config."""
     from pytest_judgesense.plugin.markers import marker_lines
 
-    for line in marker_lines():
-        config.addinivalue_line("markers", line)
     config.stash[STATE] = State(config, settings_of(config))
     config.stash[STATE].prepare()
+    for line in marker_lines(config):
+        config.addinivalue_line("markers", line)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

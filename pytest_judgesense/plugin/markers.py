@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
+from pytest_judgesense.measures.catalogue import signature
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import STATE, State
 
@@ -39,17 +39,26 @@ _COMPOSITE: Final = {
 }
 
 
-def marker_lines() -> Iterator[str]:
-    """The text of ``pytest --markers`` for every check."""
-    for name, measure in CHECKS.items():
-        info = MEASURES.get(measure)
+def marker_lines(config: pytest.Config) -> Iterator[str]:
+    """The text of ``pytest --markers`` for every check.
+
+    Raises:
+        pytest.UsageError: a check of a plugin is wrong.
+    """
+    try:
+        measures, checks, _ = config.stash[STATE].plugins.catalogue
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+    for name, measure in checks.items():
+        info = measures.get(measure)
         meaning = info.meaning if info else _COMPOSITE[name]
         yield f"{signature(name)}: gate a judge: {meaning}."
 
 
 def has_check(item: pytest.Item) -> bool:
     """Whether an item carries the marker of a check."""
-    return any(mark.name in CHECKS for mark in item.iter_markers())
+    checks = item.config.stash[STATE].plugins.catalogue.checks
+    return any(mark.name in checks for mark in item.iter_markers())
 
 
 def asks_judges(item: pytest.Item) -> bool:
@@ -61,11 +70,12 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
+    catalogue = node.config.stash[STATE].plugins.catalogue
     found = {
         (check.id, check.suite): check
         for mark in reversed(list(node.iter_markers()))
-        if mark.name in CHECKS
-        for check in (declare_check(mark.name, mark.args, mark.kwargs),)
+        if mark.name in catalogue.checks
+        for check in (declare_check(mark.name, mark.args, mark.kwargs, catalogue),)
     }
     return list(found.values())
 
@@ -103,10 +113,11 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test over judges, if it has a check or asks for a judge."""
-    marked = any(mark.name in CHECKS for mark in metafunc.definition.iter_markers())
+    state = metafunc.config.stash[STATE]
+    checks = state.plugins.catalogue.checks
+    marked = any(mark.name in checks for mark in metafunc.definition.iter_markers())
     if not marked and FIXTURE not in metafunc.fixturenames:
         return
-    state = metafunc.config.stash[STATE]
     judges = []
     try:
         suites = [

@@ -22,6 +22,7 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.plugin.clock import Clock
+from pytest_judgesense.plugin.extending import Plugins
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 
@@ -49,6 +50,7 @@ class State:
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
         self.clock = Clock(config)
+        self.plugins = Plugins(config)
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._told: list[str] = []
@@ -72,6 +74,7 @@ class State:
             self._session_folder,
             self._started,
             waiting,
+            self.plugins.extensions,
         )
 
     @property

@@ -204,6 +204,9 @@ def _extensions(options: argparse.Namespace) -> Extensions:
     from pytest_judgesense.extensions import loaded
 
     if "extensions" not in options:
+        if options.plugin:
+            # As `python -m` does: a project's own plugin need not be installed.
+            sys.path.append(str(Path.cwd()))
         options.extensions = loaded(options.plugin)
     found: Extensions = options.extensions
     return found

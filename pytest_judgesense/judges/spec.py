@@ -174,7 +174,7 @@ class _PricesForm(_Form):
 def _known_provider(value: str, info: ValidationInfo) -> str:
     known = (*PROVIDERS, *sorted(info.context or ()))
     if value not in known:
-        msg = f"there is no provider {value!r}, but: {', '.join(known)}"
+        msg = f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
         raise ValueError(msg)
     return value
 

@@ -39,7 +39,7 @@ Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate"]
 def _known_kind(value: str, info: ValidationInfo) -> str:
     known = (*get_args(Kind), *sorted(info.context or ()))
     if value not in known:
-        msg = f"there is no kind {value!r}, but: {', '.join(known)}"
+        msg = f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
         raise ValueError(msg)
     return value
 

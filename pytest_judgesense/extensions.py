@@ -340,7 +340,7 @@ def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tup
                     remedy="mend the plugin",
                 )
             found.append((source, one))
-    yield from sorted(found, key=lambda pair: str(pair[1].name))
+    yield from sorted(found, key=lambda pair: (pair[1].name, pair[0]))
 
 
 def _here(names: Iterable[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges
@@ -72,7 +72,8 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        extensions: what plugins add.
+        catalogue: what is known of measures.
+        sections: report sections of plugins, as analyses of the datasheet.
     """
 
     judge: JudgeSpec
@@ -86,13 +87,13 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
-    extensions: Extensions = NONE
+    catalogue: Catalogue = BUILT_IN
+    sections: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        catalogue = self.extensions.catalogue
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, catalogue)
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.catalogue)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -127,7 +128,7 @@ class Measurement:
             notices=(*self.notices, *wording_notices(self.cell)),
             analyses=(
                 *wording_analyses(self.cell, self.estimates, self.suite.reviews),
-                *self.extensions.analyses(self.cell, self.estimates),
+                *self.sections,
             ),
             material=material_of(self.cell),
         )
@@ -212,6 +213,8 @@ def measure(
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge.name, trial, answers[trial.id]) for trial in trials)
+    cell = cell_of(judge.name, own, judgments, seed, extensions.catalogue)
+    estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_tape)
     spans = [
         (*span, tape.path)
@@ -222,7 +225,7 @@ def measure(
         judge=judge,
         suite=own,
         judgments=judgments,
-        estimates=estimate_all(cell_of(judge.name, own, judgments, seed, extensions.catalogue)),
+        estimates=estimates,
         calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted(set().union(*served.values()))),
         recorded=(min(a for a, *_ in spans), max(b for _, b, _ in spans)) if spans else None,
@@ -238,7 +241,8 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        extensions=extensions,
+        catalogue=extensions.catalogue,
+        sections=extensions.analyses(cell, estimates),
     )
 
 

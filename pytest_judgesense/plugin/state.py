@@ -22,7 +22,7 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.plugin.clock import Clock
-from pytest_judgesense.plugin.extending import Plugins
+from pytest_judgesense.plugin.hookspecs import Plugins
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
 

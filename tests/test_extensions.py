@@ -82,7 +82,7 @@ def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> N
         check = declare_check("wordy_rate_limit", (bar,), {}, own)
         assert not check.floor
         assert judge_check(check, "s", estimates).outcome == word
-    with pytest.raises(UsageError, match="a number from 0 to 0.4"):
+    with pytest.raises(UsageError, match=r"a number from 0 to 0\.4"):
         declare_check("wordy_rate_limit", (0.5,), {}, own)
     assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.05}
     with pytest.raises(UsageError, match="no measure named 'wordy_rate'"):

@@ -475,3 +475,16 @@ def test_hooks_are_not_called_where_nothing_is_measured(pytester: pytest.Pyteste
     result = run(pytester, "-s")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["called: measures"])
+
+
+def test_optional_hooks_stand_where_this_plugin_is_switched_off(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    marked = "@pytest.hookimpl(optionalhook=True)\ndef pytest_judgesense_"
+    text = FILES["minimal_pairs.py"].replace("def pytest_judgesense_", marked)
+    (folder / "optional_pairs.py").write_text(f"import pytest\n{text}")
+    (folder / "test_grammar.py").unlink()
+    pytester.makepyfile("def test_it(): pass\n")
+    run(pytester, "-p", "no:judgesense", "-p", "optional_pairs").assert_outcomes(passed=1)
+    listed = run(pytester, "-p", "optional_pairs", "--markers").stdout.str()
+    assert "@pytest.mark.pair_accuracy_floor(bar, suite=" in listed

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import ExtensionError
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
-
 if TYPE_CHECKING:
     from pytest_judgesense.extensions import (
         Extensions,
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
         ReportSection,
         SuiteKind,
     )
+    from pytest_judgesense.measures.catalogue import Catalogue
 
 __all__ = [
     "Plugins",
@@ -93,6 +91,9 @@ class Plugins:
         self._config = config
         self._in_time = self._names
 
+    def __bool__(self) -> bool:
+        return bool(self._in_time)
+
     @cached_property
     def catalogue(self) -> Catalogue:
         """The measures and checks of the session, for markers: kinds of suites are left out.
@@ -102,6 +103,8 @@ class Plugins:
         """
         measures = self._given(_MEASURES)
         if not measures:
+            from pytest_judgesense.measures.catalogue import BUILT_IN
+
             return BUILT_IN
         from pytest_judgesense.extensions import catalogue_of
 
@@ -120,6 +123,8 @@ class Plugins:
 
     def late(self) -> list[str]:
         """What to say of plugins that came after the markers had been told."""
+        from pytest_judgesense.errors import ExtensionError
+
         return [
             str(
                 ExtensionError(

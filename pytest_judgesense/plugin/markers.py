@@ -11,11 +11,13 @@ import pytest
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import signature
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
-from pytest_judgesense.plugin.state import STATE, State
+from pytest_judgesense.plugin.state import State, state_of
+from pytest_judgesense.plugin.using import FIXTURE, PLUGINS, is_marked
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -29,7 +31,6 @@ __all__ = [
     "suites_of",
 ]
 
-FIXTURE: Final = "_judgesense_judge"
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
@@ -39,14 +40,14 @@ _COMPOSITE: Final = {
 }
 
 
-def marker_lines(config: pytest.Config) -> Iterator[str]:
+def marker_lines(plugins: Plugins) -> Iterator[str]:
     """The text of ``pytest --markers`` for every check.
 
     Raises:
         pytest.UsageError: a check of a plugin is wrong.
     """
     try:
-        measures, checks, _ = config.stash[STATE].plugins.catalogue
+        measures, checks, _ = plugins.catalogue
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
     for name, measure in checks.items():
@@ -57,8 +58,7 @@ def marker_lines(config: pytest.Config) -> Iterator[str]:
 
 def has_check(item: pytest.Item) -> bool:
     """Whether an item carries the marker of a check."""
-    checks = item.config.stash[STATE].plugins.catalogue.checks
-    return any(mark.name in checks for mark in item.iter_markers())
+    return is_marked(item)
 
 
 def asks_judges(item: pytest.Item) -> bool:
@@ -70,7 +70,7 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    catalogue = node.config.stash[STATE].plugins.catalogue
+    catalogue = node.config.stash[PLUGINS].catalogue
     found = {
         (check.id, check.suite): check
         for mark in reversed(list(node.iter_markers()))
@@ -113,11 +113,10 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test over judges, if it has a check or asks for a judge."""
-    state = metafunc.config.stash[STATE]
-    checks = state.plugins.catalogue.checks
-    marked = any(mark.name in checks for mark in metafunc.definition.iter_markers())
+    marked = has_check(metafunc.definition)
     if not marked and FIXTURE not in metafunc.fixturenames:
         return
+    state = state_of(metafunc.config)
     judges = []
     try:
         suites = [
@@ -163,7 +162,7 @@ def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
             remedy=f'write @pytest.mark.{check.name}({_first(check)}, suite="coherence")',
         )
-    return config.stash[STATE].run.suite(check.suite, node.path.parent)
+    return state_of(config).run.suite(check.suite, node.path.parent)
 
 
 def _first(check: Check) -> str:
@@ -175,7 +174,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     __tracebackhide__ = True
     from pytest_judgesense.plugin.collection import CheckFailed
 
-    run = item.config.stash[STATE].run
+    run = state_of(item.config).run
     suite = _suite(item.config, item, check)
     if run.only_saves(check):
         run.measurement(judge, suite)

@@ -13,7 +13,8 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
-from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.using import PLUGINS
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["DatasheetReader", "checker"]
@@ -24,7 +25,7 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
     def hold(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
-        catalogue = item.config.stash[STATE].plugins.catalogue
+        catalogue = item.config.stash[PLUGINS].catalogue
         checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, catalogue)]
         if not checks:
             raise UsageError(
@@ -65,7 +66,7 @@ class DatasheetReader:
         return told_plainly(self._find, measure, suite, condition)
 
     def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
-        measures = self._item.config.stash[STATE].plugins.catalogue.measures
+        measures = self._item.config.stash[PLUGINS].catalogue.measures
         if measure not in measures:
             raise unknown_name("measure", measure, measures)
         name = suite or measures[measure].suite
@@ -90,6 +91,6 @@ class DatasheetReader:
         return told_plainly(self._estimates, suite)
 
     def _estimates(self, suite: str) -> tuple[Estimate, ...]:
-        run = self._item.config.stash[STATE].run
+        run = state_of(self._item.config).run
         loaded = run.suite(suite, self._item.path.parent)
         return run.measurement(self._judge, loaded).estimates

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_judgesense.errors import UsageError, printable, printable_lines, unknown_name
 
 if TYPE_CHECKING:
+    from pytest_judgesense.extensions import Extensions
     from pytest_judgesense.importers import Imported
     from pytest_judgesense.importers.judgesense import PairFile
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -63,14 +64,16 @@ def report(options: argparse.Namespace) -> int:
 
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    cells = cells_of_logs(options.logs, options.seed)
+    added = _extensions(options)
+    cells = cells_of_logs(options.logs, options.seed, added.catalogue)
     if not cells:
         raise UsageError(
             "there is nothing to report on",
             found="no judgment in " + ", ".join(str(path) for path in options.logs),
             expected="at least one line",
         )
-    sheet = datasheet_of_cells(cells, options.seed, secondary=bool(options.datasheet))
+    secondary = bool(options.datasheet)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, extensions=added)
     if options.ranking:
         ranked = list(ranking_lines(sheet))
         for line in [*ranked, ""] if ranked else ["there are no debates to rank judges by", ""]:
@@ -121,7 +124,9 @@ def compare(options: argparse.Namespace) -> int:
     """Print two measurements side by side."""
     from pytest_judgesense.comparing import comparison_lines, measured_of_file
 
-    old, new = (measured_of_file(path, options.seed) for path in (options.old, options.new))
+    known = _extensions(options).catalogue
+    paths = (options.old, options.new)
+    old, new = (measured_of_file(path, options.seed, known) for path in paths)
     lines, regressed = comparison_lines(old, new, options.margin)
     for line in lines:
         print(line)
@@ -210,7 +215,8 @@ def lint(options: argparse.Namespace) -> int:
     else:
         paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
         paths = [path for path in paths if path.name.endswith(".suite.toml")]
-    lines, errors, broken = lint_report(paths or list(builtin_suites().values()))
+    files = paths or list(builtin_suites().values())
+    lines, errors, broken = lint_report(files, _extensions(options))
     _print(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
@@ -240,11 +246,26 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
+def _extensions(options: argparse.Namespace) -> Extensions:
+    """What installed plugins add, and those named by ``-p``; looked for once."""
+    from pytest_judgesense.extensions import loaded
+
+    if "extensions" not in options:
+        if options.plugin:
+            # As `python -m` does: a project's own plugin need not be installed.
+            sys.path.append(str(Path.cwd()))
+        options.extensions = loaded(options.plugin)
+    found: Extensions = options.extensions
+    return found
+
+
 def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
-    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
+    providers = _extensions(options).providers
+    declared = declared_judges(Path.cwd(), providers)
+    (judge,) = resolve_judges([options.judge_name], declared, {}, (), providers)
     return judge, _suite(options)
 
 
@@ -252,7 +273,7 @@ def _suite(options: argparse.Namespace) -> Suite:
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    return load_suite(_suite_files(base)[0], preset or None)
+    return load_suite(_suite_files(base)[0], preset or None, _extensions(options).kinds)
 
 
 def _suite_files(name: str) -> list[Path]:
@@ -354,6 +375,7 @@ def power(options: argparse.Namespace) -> int:
         options.precision,
         dict(options.assume),
         options.correlation,
+        _extensions(options),
     )
     if options.judge_name is None or options.assume:
         return _print(power_lines(_suite(options), asked))
@@ -366,9 +388,11 @@ def generate_debates(options: argparse.Namespace) -> int:
     from pytest_judgesense.debating import generate_debates, read_topics
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
+    providers = _extensions(options).providers
+    declared = declared_judges(Path.cwd(), providers)
     return _print(
         generate_debates(
-            resolve_judges(options.debater, declared_judges(Path.cwd()), {}),
+            resolve_judges(options.debater, declared, {}, (), providers),
             read_topics(options.topics),
             options.output,
             options.judge_cassettes,

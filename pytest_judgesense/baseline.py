@@ -29,6 +29,7 @@ from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
 from pytest_judgesense.datasheet.log import design_of_object, judgment_of_object
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Clustered, Estimate
 from pytest_judgesense.suites.suite import Suite
@@ -159,12 +160,13 @@ class _BaselineForm(_Form):
     judges: list[_JudgeForm] = Field(min_length=1)
 
 
-def read_measured(path: Path, seed: int = 0) -> list[Measured]:
+def read_measured(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
     """What a baseline or a datasheet holds, both ``.json``.
 
     Args:
         path: the file.
         seed: of the estimators.
+        catalogue: what is known of measures.
 
     Raises:
         UsageError: there is no such file.
@@ -178,13 +180,13 @@ def read_measured(path: Path, seed: int = 0) -> list[Measured]:
         )
     value = _object(path)
     if value.get("schema") == DATASHEET:
-        return _of_datasheet(path, value)
-    return _of_baseline(path, value, seed)
+        return _of_datasheet(path, value, catalogue)
+    return _of_baseline(path, value, seed, catalogue)
 
 
-def read_baseline(path: Path, seed: int = 0) -> list[Measured]:
+def read_baseline(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
     """What a baseline holds; errors as of `read_measured`."""
-    found = read_measured(path, seed)
+    found = read_measured(path, seed, catalogue)
     if any(one.digest is None for one in found):
         raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
     return found
@@ -207,7 +209,9 @@ def _object(path: Path) -> dict[str, Any]:
     return value
 
 
-def _of_baseline(path: Path, value: Mapping[str, Any], seed: int) -> list[Measured]:
+def _of_baseline(
+    path: Path, value: Mapping[str, Any], seed: int, catalogue: Catalogue
+) -> list[Measured]:
     try:
         form = _BaselineForm.model_validate(value)
     except ValidationError as error:
@@ -225,12 +229,12 @@ def _of_baseline(path: Path, value: Mapping[str, Any], seed: int) -> list[Measur
                 judgment_of_object(line, f"{where}, judgment {number}")[0]
                 for number, line in enumerate(of.judgments, start=1)
             )
-            side = Side.of(Cell(name, of.suite, design, judgments, seed))
+            side = Side.of(Cell(name, of.suite, design, judgments, seed, catalogue))
             found.append(Measured(name, of.suite, judge.identity, side, of.digest, of.prompts))
     return found
 
 
-def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
+def _of_datasheet(path: Path, value: Mapping[str, Any], catalogue: Catalogue) -> list[Measured]:
     found = []
     try:
         for entry in value["judges"]:
@@ -239,7 +243,12 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
             identity = {k: v for k, v in entry["judge"].items() if k in (*_IDENTITY, *_DECODING)}
             found += [
-                Measured(entry["judge"]["name"], suite, identity, Side(tuple(estimates)))
+                Measured(
+                    entry["judge"]["name"],
+                    suite,
+                    identity,
+                    Side(tuple(estimates), catalogue=catalogue),
+                )
                 for suite, estimates in by_suite.items()
             ]
     except (KeyError, TypeError, AttributeError) as error:

@@ -39,6 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="judgesense", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
+    parser.add_argument(
+        "-p",
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="load a plugin that adds measures, providers, kinds or sections; may be repeated",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     init = commands.add_parser("init", help="write a first judge, a first suite and a CI workflow")

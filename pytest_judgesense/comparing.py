@@ -31,6 +31,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.judging import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
@@ -41,6 +42,7 @@ __all__ = ["Gate", "Member", "comparison_lines", "measured_of", "measured_of_fil
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
+_UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
 
 
 def measured_of(measurement: Measurement) -> Measured:
@@ -50,13 +52,13 @@ def measured_of(measurement: Measurement) -> Measured:
         judge=measurement.judge.name,
         suite=suite.name,
         identity=identity_of(measurement.judge),
-        side=Side(measurement.estimates, measurement.cell),
+        side=Side(measurement.estimates, cell := measurement.cell, cell.catalogue),
         digest=stimuli_digest(suite),
         prompts=measurement.sheet.prompts[suite.name],
     )
 
 
-def measured_of_file(path: Path, seed: int = 0) -> list[Measured]:
+def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
     """What a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``) holds.
 
     Raises:
@@ -64,10 +66,10 @@ def measured_of_file(path: Path, seed: int = 0) -> list[Measured]:
         LogError: it cannot be read, or is of another schema; it says which.
     """
     if path.suffix != ".jsonl":
-        return read_measured(path, seed)
+        return read_measured(path, seed, catalogue)
     return [
         Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
-        for cell in cells_of_logs([path], seed)
+        for cell in cells_of_logs([path], seed, catalogue)
     ]
 
 
@@ -115,7 +117,9 @@ class Gate:
         policy: Policy,
         most_missing: float,
         measure: Callable[[JudgeSpec, Suite], Measurement],
+        catalogue: Catalogue = BUILT_IN,
     ) -> None:
+        self._catalogue = catalogue
         self._most_missing = most_missing
         self._path, self._seed, self._policy, self._measure = path, seed, policy, measure
         self._baseline: list[Measured] | None = None
@@ -179,7 +183,7 @@ class Gate:
 
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
         if self._baseline is None:
-            self._baseline = read_baseline(self._path, self._seed)
+            self._baseline = read_baseline(self._path, self._seed, self._catalogue)
         names = sorted({one.judge for one in self._baseline})
         name = member.judge.name
         # A model is exchanged by declaring another judge: one against one needs no name.
@@ -290,7 +294,7 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
         return "unchanged" if comparison.identical else "inconclusive"
-    own = default_margin(comparison.new.measure) if margin is None else margin
+    own = default_margin(comparison.of) if margin is None else margin
     return comparison.verdict(own, adjusted)
 
 
@@ -328,7 +332,8 @@ def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """How measures were compared where it was not unit by unit, or why they were not."""
     by_note: dict[str, list[str]] = {}
     for one in comparisons:
-        for note in (*one.notes, *filter(None, [one.blocked])):
+        unknown = None if one.of.unit else _UNKNOWN
+        for note in (*one.notes, *filter(None, [one.blocked, unknown])):
             by_note.setdefault(note, []).append(one.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"

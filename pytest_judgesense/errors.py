@@ -4,6 +4,7 @@
 
     JudgesenseError
     ├── UsageError             the command, a marker or a table is wrong: mend the call
+    │   └── ExtensionError     what a plugin adds is wrong: mend the plugin, which it names
     ├── SuiteError             a suite file or its stimuli are wrong: mend the suite
     ├── JudgeError             a judge cannot be built or asked: mend its table or its code
     │   ├── NetworkRefused     something tried to connect while replaying
@@ -29,6 +30,7 @@ from collections.abc import Iterable
 __all__ = [
     "BrokenCassette",
     "CassetteError",
+    "ExtensionError",
     "InternalError",
     "JudgeError",
     "JudgesenseError",
@@ -93,6 +95,10 @@ class JudgesenseError(Exception):
 
 class UsageError(JudgesenseError):
     """The command line, a marker, a check or a judge's table is wrong."""
+
+
+class ExtensionError(UsageError):
+    """A measure, a provider, a suite kind or a report section of a plugin is wrong."""
 
 
 class SuiteError(JudgesenseError):

@@ -291,10 +291,10 @@ def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
-    if judge.provider == "anthropic":
+    if judge.provider == "anthropic" or judge.wire is not None:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
-            found="the provider anthropic",
+            found=f"the provider {judge.provider}",
             expected="an OpenAI-compatible endpoint",
             remedy="record it with --judge-mode record",
         )

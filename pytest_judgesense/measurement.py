@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges
@@ -22,6 +22,7 @@ from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import (
     calls_of,
@@ -42,6 +43,7 @@ from pytest_judgesense.judgment import (
     Judgment,
     Trial,
 )
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
@@ -77,6 +79,8 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
+        catalogue: what is known of measures.
+        sections: report sections of plugins, as analyses of the datasheet.
     """
 
     judge: JudgeSpec
@@ -90,11 +94,13 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
+    catalogue: Catalogue = BUILT_IN
+    sections: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed)
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.catalogue)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -127,7 +133,7 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=analyses_of(self.cell, self.estimates, self.suite),
+            analyses=(*analyses_of(self.cell, self.estimates, self.suite), *self.sections),
             material=material_of(self.cell),
         )
 
@@ -146,6 +152,7 @@ def measure(
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
+    extensions: Extensions = NONE,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -162,6 +169,7 @@ def measure(
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
+        extensions: what plugins add.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -209,6 +217,8 @@ def measure(
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
+    cell = cell_of(judge.name, own, judgments, seed, extensions.catalogue)
+    estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_tape)
     spans = [
         (*span, tape.path)
@@ -219,7 +229,7 @@ def measure(
         judge=judge,
         suite=own,
         judgments=judgments,
-        estimates=estimate_all(cell_of(judge.name, own, judgments, seed)),
+        estimates=estimates,
         calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted(set().union(*served.values()))),
         recorded=(min(a for a, *_ in spans), max(b for _, b, _ in spans)) if spans else None,
@@ -235,6 +245,8 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
+        catalogue=extensions.catalogue,
+        sections=extensions.analyses(cell, estimates),
     )
 
 
@@ -254,9 +266,15 @@ def models_named(
     return {judge.model: Counter(r.model for r in replies if isinstance(r, Reply) and r.model)}
 
 
-def cell_of(judge: str, suite: Suite, judgments: Sequence[Judgment], seed: int) -> Cell:
+def cell_of(
+    judge: str,
+    suite: Suite,
+    judgments: Sequence[Judgment],
+    seed: int,
+    catalogue: Catalogue = BUILT_IN,
+) -> Cell:
     """The cell of a judge's judgments on a suite."""
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed)
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, catalogue)
 
 
 async def ask_all(

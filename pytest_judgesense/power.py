@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +21,13 @@ from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy
 from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.judging import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Judgment, Verdict, content_of_slot
 from pytest_judgesense.measurement import cell_of, measure
-from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.cell import Cell, no_preference
 from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.stats import power
@@ -64,6 +65,7 @@ class Asked:
         shares: for the plan alone, what is supposed of the judge, by measure; one that is not
             named lies half-way between its bar and no error.
         correlation: likewise, the intraclass correlation of the units of a cluster.
+        extensions: what plugins add.
     """
 
     policy: Policy = "estimate"
@@ -72,11 +74,12 @@ class Asked:
     half_width: float = 0.05
     shares: Mapping[str, float] = field(default_factory=dict)
     correlation: float = 0.3
+    extensions: Extensions = NONE
 
     def __post_init__(self) -> None:
         for measure_name in self.shares:
-            if measure_name not in MEASURES:
-                raise unknown_name("measure", measure_name, MEASURES)
+            if measure_name not in (known := self.extensions.catalogue.measures):
+                raise unknown_name("measure", measure_name, known)
         if self.drop == 0 or self.half_width == 0:
             raise UsageError("a drop and a half-width are above 0", found="0")
 
@@ -124,12 +127,12 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
         asked: how, and what is supposed of a judge without recordings.
         cell: the judge's judgments on the suite; ``None`` for the plan alone.
     """
-    known = cell or _imagined(suite, asked.seed)
+    known = cell or _imagined(suite, asked)
     estimates, parts = estimate_all(known), _Parts(known)
     return [
         _row(_name(check, finding, findings), finding, parts, asked, plan_alone=cell is None)
-        for declaration in suite.checks
-        for check in (declare_check(declaration.name, (), dict(declaration.arguments)),)
+        for one in suite.checks
+        for check in (declare_check(one.name, (), dict(one.arguments), asked.extensions.catalogue),)
         for findings in (judge_any(check, suite.name, estimates, asked.policy).findings,)
         for finding in findings
     ]
@@ -142,7 +145,7 @@ def _name(check: Check, finding: Finding, findings: Sequence[Finding]) -> str:
     return f"{check.name}: {finding.estimate.measure}" + (f"[{narrowed}]" if narrowed else "")
 
 
-def _imagined(suite: Suite, seed: int) -> Cell:
+def _imagined(suite: Suite, asked: Asked) -> Cell:
     """Judgments that fill the design: only how many units they make is looked at."""
     label = suite.space.labels[0]
     judgments = [
@@ -151,7 +154,7 @@ def _imagined(suite: Suite, seed: int) -> Cell:
         else Judgment(trial, "", Verdict(label))
         for trial in plan_trials(suite)
     ]
-    return cell_of("", suite, judgments, seed)
+    return cell_of("", suite, judgments, asked.seed, asked.extensions.catalogue)
 
 
 class _Parts:
@@ -274,7 +277,7 @@ def power_lines(
     Raises:
         CassetteError: the recording does not serve.
     """
-    cell = _recorded(judge, suite, cassettes, asked.seed) if judge else None
+    cell = _recorded(judge, suite, cassettes, asked) if judge else None
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
     yield f"{suite.name}, policy {asked.policy}: {whose}"
     if judge and not cell:
@@ -303,15 +306,12 @@ def power_lines(
         yield from split_lines(cell, asked.half_width)
 
 
-def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, seed: int) -> Cell | None:
+def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, asked: Asked) -> Cell | None:
     """The judge's recorded judgments; ``None`` if any is missing."""
-    loop = AskingLoop()
-    try:
-        return measure(judge, suite, _files(judge, suite, cassettes), loop, seed=seed).cell
-    except MissingRecording:
-        return None
-    finally:
-        loop.close()
+    files, added = _files(judge, suite, cassettes), asked.extensions
+    with closing(AskingLoop()) as loop, suppress(MissingRecording):
+        return measure(judge, suite, files, loop, seed=asked.seed, extensions=added).cell
+    return None
 
 
 def split_lines(cell: Cell, half_width: float) -> Iterator[str]:
@@ -357,8 +357,8 @@ def _scores(cell: Cell) -> tuple[str, dict[tuple[str, str, str, str, int], float
             template = f"{trial.template}{trial.condition.get('temperature', '')}"
             key = trial.cluster, trial.item, template, trial.order, trial.replicate
             scores[key] = _score(kind, judgment)
-    names = {"vacuum": "dark_current", "paraphrase": "agreement", "temperature": "agreement"}
-    return names.get(kind, "target_sensitivity"), scores
+    names = dict.fromkeys(("paraphrase", "temperature", *cell.catalogue.kinds), "agreement")
+    return {"vacuum": "dark_current", **names}.get(kind, "target_sensitivity"), scores
 
 
 def _score(kind: str, judgment: Judgment) -> float:

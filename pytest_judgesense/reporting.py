@@ -21,7 +21,9 @@ from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judgment import TIE, Design, Judgment
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.measures.ranking import material_of
@@ -42,7 +44,9 @@ __all__ = [
 _LONGEST_SCALE: Final = 100
 
 
-def cells_of_logs(paths: Iterable[Path], seed: int = 0) -> list[Cell]:
+def cells_of_logs(
+    paths: Iterable[Path], seed: int = 0, catalogue: Catalogue = BUILT_IN
+) -> list[Cell]:
     """The cells of all judges and suites in the logs, in the order in which they begin.
 
     A judgment that stands twice counts once.
@@ -72,7 +76,13 @@ def cells_of_logs(paths: Iterable[Path], seed: int = 0) -> list[Cell]:
                     remedy="give the logs different suite names",
                 )
     return [
-        Cell(*key, _design(designs[key], list(found.values())), tuple(found.values()), seed)
+        Cell(
+            *key,
+            _design(designs[key], list(found.values())),
+            tuple(found.values()),
+            seed,
+            catalogue,
+        )
         for key, found in judgments.items()
     ]
 
@@ -144,14 +154,18 @@ def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
 
 
 def datasheet_of_cells(
-    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False
+    cells: Sequence[Cell],
+    seed: int = 0,
+    *,
+    secondary: bool = False,
+    extensions: Extensions = NONE,
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
-    parts = [_part(cell) for cell in cells]
+    parts = [_part(cell, extensions) for cell in cells]
     return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
 
 
-def _part(cell: Cell) -> SuiteSheet:
+def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
     estimates = estimate_all(cell)
     return SuiteSheet(
         judge=cell.judge,
@@ -164,7 +178,7 @@ def _part(cell: Cell) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=analyses_of(cell, estimates),
+        analyses=(*analyses_of(cell, estimates), *extensions.analyses(cell, estimates)),
         material=material_of(cell),
     )
 

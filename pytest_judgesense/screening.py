@@ -25,6 +25,7 @@ from typing import Final
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judgment import Verdict
@@ -62,7 +63,7 @@ exchanged before you compare.
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def lint_report(paths: Iterable[Path]) -> tuple[list[str], int, int]:
+def lint_report(paths: Iterable[Path], extensions: Extensions = NONE) -> tuple[list[str], int, int]:
     """What is wrong with suites and their presets, in lines; a finding stands once a file.
 
     Returns:
@@ -75,10 +76,11 @@ def lint_report(paths: Iterable[Path]) -> tuple[list[str], int, int]:
     for path in paths:
         told: set[tuple[str, str, str]] = set()
         try:
-            for preset in (None, *presets_of(path)):
-                suite = load_suite(path, preset)
+            for preset in (None, *presets_of(path, extensions.kinds)):
+                suite = load_suite(path, preset, extensions.kinds)
                 suites += 1
-                new = [finding for finding in lint_suite(suite) if finding.key not in told]
+                all_found = lint_suite(suite, extensions.catalogue)
+                new = [finding for finding in all_found if finding.key not in told]
                 told |= {finding.key for finding in new}
                 if new or preset is None:
                     lines.append(f"{suite.name}:{'' if new else ' nothing found'}")

@@ -33,6 +33,8 @@ LEVELS = {
     "judges": 2,
     "measures": 2,
     "checks": 3,
+    # What plugins add, put together: its parts are the values of the levels below.
+    "extensions": 3,
     "importers": 3,
     "datasheet": 4,
     "measurement": 5,
@@ -73,6 +75,7 @@ DOORS = {
     "shap": ("measures.causal",),
     "pydantic": (
         "suites.schema",
+        "suites.suite",
         "suites.loading",
         "judges.spec",
         "judges.parsing.debate",
@@ -86,6 +89,7 @@ LONGEST = 400
 # Each of these is one closed list or one mechanism, and dearer to read in two halves.
 LONGER_THAN_300 = {
     "actions",
+    "extensions",
     "checks.outcome",
     "datasheet.log",
     "datasheet.terminal",
@@ -126,6 +130,7 @@ LONGER_THAN_300 = {
     "suites.lint",
     "suites.loading",
     "suites.schema",
+    "suites.suite",
     "power",
     "stats.power",
 }

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.measures.catalogue import (
-    CHECKS,
+    BUILT_IN,
     CONDITION_KEYS,
     MEASURES,
     OUTCOMES,
+    Catalogue,
+    MeasureInfo,
     signature,
 )
 
@@ -48,6 +50,7 @@ class Check:
         bars: the bar under the key ``bar``, or the named bars of a composite check.
         condition: the condition of the estimate; empty for the pooled one.
         suite: name of the suite, or ``None`` where the suite file is the suite.
+        info: what is known of the measure; ``None`` where the catalogue of this package says it.
     """
 
     name: str
@@ -55,6 +58,12 @@ class Check:
     bars: Mapping[str, float]
     condition: Mapping[str, str | int | float] = field(default_factory=dict)
     suite: str | None = None
+    info: MeasureInfo | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def floor(self) -> bool:
+        """Whether the bar is a floor."""
+        return (self.info or BUILT_IN.info(self.measure)).direction == "higher"
 
     @property
     def judge(self) -> str | None:
@@ -86,21 +95,24 @@ class Check:
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)
 
 
-def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+def declare_check(
+    name: str, args: Sequence[Any], kwargs: Mapping[str, Any], catalogue: Catalogue = BUILT_IN
+) -> Check:
     """The check that a marker or a line of a suite file declares.
 
     Args:
         name: name of the check.
         args: positional arguments: the bar, or the bars of a composite check.
         kwargs: named arguments: ``bar``, ``suite`` and keys of a condition.
+        catalogue: what is known of measures and checks.
 
     Raises:
         UsageError: the name, an argument or a bar is wrong; it lists the valid ones.
     """
-    if name not in CHECKS:
-        raise unknown_name("check", name, CHECKS)
+    if name not in catalogue.checks:
+        raise unknown_name("check", name, catalogue.checks)
     if name == "no_regression":
-        return _no_regression(args, kwargs)
+        return _no_regression(args, kwargs, catalogue)
     if name == "ranked_first":
         return _ranked_first(args, kwargs)
     if name == "recommended_temperature":
@@ -114,39 +126,40 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         if key not in (*bars_wanted, "suite", *condition_keys):
             raise unknown_name(f"argument of {name}", key, [*bars_wanted, "suite", *condition_keys])
     suite = given.pop("suite", None)
-    if suite is None and (info := MEASURES.get(CHECKS[name])):
-        suite = info.suite
-    elif suite is None:
-        suite = "criterion"
+    info = catalogue.info(catalogue.checks[name])
+    if suite is None:
+        suite = "criterion" if name == "criterion_tradeoff" else info.suite
     return Check(
         name=name,
-        measure=CHECKS[name],
-        bars={bar: _bar(name, bar, given.pop(bar, None)) for bar in bars_wanted},
+        measure=info.name,
+        bars={bar: _bar(name, bar, given.pop(bar, None), info) for bar in bars_wanted},
         condition=given,
         suite=suite,
+        info=info,
     )
 
 
-def _no_regression(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
+def _no_regression(args: Sequence[Any], kwargs: Mapping[str, Any], catalogue: Catalogue) -> Check:
     given = _named("no_regression", ("measure", "margin"), args, kwargs)
     valid = ("measure", "margin", "suite", *CONDITION_KEYS)
     for key in given:
         if key not in valid:
             raise unknown_name("argument of no_regression", key, valid)
     measure = given.pop("measure", None)
-    if not isinstance(measure, str) or measure not in MEASURES:
-        raise unknown_name("measure", str(measure), MEASURES)
-    info = MEASURES[measure]
+    measures = catalogue.measures
+    if not isinstance(measure, str) or measure not in measures:
+        raise unknown_name("measure", str(measure), measures)
+    info = measures[measure]
     if info.direction == "construct":
         raise UsageError(
             f"no_regression({measure!r}) has no direction",
             found=f"{measure} ({info.meaning}): whether more of it is better depends on the task",
             expected="one of: "
-            + ", ".join(name for name, one in MEASURES.items() if one.direction != "construct"),
+            + ", ".join(name for name, one in measures.items() if one.direction != "construct"),
             remedy="see how it has changed with: judgesense compare OLD NEW",
         )
-    low, high = _RANGES.get(measure, (0.0, 1.0))
-    margin = given.pop("margin", default_margin(measure))
+    low, high = _range(info)
+    margin = given.pop("margin", default_margin(info))
     number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not number or not 0 <= margin <= high - low:
         raise UsageError(
@@ -156,12 +169,16 @@ def _no_regression(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
         )
     suite = given.pop("suite", None)
     bars = {"margin": float(margin)}
-    return Check("no_regression", measure, bars, given, suite or info.suite)
+    return Check("no_regression", measure, bars, given, suite or info.suite, info)
 
 
-def default_margin(measure: str) -> float:
+def default_margin(info: MeasureInfo) -> float:
     """The loss that does not count where no margin is given: 0.05 of a rate."""
-    return _MARGINS.get(measure, 0.05)
+    return _MARGINS.get(info.name, 0.05) if info.margin is None else info.margin
+
+
+def _range(info: MeasureInfo) -> tuple[float, float]:
+    return info.bounds or _RANGES.get(info.name, (0.0, 1.0))
 
 
 def _ranked_first(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
@@ -188,7 +205,8 @@ def _recommended(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
     for key in given:
         if key not in (*bars_wanted, "suite"):
             raise unknown_name(f"argument of {name}", key, [*bars_wanted, "suite"])
-    bars = {bar: _bar(name, bar, given[bar]) for bar in bars_wanted if bar in given}
+    infos = {bar: BUILT_IN.info(bar) for bar in bars_wanted}  # each is held against its measure
+    bars = {bar: _bar(name, bar, given[bar], infos[bar]) for bar in bars_wanted if bar in given}
     if not bars.keys() & set(OUTCOMES):
         raise UsageError(
             f"{name} has no bar",
@@ -208,9 +226,9 @@ def _effect_bound(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
     outcome = given.get("outcome")
     if outcome not in OUTCOMES:
         raise unknown_name(f"outcome of {name}", str(outcome), OUTCOMES)
-    suite = given.get("suite") or MEASURES["temperature_effect"].suite
-    bars = {"bar": _bar(name, "bar", given.get("bar"))}
-    return Check(name, "temperature_effect", bars, {"outcome": str(outcome)}, suite)
+    info = MEASURES["temperature_effect"]
+    bars = {"bar": _bar(name, "bar", given.get("bar"), info)}
+    return Check(name, info.name, bars, {"outcome": str(outcome)}, given.get("suite") or info.suite)
 
 
 def _named(
@@ -228,8 +246,8 @@ def _named(
     return {**positional, **kwargs}
 
 
-def _bar(name: str, key: str, value: Any) -> float:
-    low, high = _RANGES.get(key if key == "at_least" else CHECKS[name], (0.0, 1.0))
+def _bar(name: str, key: str, value: Any, info: MeasureInfo) -> float:
+    low, high = _range(info)
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise UsageError(
             f"{name} has no usable bar",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from pytest_judgesense.checks.outcome import Outcome
@@ -11,6 +12,7 @@ from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measures.cell import Cell, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.wording import meaning, paraphrase_pairs, upper_half
+from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["Group", "evidence_of"]
 
@@ -24,6 +26,8 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     """
     failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
     estimate = failing[0].estimate
+    if cell.catalogue.info(estimate.measure).estimate is not None:
+        return _units_against(estimate, cell, floor=failing[0].floor)
     title, find = _FINDERS.get(estimate.measure, ("replies without a verdict", _unparsed))
     if estimate.condition.get("polarity") == "raw":
         find = _raw_flips
@@ -38,7 +42,20 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     asked = cell.where(**condition)
     if pair := estimate.condition.get("template_pair"):
         asked = [judgment for judgment in asked if judgment.trial.template in str(pair).split("~")]
-    return title, find(Cell(cell.judge, cell.suite, cell.design, tuple(asked), cell.seed))
+    return title, find(replace(cell, judgments=tuple(asked)))
+
+
+def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:
+    """Of a plugin's measure: the units that keep it from the best value, where they are known."""
+    units, by_id = estimate.observations, {one.trial.id: one for one in cell.judgments}
+    if units is None:
+        return "replies without a verdict", _unparsed(cell)
+    against = [
+        tuple(by_id[trial] for trial in key.split("\n"))
+        for key, value in zip(units.keys, units.values, strict=True)
+        if (value < 1 if floor else value > 0)
+    ]
+    return f"{estimate.unit}s that speak against it", against
 
 
 def _flips(cell: Cell) -> list[Group]:

@@ -15,6 +15,7 @@ from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.estimate import Estimate, number_text
 from pytest_judgesense.suites.suite import Suite
@@ -323,13 +324,13 @@ def _tested(outcome: RegressionOutcome) -> str:
     return ", ".join(parts)
 
 
-def lint_notices(suite: Suite) -> tuple[str, ...]:
+def lint_notices(suite: Suite, catalogue: Catalogue = BUILT_IN) -> tuple[str, ...]:
     """What lint warns of in ``suite``, a sentence each.
 
     Raises:
         SuiteError: lint finds errors: what would be measured is not what the measures say.
     """
-    found = lint_suite(suite)
+    found = lint_suite(suite, catalogue)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
         first, *others = errors

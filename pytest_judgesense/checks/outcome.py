@@ -28,7 +28,7 @@ from typing import Final, Literal, TypeAlias
 from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judgment import Trial
-from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.measures.catalogue import BUILT_IN, MEASURES, Catalogue
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
@@ -153,7 +153,7 @@ def judge_check(
     """
     if check.name == "criterion_tradeoff":
         return _tradeoff(check, suite, estimates, policy, most_missing)
-    floor = MEASURES[check.measure].direction == "higher"
+    floor = check.floor
     found = _at_every_temperature(check, estimates) or [
         find_estimate(estimates, check.measure, dict(check.condition))
         or _not_there(check, suite, estimates)
@@ -327,18 +327,19 @@ _RATES: Final = frozenset(
 )
 
 
-def lint_suite(suite: Suite) -> tuple[LintFinding, ...]:
+def lint_suite(suite: Suite, catalogue: Catalogue = BUILT_IN) -> tuple[LintFinding, ...]:
     """What all rules find in ``suite``, its bars included; errors first."""
-    found = (*lint_items(suite), *_undecidable(suite))
+    found = (*lint_items(suite), *_undecidable(suite, catalogue))
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
-def _undecidable(suite: Suite) -> Iterator[LintFinding]:
+def _undecidable(suite: Suite, catalogue: Catalogue) -> Iterator[LintFinding]:
     """The bars of ``suite`` that no judge could clear with confidence on so many clusters."""
     trials = plan_trials(suite)
     for declaration in suite.checks:
         try:
-            check = declare_check(declaration.name, (), dict(declaration.arguments))
+            arguments = dict(declaration.arguments)
+            check = declare_check(declaration.name, (), arguments, catalogue)
         except UsageError:
             continue  # to declare it is where it is told
         for measure, bar, condition, floor in _bars(check):
@@ -371,8 +372,7 @@ def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | floa
             yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
     elif check.measure in MEASURES and "bar" in check.bars:  # a margin is no bar
         condition = {k: v for k, v in check.condition.items() if k not in ("polarity", "k")}
-        floor = MEASURES[check.measure].direction == "higher"
-        yield check.measure, check.bars["bar"], condition, floor
+        yield check.measure, check.bars["bar"], condition, check.floor
 
 
 def _needed(

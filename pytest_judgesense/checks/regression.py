@@ -35,7 +35,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
 from pytest_judgesense.judgment import Judgment
-from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue, MeasureInfo
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.stats.comparison import (
@@ -66,11 +66,12 @@ class Side:
 
     estimates: tuple[Estimate, ...]
     cell: Cell | None = None
+    catalogue: Catalogue = BUILT_IN
 
     @classmethod
     def of(cls, cell: Cell) -> Side:
         """The side of a cell; its units are counted here."""
-        return cls(estimate_all(cell), cell)
+        return cls(estimate_all(cell), cell, cell.catalogue)
 
     @cached_property
     def by_id(self) -> dict[str, Judgment]:
@@ -114,6 +115,7 @@ class Comparison:
         better: likewise; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
         notes: how it was compared, where that is to be known.
+        info: what is known of the measure.
     """
 
     old: Estimate
@@ -124,16 +126,26 @@ class Comparison:
     better: tuple[tuple[str, ...], ...] | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
+    info: MeasureInfo | None = None
+
+    @property
+    def of(self) -> MeasureInfo:
+        """What is known of the measure."""
+        return self.info or BUILT_IN.info(self.new.measure)
+
+    def differs(self, a: Judgment, b: Judgment) -> bool:
+        """Whether two judgments of one trial differ; a plugin's measure may read whole replies."""
+        return differs(a, b) or (self.of.estimate is not None and a.reply != b.reply)
 
     @property
     def sign(self) -> int:
         """1 where higher is better, -1 where lower is; 1 where that depends."""
-        return -1 if MEASURES[self.new.measure].direction == "lower" else 1
+        return -1 if self.of.direction == "lower" else 1
 
     @property
     def judged(self) -> bool:
         """Whether the measure has a direction."""
-        return MEASURES[self.new.measure].direction != "construct"
+        return self.of.direction != "construct"
 
     @cached_property
     def p_worse(self) -> float:
@@ -255,7 +267,8 @@ def compare(
         most_missing: with a greater share of the baseline's units lost, nothing is decided.
     """
     then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
-    bare = Comparison(then, now, identical=_identical(old, new, then, now))
+    bare = Comparison(then, now, info=new.catalogue.info(measure))
+    bare = replace(bare, identical=_identical(old, new, bare))
     if bare.identical:
         return bare
     for word, estimate in (("baseline", then), ("session", now)):
@@ -297,8 +310,9 @@ def _estimate(side: Side, measure: str, condition: dict[str, Any]) -> Estimate:
     return Estimate(measure, "", condition, unavailable=reason)
 
 
-def _identical(old: Side, new: Side, then: Estimate, now: Estimate) -> bool:
+def _identical(old: Side, new: Side, bare: Comparison) -> bool:
     """Whether all trials behind the measure are there twice, with the same outcomes."""
+    then, now = bare.old, bare.new
     if not old.by_id or not new.by_id:
         return False
     if then.observations and now.observations:
@@ -309,7 +323,7 @@ def _identical(old: Side, new: Side, then: Estimate, now: Estimate) -> bool:
         return False
     else:
         ids = set(new.by_id)
-    return not any(differs(old.by_id[i], new.by_id[i]) for i in ids)
+    return not any(bare.differs(old.by_id[i], new.by_id[i]) for i in ids)
 
 
 def differs(a: Judgment, b: Judgment) -> bool:
@@ -359,7 +373,7 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
         math.nan if before is None or after is None else bare.sign * (after - before)
         for before, after in pairs
     ]
-    changed = {j.trial.cluster for i, j in new.by_id.items() if differs(j, old.by_id[i])}
+    changed = {j.trial.cluster for i, j in new.by_id.items() if bare.differs(j, old.by_id[i])}
     assert bare.old.value is not None
     assert bare.new.value is not None
     value = bare.sign * (bare.new.value - bare.old.value)
@@ -368,7 +382,7 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     found = jackknife_difference(value, left_out, len(changed), (-math.inf, math.inf))
     if found is None:
         return None
-    flipped = tuple((i,) for i, j in new.by_id.items() if differs(j, old.by_id[i]))
+    flipped = tuple((i,) for i, j in new.by_id.items() if bare.differs(j, old.by_id[i]))
     return replace(bare, difference=found, worse=flipped)
 
 

@@ -233,7 +233,7 @@ class _Joined:
         for kind in ("measures", "checks", "analyses"):
             for line in entry[kind]:
                 name = line[_NAMES[kind]]
-                if kind == "analyses" and line["suite"] in ranked:
+                if kind == "analyses" and line["suite"] in ranked and "lines" not in line:
                     # It compares the judges of one session: of all of them it is made anew.
                     self.has_secondary |= name == "anova"
                     continue

@@ -246,8 +246,9 @@ def analysis_lines(analysis: Analysis) -> Iterator[str]:
             yield from _template_lines(rows)
         case "equivalence":
             yield f"equivalence: {_reviewed(rows)}"
-        case name:
-            yield from sweep_lines(name, rows)
+        case _:  # a section of a plugin, which has put it into words
+            yield from sweep_lines(analysis["analysis"], rows)
+            yield from analysis.get("lines", ())
 
 
 def _template_lines(rows: list[Mapping[str, Any]]) -> Iterator[str]:

@@ -37,7 +37,7 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.traffic import Attempt, Traffic
-from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
+from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Answer", "Asker", "open_asker"]
@@ -185,7 +185,7 @@ class Asker:
         # As it is recorded: a reply that quotes the key must not take it into a judgment.
         kept = call.answered(response.status, response.headers.items(), response.data)
         text = text_of(as_bytes(kept.body))
-        reply = wire_of(line.spec.provider).read(response.status, text)
+        reply = wire_for(line.spec).read(response.status, text)
         kind = kind_of_status(response.status, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # a page, half a body, no choices: what came holds no reply

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_judgesense.judges.provider import Provider
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, judge_from_table
 
 __all__ = ["Judge"]
@@ -18,12 +19,17 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         name: how tests and reports call it.
         function: any function, sync or async, that takes the messages (a list of ``{"role":
             ..., "content": ...}``) and returns the reply's text.
-        settings: the keys of a table ``[tool.judgesense.judges.<name>]``.
+        settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
+            `Provider` itself.
 
     Raises:
         UsageError: a setting is unknown or wrong.
     """
     if function is None:
+        provider = settings.get("provider")
+        if isinstance(provider, Provider):
+            own = {**settings, "provider": provider.name}
+            return judge_from_table(name, own, Path(), {provider.name: provider})
         return judge_from_table(name, settings, Path())
     module = getattr(function, "__module__", "?")
     target = f"{module}:{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -21,7 +21,7 @@ from pytest_judgesense.judges.resolving import key_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status
 from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_of
+from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Call", "Course", "Line", "fault_of", "line_of", "open_line", "request_of", "text_of"]
@@ -90,7 +90,7 @@ class Line:
         text = text_of(as_bytes(found.response.body))
         if found.response.status == NO_RESPONSE:
             return Failed(text)
-        return wire_of(self.spec.provider).read(found.response.status, text)
+        return wire_for(self.spec).read(found.response.status, text)
 
     def usd(self, usage: Usage) -> float | None:
         """What tokens cost; ``None`` where that is not known."""
@@ -115,7 +115,7 @@ def base_url_of(spec: JudgeSpec) -> str:
         return spec.base_url or _EMBEDDED_URL
     if spec.provider == "callable":
         return ""  # it asks whom it likes
-    return spec.base_url or wire_of(spec.provider).default_base_url
+    return spec.base_url or wire_for(spec).default_base_url
 
 
 def request_of(
@@ -128,7 +128,7 @@ def request_of(
     """What a judge with a provider is sent for ``messages``, at its own URL unless one is given."""
     seed = None if spec.seed is None or spec.seed is False else spec.seed + replicate - 1
     url = base_url_of(spec) if base_url is None else base_url
-    return wire_of(spec.provider).request(spec, url, key, messages, seed)
+    return wire_for(spec).request(spec, url, key, messages, seed)
 
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
@@ -137,7 +137,7 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
     def fault(status: int, body: str | bytes) -> str | None:
         if kind_of_status(status) != "answer":
             return None  # the status says it
-        reply = wire_of(spec.provider).read(status, text_of(as_bytes(body)))
+        reply = wire_for(spec).read(status, text_of(as_bytes(body)))
         return "no reply in the response" if isinstance(reply, Failed) else None
 
     return fault
@@ -161,7 +161,7 @@ async def open_line(
     base_url = base_url_of(spec)
     name, key = key_of(spec)
     local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
-    if key is None and not local:
+    if key is None and name and not local:
         raise JudgeError(
             f"judge {spec.name!r} has no key to be asked with",
             found=f"no environment variable {name}",

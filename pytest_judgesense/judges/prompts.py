@@ -82,7 +82,8 @@ def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
     if suite.temperatures:
         return suite.templates  # its prompts are what it compares
-    if suite.kind in ("paraphrase", "debate"):
+    # Of the kinds that compare two texts, each has one prompt, or one for each arm.
+    if suite.kind in ("paraphrase", "debate") or not suite.space.pairwise:
         for_all = prompts.paraphrases.get("*") if suite.kind == "paraphrase" else None
         wordings = prompts.paraphrases.get(suite.base, for_all)
         if wordings is None:

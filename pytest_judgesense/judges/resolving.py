@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pytest_judgesense.cassettes.credentials import (
@@ -25,6 +26,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.embedded.observer import PROFILES
+from pytest_judgesense.judges.provider import Provider
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,
@@ -32,7 +34,7 @@ from pytest_judgesense.judges.spec import (
     judge_from_name,
     judge_from_table,
 )
-from pytest_judgesense.judges.wire import wire_of
+from pytest_judgesense.judges.wire import wire_for
 
 __all__ = [
     "call_function",
@@ -44,8 +46,14 @@ __all__ = [
 ]
 
 
-def declared_judges(start: Path) -> dict[str, JudgeSpec]:
+def declared_judges(
+    start: Path, providers: Mapping[str, Provider] = MappingProxyType({})
+) -> dict[str, JudgeSpec]:
     """Judges of the nearest ``pyproject.toml`` upward of ``start`` that is there.
+
+    Args:
+        start: a file or a folder.
+        providers: those that plugins add, by name.
 
     Raises:
         UsageError: the file or a table in it is wrong.
@@ -55,7 +63,7 @@ def declared_judges(start: Path) -> dict[str, JudgeSpec]:
         path = place / "pyproject.toml"
         if path.is_file():
             return {
-                name: judge_from_table(name, _table(path, name, table), place)
+                name: judge_from_table(name, _table(path, name, table), place, providers)
                 for name, table in _tables(path).items()
             }
     return {}
@@ -89,6 +97,7 @@ def resolve_judges(
     declared: Mapping[str, JudgeSpec],
     objects: Mapping[str, JudgeSpec],
     suite_judges: Iterable[str] = (),
+    providers: Mapping[str, Provider] = MappingProxyType({}),
 ) -> list[JudgeSpec]:
     """The judges to measure, in order.
 
@@ -98,6 +107,7 @@ def resolve_judges(
         declared: judges of ``pyproject.toml``.
         objects: judges that a ``conftest.py`` gave.
         suite_judges: names that the suite gives for itself.
+        providers: those that plugins add, by name.
 
     Raises:
         UsageError: a name is unknown, two judges share one name, or there is no judge at all.
@@ -113,7 +123,10 @@ def resolve_judges(
             remedy="add --judge-name embedded:clean to try it, or declare a judge: "
             '[tool.judgesense.judges.mine] provider = "openai", model = "..."',
         )
-    judges = [_with_repairer(_judge(name, known), known) for name in dict.fromkeys(wanted)]
+    judges = [
+        _with_repairer(_judge(name, known, providers), known, providers)
+        for name in dict.fromkeys(wanted)
+    ]
     seen: dict[str, JudgeSpec] = {}
     for judge in judges:
         if seen.setdefault(judge.slug.lower(), judge) is not judge:
@@ -126,24 +139,29 @@ def resolve_judges(
     return judges
 
 
-def _judge(name: str, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
+def _judge(
+    name: str, known: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
+) -> JudgeSpec:
     if name in known:
         return known[name]
-    if name.partition(":")[0] in PROVIDERS and ":" in name:
-        return judge_from_name(name)
+    provider, colon, _ = name.partition(":")
+    if colon and (provider in PROVIDERS or provider in providers):
+        return judge_from_name(name, providers)
     valid = [
         *known,
         *(f"embedded:{profile}" for profile in PROFILES),
-        *(f"{provider}:MODEL" for provider in PROVIDERS if provider != "embedded"),
+        *(f"{provider}:MODEL" for provider in (*PROVIDERS, *providers) if provider != "embedded"),
     ]
     raise unknown_name("judge", name, valid)
 
 
-def _with_repairer(spec: JudgeSpec, known: Mapping[str, JudgeSpec]) -> JudgeSpec:
+def _with_repairer(
+    spec: JudgeSpec, known: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
+) -> JudgeSpec:
     """``spec`` with the judge that its ``repair`` names."""
     if spec.repair is None or spec.repair.judge is None:
         return spec
-    repairer = _judge(spec.repair.judge, known)
+    repairer = _judge(spec.repair.judge, known, providers)
     if repairer.provider == "callable":
         raise UsageError(
             f"judge {spec.name!r} cannot have its replies repaired by {repairer.name!r}",
@@ -188,7 +206,7 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     """Name and value of the environment variable that holds the judge's key."""
     if spec.provider in ("callable", "embedded"):
         return "", None
-    name = spec.api_key_env or wire_of(spec.provider).default_key_env
+    name = spec.api_key_env or wire_for(spec).default_key_env
     return name, os.environ.get(name)
 
 

@@ -8,12 +8,23 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.embedded.observer import observer_named
+from pytest_judgesense.judges.provider import Provider
 
 __all__ = [
     "PROVIDERS",
@@ -80,7 +91,7 @@ class JudgeSpec:
 
     Attributes:
         name: how the user calls it.
-        provider: one of `PROVIDERS`.
+        provider: one of `PROVIDERS`, or the name of one that a plugin adds.
         model: model name, embedded profile, or ``package.module:function``.
         function: for ``callable`` judges given as a Python object.
         base_url: endpoint, without the path of the call; ``None`` for the provider's own.
@@ -102,6 +113,8 @@ class JudgeSpec:
             output; ``None``: at the provider's own endpoint only.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
+        options: settings that only a provider of a plugin knows; part of what the judge is.
+        wire: that provider; ``None`` for a built-in one.
     """
 
     name: str
@@ -127,6 +140,8 @@ class JudgeSpec:
     structured: bool | None = None
     reply_schema: Mapping[str, Any] | None = None
     repair: Repair | None = None
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    wire: Provider | None = field(default=None, repr=False)
 
     @property
     def gives_structure(self) -> bool:
@@ -156,6 +171,8 @@ class JudgeSpec:
         given = {name: value for name, value in given.items() if value is not None}
         if self.repair is not None:
             given["repair"] = {"judge": self.repair.judge, "temperature": self.repair.temperature}
+        if self.options:
+            given["options"] = dict(self.options)
         return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
@@ -189,8 +206,16 @@ class _RepairForm(_Form):
     temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
 
+def _known_provider(value: str, info: ValidationInfo) -> str:
+    known = (*PROVIDERS, *sorted(info.context or ()))
+    if value not in known:
+        msg = f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+        raise ValueError(msg)
+    return value
+
+
 class _JudgeForm(_Form):
-    provider: Literal["anthropic", "callable", "embedded", "openai"]
+    provider: Annotated[str, AfterValidator(_known_provider)]
     model: str | None = None
     function: str | None = None
     base_url: str | None = None
@@ -207,6 +232,7 @@ class _JudgeForm(_Form):
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     structured: bool | None = None
+    options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: _PricesForm | None = None
     repair: bool | _RepairForm = False
@@ -228,6 +254,11 @@ class _JudgeForm(_Form):
 
     @model_validator(mode="after")
     def _can_reason(self) -> _JudgeForm:
+        if self.provider not in PROVIDERS:
+            return self  # the provider of a plugin knows what it takes
+        if self.options:
+            msg = f"options are for the provider of a plugin, not for {self.provider}"
+            raise ValueError(msg)
         kind = {"openai": str, "anthropic": int}.get(self.provider)
         if self.reasoning is not None and (kind is None or type(self.reasoning) is not kind):
             msg = 'reasoning is a word for openai ("low"), a number of tokens for anthropic'
@@ -238,19 +269,25 @@ class _JudgeForm(_Form):
         return self
 
 
-def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> JudgeSpec:
+def judge_from_table(
+    name: str,
+    table: Mapping[str, Any],
+    folder: Path,
+    providers: Mapping[str, Provider] = MappingProxyType({}),
+) -> JudgeSpec:
     """The judge of a table ``[tool.judgesense.judges.<name>]``.
 
     Args:
         name: the judge's name.
         table: the table as read from TOML.
         folder: where ``{file = "..."}`` prompts are looked up.
+        providers: those that plugins add, by name.
 
     Raises:
         UsageError: a key or a value is wrong; it lists the valid ones.
     """
     try:
-        form = _JudgeForm.model_validate(table)
+        form = _JudgeForm.model_validate(table, context=providers)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, problem['loc'])) or 'table'}: {problem['msg']}"
@@ -283,22 +320,27 @@ def judge_from_table(name: str, table: Mapping[str, Any], folder: Path) -> Judge
         requests_per_minute=form.requests_per_minute,
         tokens_per_minute=form.tokens_per_minute,
         structured=form.structured,
+        options=form.options,
+        wire=providers.get(form.provider),
         prompts=_prompts(name, form.prompts, folder),
         prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
         repair=_repair(form.repair),
     )
 
 
-def judge_from_name(name: str) -> JudgeSpec:
+def judge_from_name(
+    name: str, providers: Mapping[str, Provider] = MappingProxyType({})
+) -> JudgeSpec:
     """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
 
     An embedded judge is called by its profile alone, for its profile is its whole identity.
     """
     provider, _, model = name.partition(":")
-    if provider not in PROVIDERS or not model:
-        raise unknown_name("judge or provider", name, [f"{known}:MODEL" for known in PROVIDERS])
+    if (provider not in PROVIDERS and provider not in providers) or not model:
+        known = [*PROVIDERS, *providers]
+        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in known])
     shown = model if provider == "embedded" else name
-    spec = judge_from_table(shown, {"provider": provider, "model": model}, Path())
+    spec = judge_from_table(shown, {"provider": provider, "model": model}, Path(), providers)
     return replace(spec, called=name)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pydantic_core import from_json, to_json
 
+from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Failed, Usage
 
@@ -21,6 +21,7 @@ __all__ = [
     "OpenAIWire",
     "Reply",
     "Wire",
+    "wire_for",
     "wire_of",
 ]
 
@@ -28,35 +29,6 @@ _SHOWN: Final = 200
 # What a structured reply is called where it needs a name.
 _REPLY: Final = "judgment"
 _TOOL: Final = ("tool_use", _REPLY)
-
-
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
-    """A request as it goes out; ``headers`` hold the key and are never recorded."""
-
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a judge replied.
-
-    Attributes:
-        text: the reply; ``None`` where the endpoint gave none (a refusal, a filter, a budget
-            that was spent on thinking).
-        truncated: whether the endpoint cut it off at the token budget.
-        refused: that and why the judge or a filter declined, in the endpoint's words.
-        model: the model that the reply names.
-    """
-
-    text: str | None
-    usage: Usage = Usage()
-    truncated: bool = False
-    refused: str | None = None
-    model: str | None = None
 
 
 class Wire(Protocol):
@@ -279,3 +251,8 @@ _WIRES: Final[Mapping[str, Wire]] = {
 def wire_of(provider: str) -> Wire:
     """The wire format that ``provider`` speaks; ``KeyError`` for one that speaks none."""
     return _WIRES[provider]
+
+
+def wire_for(spec: JudgeSpec) -> Wire | Provider:
+    """The wire format of a judge: that of the plugin that added its provider, or a built-in one."""
+    return spec.wire or wire_of(spec.provider)

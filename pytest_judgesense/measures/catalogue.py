@@ -5,9 +5,21 @@ Light on purpose: the plugin reads it in every run in which it is installed.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
-__all__ = ["CHECKS", "CONDITION_KEYS", "MEASURES", "OUTCOMES", "MeasureInfo", "signature"]
+__all__ = [
+    "BUILT_IN",
+    "CHECKS",
+    "CONDITION_KEYS",
+    "FAMILIES",
+    "MEASURES",
+    "OUTCOMES",
+    "Catalogue",
+    "MeasureInfo",
+    "signature",
+]
 
 # What a check may narrow its estimate by.
 CONDITION_KEYS: Final = (
@@ -43,6 +55,11 @@ class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
         meaning: one line for people.
         gate: name of the check that gates it, or ``None``.
         suite: the suite that a check without ``suite=`` uses, or ``None`` if it must be named.
+        bounds: the least and the greatest bar; ``None`` for those of `checks.declaration`.
+        margin: the loss that is no matter unless one is given; ``None`` likewise.
+        estimate: from a cell to its estimates, for a measure of a plugin; ``None`` for those here.
+        kinds: the kinds of suites that a measure of a plugin is taken on; empty for all.
+        source: the plugin that added it.
     """
 
     name: str
@@ -51,6 +68,11 @@ class MeasureInfo(NamedTuple):  # quicker to make than a dataclass
     meaning: str
     gate: str | None = None
     suite: str | None = None
+    bounds: tuple[float, float] | None = None
+    margin: float | None = None
+    estimate: Callable[[Any], Iterable[Any]] | None = None
+    kinds: tuple[str, ...] = ()
+    source: str = ""
 
 
 def _measures(*infos: MeasureInfo) -> dict[str, MeasureInfo]:
@@ -372,6 +394,38 @@ CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate
     "ranked_first": "ranked_first",
     "recommended_temperature": "recommended_temperature",
 }
+
+# The kinds of suites whose measures a kind of a plugin may have as well. Debates are not among
+# them: their replies are read in a way of their own.
+FAMILIES: Final = ("criterion", "ladder", "paraphrase", "vacuum")
+
+
+class Catalogue(NamedTuple):
+    """What is known of measures in a session: the built-in ones, and those that plugins add.
+
+    It is handed on with the cells that are measured, and with the checks that gate them.
+
+    Attributes:
+        measures: by name, built-in ones first.
+        checks: name of a check -> measure.
+        kinds: kinds of suites that plugins add, and the `FAMILIES` of each.
+    """
+
+    measures: Mapping[str, MeasureInfo]
+    checks: Mapping[str, str]
+    kinds: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+    def info(self, measure: str) -> MeasureInfo:
+        """What is known of ``measure``; of one that is not known here, nothing but its name."""
+        return self.measures.get(measure) or MeasureInfo(measure, "construct", "", "not known here")
+
+    @property
+    def added(self) -> tuple[MeasureInfo, ...]:
+        """The measures that plugins add."""
+        return tuple(info for info in self.measures.values() if info.estimate is not None)
+
+
+BUILT_IN: Final = Catalogue(MEASURES, CHECKS)
 
 
 def signature(name: str) -> str:

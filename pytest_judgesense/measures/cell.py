@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
-from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
 from pytest_judgesense.stats.inputs import Clusters
@@ -36,6 +36,7 @@ class Cell:
         design: what the suite varies.
         judgments: all of them, in trial order.
         seed: for every random draw.
+        catalogue: what is known of measures and kinds of suites.
     """
 
     judge: str
@@ -43,6 +44,7 @@ class Cell:
     design: Design
     judgments: tuple[Judgment, ...]
     seed: int = 0
+    catalogue: Catalogue = field(default=BUILT_IN, repr=False, compare=False)
 
     @cached_property
     def kept(self) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def unavailable(
         measure=measure,
         suite=cell.suite,
         condition=dict(condition or {}),
-        unit=MEASURES[measure].unit,
+        unit=cell.catalogue.info(measure).unit,
         missing=missing or Missing(),
         flags=flags,
         unavailable=reason,
@@ -242,7 +244,7 @@ def rate(
         value=count / n,
         count=count,
         n=n,
-        unit=MEASURES[measure].unit,
+        unit=cell.catalogue.info(measure).unit,
         interval=interval(units.values) if interval else wilson(count, n),
         clustered=clustered_proportion(units.values, units.clusters),
         missing=missing,

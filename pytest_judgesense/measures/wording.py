@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -139,7 +140,7 @@ def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> list[Estimate]:
     estimates = []
     for (first, second), own in by_pair.items():
         judgments = tuple(j for j in cell.judgments if j.trial.template in (first, second))
-        part = Cell(cell.judge, cell.suite, cell.design, judgments, cell.seed)
+        part = replace(cell, judgments=judgments)
         notes = ("equivalence unsure",) * (frozenset((first, second)) in unsure)
         estimates += _family(part, own, {"template_pair": f"{first}~{second}"}, say, notes)
     return estimates

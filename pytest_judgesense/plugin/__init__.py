@@ -17,9 +17,11 @@ from pytest_judgesense.plugin.fixtures import (
     judge_check,
     judge_datasheet,
 )
+from pytest_judgesense.plugin.hookspecs import Plugins
 from pytest_judgesense.plugin.options import add_options
 from pytest_judgesense.plugin.using import (
     CHECK_NAMES,
+    PLUGINS,
     STATE,
     any_marked,
     is_asked_for,
@@ -48,10 +50,11 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; where the plugin is asked for, begin with its work."""
     lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
-    if config.option.markers:  # pytest --markers, which teaches
+    plugins = config.stash[PLUGINS] = Plugins(config)
+    if plugins or config.option.markers:  # pytest --markers, which teaches
         from pytest_judgesense.plugin.markers import marker_lines
 
-        lines = [*marker_lines()]
+        lines = [*marker_lines(plugins)]
     for line in lines:
         config.addinivalue_line("markers", line)
     if is_asked_for(config):

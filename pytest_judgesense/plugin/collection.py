@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.comparing import Member
-from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.measures.catalogue import Catalogue
 from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.paths import (
     BuiltinArgument,
@@ -79,7 +81,9 @@ class SuiteFile(pytest.File):
         state = state_of(self.config)
         if state.settings.baseline is not None:
             # Here and not in `collect`, which --lf skips: the family is what is declared.
-            state.run.regressions.append(self.regressions)
+            # What plugins do wrong is told by the collection as well.
+            with suppress(ExtensionError):
+                state.run.regressions.append(self.regressions)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
@@ -88,7 +92,8 @@ class SuiteFile(pytest.File):
         try:
             judges, chosen, checks = self._declared()
             for suite in chosen:
-                lint_notices(suite)  # what it warns of is told with the measurement
+                # What it warns of is told with the measurement.
+                lint_notices(suite, state.plugins.catalogue)
         except UsageError as error:
             state.problems.append(str(error))
             return []
@@ -110,12 +115,13 @@ class SuiteFile(pytest.File):
         state = state_of(self.config)
         suites = []
         for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
-            suite = load_suite(self.path, preset)
+            suite = load_suite(self.path, preset, state.plugins.extensions.kinds)
             state.seen_suites.add(suite.base)
             suites.append(suite)
         chosen = [suite for suite in suites if self._chosen(suite)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-        return judges, chosen, {suite.name: _checks(suite) for suite in chosen}
+        checks = {suite.name: _checks(suite, state.plugins.catalogue) for suite in chosen}
+        return judges, chosen, checks
 
     def regressions(self) -> list[Member]:
         """The regression checks of the file; none where it is wrong, which its collection says."""
@@ -135,7 +141,8 @@ class SuiteFile(pytest.File):
         named = [split_name(name) for name in state_of(self.config).settings.suites]
         presets = [preset for base, preset in named if base == file_name]
         # An id that is pasted back brings its preset with it.
-        known = presets_of(self.path) if any(map(preset_of, self.asked)) else ()
+        kinds = state_of(self.config).plugins.extensions.kinds
+        known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]
         return list(dict.fromkeys(presets)) or [None]
@@ -145,7 +152,7 @@ class SuiteFile(pytest.File):
         return not named or suite.base in named
 
 
-def _checks(suite: Suite) -> list[tuple[Check, CheckDeclaration]]:
+def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
@@ -155,7 +162,8 @@ def _checks(suite: Suite) -> list[tuple[Check, CheckDeclaration]]:
                 expected="no suite: its own is meant",
             )
         try:
-            found.append((declare_check(declaration.name, (), arguments), declaration))
+            check = declare_check(declaration.name, (), arguments, catalogue)
+            found.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
     ids = [check.id for check, _ in found]

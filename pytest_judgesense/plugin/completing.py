@@ -25,6 +25,7 @@ def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> No
     _add_builtin(state, session, items)
     if state.problems or any(has_check(item) for item in items):
         state.problems += refuse_test_cases(items)
+    state.problems += state.plugins.late()
     _refuse_workers(state, items)
     _select(state, items)
     state.report_problems(items)

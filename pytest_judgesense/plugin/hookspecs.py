@@ -1,12 +1,45 @@
-"""Hooks that a ``conftest.py`` may implement."""
+"""Hooks that a ``conftest.py`` or a plugin may implement, and how they are asked.
+
+All but the first give what the package does not have. They are called once a session, without
+arguments, and the command line calls functions of the same names (see `extensions.loaded`).
+
+Light on purpose: where no plugin adds anything, nothing is imported and nothing is called.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-__all__ = ["pytest_judgesense_judges"]
+if TYPE_CHECKING:
+    from pytest_judgesense.extensions import (
+        Extensions,
+        Given,
+        Measure,
+        Provider,
+        ReportSection,
+        SuiteKind,
+    )
+    from pytest_judgesense.measures.catalogue import Catalogue
+
+__all__ = [
+    "Plugins",
+    "pytest_judgesense_judges",
+    "pytest_judgesense_measures",
+    "pytest_judgesense_providers",
+    "pytest_judgesense_report_sections",
+    "pytest_judgesense_suite_kinds",
+]
+
+_MEASURES: Final = "pytest_judgesense_measures"
+_HOOKS: Final = (
+    _MEASURES,
+    "pytest_judgesense_providers",
+    "pytest_judgesense_suite_kinds",
+    "pytest_judgesense_report_sections",
+)
 
 
 @pytest.hookspec
@@ -21,3 +54,95 @@ def pytest_judgesense_judges(config: pytest.Config) -> list[Any]:
             return [Judge("mine", my_function)]
     """
     raise NotImplementedError
+
+
+@pytest.hookspec
+def pytest_judgesense_measures() -> list[Measure]:
+    """Measures, each with its check: return a list of `pytest_judgesense.extensions.Measure`.
+
+    The only one of these hooks that is called whenever pytest starts, for the markers of the
+    checks: it imports nothing heavy.
+    """
+    raise NotImplementedError
+
+
+@pytest.hookspec
+def pytest_judgesense_providers() -> list[Provider]:
+    """Providers of judges: return a list of `pytest_judgesense.extensions.Provider`."""
+    raise NotImplementedError
+
+
+@pytest.hookspec
+def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
+    """Kinds of suites: return a list of `pytest_judgesense.extensions.SuiteKind`."""
+    raise NotImplementedError
+
+
+@pytest.hookspec
+def pytest_judgesense_report_sections() -> list[ReportSection]:
+    """Sections of the report: return a list of `pytest_judgesense.extensions.ReportSection`."""
+    raise NotImplementedError
+
+
+class Plugins:
+    """The plugins of a session that add something. Made when pytest has loaded the first ones."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._in_time = self._names
+
+    def __bool__(self) -> bool:
+        return bool(self._in_time)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The measures and checks of the session, for markers: kinds of suites are left out.
+
+        Raises:
+            ExtensionError: a plugin's are wrong.
+        """
+        measures = self._given(_MEASURES)
+        if not measures:
+            from pytest_judgesense.measures.catalogue import BUILT_IN
+
+            return BUILT_IN
+        from pytest_judgesense.extensions import catalogue_of
+
+        return catalogue_of(measures)
+
+    @cached_property
+    def extensions(self) -> Extensions:
+        """All that plugins add; asked of them when a suite or a check is collected.
+
+        Raises:
+            ExtensionError: something of it is wrong.
+        """
+        from pytest_judgesense.extensions import extended
+
+        return extended(self.catalogue, self._given)
+
+    def late(self) -> list[str]:
+        """What to say of plugins that came after the markers had been told."""
+        from pytest_judgesense.errors import ExtensionError
+
+        return [
+            str(
+                ExtensionError(
+                    f"plugin {name} comes too late to add anything",
+                    found="the conftest.py of a folder, or a plugin that the collection has loaded",
+                    expected="a plugin, or a conftest.py, that pytest loads when it starts",
+                    remedy="move its hooks to the conftest.py of the root folder, or load the "
+                    "plugin with -p",
+                )
+            )
+            for name in sorted(self._names - self._in_time)
+        ]
+
+    @property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for hook in _HOOKS for name, _ in self._given(hook))
+
+    def _given(self, hook: str) -> list[Given]:
+        # Not by a call of the hook: its results would not say whose they are.
+        implementations = getattr(self._config.hook, hook).get_hookimpls()
+        return [(one.plugin_name, one.function) for one in implementations]

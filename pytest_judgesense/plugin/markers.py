@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.measures.catalogue import CHECKS, CONDITION_KEYS, MEASURES, signature
+from pytest_judgesense.measures.catalogue import CONDITION_KEYS, signature
 from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.using import FIXTURE
+from pytest_judgesense.plugin.using import FIXTURE, PLUGINS, is_marked
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -42,10 +43,18 @@ _COMPOSITE: Final = {
 }
 
 
-def marker_lines() -> Iterator[str]:
-    """The text of ``pytest --markers`` for every check."""
-    for name, measure in CHECKS.items():
-        info = MEASURES.get(measure)
+def marker_lines(plugins: Plugins) -> Iterator[str]:
+    """The text of ``pytest --markers`` for every check.
+
+    Raises:
+        pytest.UsageError: a check of a plugin is wrong.
+    """
+    try:
+        measures, checks, _ = plugins.catalogue
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+    for name, measure in checks.items():
+        info = measures.get(measure)
         if info is None:
             yield f"{_short(signature(name))}: fail unless {_COMPOSITE[name]}, for each judge."
             continue
@@ -66,7 +75,7 @@ def _short(signature: str) -> str:
 
 def has_check(item: pytest.Item) -> bool:
     """Whether an item carries the marker of a check."""
-    return any(mark.name in CHECKS for mark in item.iter_markers())
+    return is_marked(item)
 
 
 def asks_judges(item: pytest.Item) -> bool:
@@ -78,11 +87,12 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
+    catalogue = node.config.stash[PLUGINS].catalogue
     found = {
         (check.id, check.suite): check
         for mark in reversed(list(node.iter_markers()))
-        if mark.name in CHECKS
-        for check in (declare_check(mark.name, mark.args, mark.kwargs),)
+        if mark.name in catalogue.checks
+        for check in (declare_check(mark.name, mark.args, mark.kwargs, catalogue),)
     }
     return list(found.values())
 
@@ -120,7 +130,7 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test over judges, if it has a check or asks for a judge."""
-    marked = any(mark.name in CHECKS for mark in metafunc.definition.iter_markers())
+    marked = has_check(metafunc.definition)
     if not marked and FIXTURE not in metafunc.fixturenames:
         return
     state = state_of(metafunc.config)

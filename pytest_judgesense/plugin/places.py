@@ -19,7 +19,7 @@ from pytest_judgesense.cassettes.journal import read_exchanges, replace_content,
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
-from pytest_judgesense.errors import LimitReached, OldRecording
+from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.judging import judgment_of
 from pytest_judgesense.judges.loop import AskingLoop
@@ -31,11 +31,40 @@ from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.plugin.options import Settings
+from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import recording_of
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Suite, SuiteKind
 
-__all__ = ["Places", "ask_again", "keep_recordings", "recorder_of"]
+__all__ = ["Places", "ask_again", "keep_recordings", "recorder_of", "suite_named"]
+
+
+def suite_named(name: str, near: Path, root: Path, kinds: tuple[SuiteKind, ...] = ()) -> Suite:
+    """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
+
+    Args:
+        name: what the marker says, with a preset or without.
+        near: the folder of the test.
+        root: the project's root folder.
+        kinds: the kinds of suites that plugins add.
+
+    Raises:
+        UsageError: there is none; it lists the known names.
+        SuiteError: its file is wrong.
+    """
+    base, preset = split_name(name)
+    if base.endswith(".suite.toml"):
+        for folder in (near, root):
+            if (folder / base).is_file():
+                return load_suite(folder / base, preset, kinds)
+    own = root / "suites" / base / f"{base}.suite.toml"
+    if own.is_file():
+        return load_suite(own, preset, kinds)
+    known = builtin_suites()
+    if base not in known:
+        raise unknown_name("suite", base, known)
+    return load_suite(known[base], preset, kinds)
 
 
 def recorder_of(config: pytest.Config) -> Recorder:

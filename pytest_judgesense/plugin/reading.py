@@ -10,11 +10,11 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
 from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.using import PLUGINS
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["DatasheetReader", "checker"]
@@ -25,7 +25,8 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
     def hold(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
-        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs)]
+        catalogue = item.config.stash[PLUGINS].catalogue
+        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, catalogue)]
         if not checks:
             raise UsageError(
                 "judge_check() has nothing to check",
@@ -65,9 +66,10 @@ class DatasheetReader:
         return told_plainly(self._find, measure, suite, condition)
 
     def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
-        if measure not in MEASURES:
-            raise unknown_name("measure", measure, MEASURES)
-        name = suite or MEASURES[measure].suite
+        measures = self._item.config.stash[PLUGINS].catalogue.measures
+        if measure not in measures:
+            raise unknown_name("measure", measure, measures)
+        name = suite or measures[measure].suite
         if name is None:
             raise UsageError(
                 f"{measure} can be measured on several suites", expected='suite="..." with its name'

@@ -27,7 +27,8 @@ from pytest_judgesense.comparing import Gate, Member, ranking_among
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
-from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
+from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -37,10 +38,7 @@ from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.places import Places, ask_again, recorder_of
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
@@ -65,7 +63,9 @@ class Run:
         session_folder: Path | None,
         started: str,
         waiting: Callable[[], AbstractContextManager[None]],
+        extensions: Extensions = NONE,
     ) -> None:
+        self._extensions = extensions
         self._config = config
         self._settings = settings
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
@@ -103,28 +103,13 @@ class Run:
                         expected="a list of pytest_judgesense.Judge",
                     )
                 objects[judge.name] = judge
-        declared = declared_judges(start)
-        return resolve_judges(self._settings.judges, declared, objects, suite_judges)
+        providers = self._extensions.providers
+        declared = declared_judges(start, providers)
+        return resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
 
     def suite(self, name: str, near: Path) -> Suite:
-        """The suite of a marker's ``suite=``: a path, a suite of this project, or a built-in one.
-
-        Raises:
-            UsageError: there is none; it lists the known names.
-            SuiteError: its file is wrong.
-        """
-        base, preset = split_name(name)
-        if base.endswith(".suite.toml"):
-            for folder in (near, self._settings.rootdir):
-                if (folder / base).is_file():
-                    return load_suite(folder / base, preset)
-        own = self._settings.rootdir / "suites" / base / f"{base}.suite.toml"
-        if own.is_file():
-            return load_suite(own, preset)
-        known = builtin_suites()
-        if base not in known:
-            raise unknown_name("suite", base, known)
-        return load_suite(known[base], preset)
+        """The suite of a marker's ``suite=``; see `suite_named`."""
+        return suite_named(name, near, self._settings.rootdir, self._extensions.kinds)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement of ``judge`` on ``suite``, made once.
@@ -168,7 +153,12 @@ class Run:
                 remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
             )
         return Gate(
-            settings.baseline, settings.seed, self.policy, self._most_missing, self._measured_once
+            settings.baseline,
+            settings.seed,
+            self.policy,
+            self._most_missing,
+            self._measured_once,
+            self._extensions.catalogue,
         )
 
     @cached_property
@@ -318,7 +308,7 @@ class Run:
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
-        warned = lint_notices(own)
+        warned = lint_notices(own, self._extensions.catalogue)
         with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
@@ -337,6 +327,7 @@ class Run:
                     credentials=self.credentials,
                     told=told,
                     session=self._session,
+                    extensions=self._extensions,
                 )
                 measurement = replace(measurement, notices=(*warned, *measurement.notices))
             except JudgesenseError as error:

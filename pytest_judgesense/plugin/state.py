@@ -25,10 +25,11 @@ from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings, settings_of
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
-from pytest_judgesense.plugin.using import STATE
+from pytest_judgesense.plugin.using import PLUGINS, STATE
 
 if TYPE_CHECKING:
     from pytest_judgesense.datasheet.sheet import Datasheet
+    from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
 
 __all__ = ["State", "state_of"]
@@ -52,6 +53,7 @@ class State:
         self.builtin: list[BuiltinArgument] = []
         self.clock = Clock(config)
         self.failures = Failures()
+        self.plugins: Plugins = config.stash[PLUGINS]
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
         self._told: list[str] = []
@@ -75,6 +77,7 @@ class State:
             self._session_folder,
             self._started,
             waiting,
+            self.plugins.extensions,
         )
 
     @property

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CHECK_NAMES",
     "FIXTURE",
+    "PLUGINS",
     "STATE",
     "any_marked",
     "is_asked_for",
@@ -28,6 +29,8 @@ __all__ = [
 
 # Of a `state.State`, which is not imported here.
 STATE: Final = pytest.StashKey[Any]()
+# Of a `hookspecs.Plugins`.
+PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
 
 # The catalogue of measures makes them, and takes longer than all else here: a test compares.
@@ -89,7 +92,9 @@ def is_asked_for(config: pytest.Config) -> bool:
 
 def is_marked(node: pytest.Item) -> bool:
     """Whether a test carries the marker of a check."""
-    return any(mark.name in CHECK_NAMES for mark in node.iter_markers())
+    plugins = node.config.stash[PLUGINS]
+    names = plugins.catalogue.checks if plugins else CHECK_NAMES
+    return any(mark.name in names for mark in node.iter_markers())
 
 
 def is_for_judges(metafunc: pytest.Metafunc) -> bool:

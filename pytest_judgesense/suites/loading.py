@@ -23,6 +23,7 @@ from pytest_judgesense.suites.consistency import (
     verify_lengths,
     verify_suite,
 )
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.schema import (
     ContentItem,
     DebateLine,
@@ -43,47 +44,67 @@ from pytest_judgesense.suites.stimuli import (
     pair_item,
     quarter_items,
 )
-from pytest_judgesense.suites.suite import CheckDeclaration, Item, Review, Suite, Template
+from pytest_judgesense.suites.suite import (
+    CheckDeclaration,
+    Item,
+    Review,
+    Suite,
+    SuiteKind,
+    Template,
+)
 
 __all__ = ["load_suite", "presets_of", "stimuli_of"]
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
 
-def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) -> Suite:
+def load_suite(
+    path: Path,
+    preset: str | None = None,
+    kinds: tuple[SuiteKind, ...] = (),
+    *,
+    labelled: bool = True,
+) -> Suite:
     """The suite of a ``*.suite.toml`` file.
 
     Args:
         path: the suite file.
         preset: name of one of its presets; ``None`` for the design as it stands.
         labelled: whether every item of a temperature suite must have its label.
+        kinds: the kinds of suites that plugins add.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
         UsageError: there is no such preset.
+        ExtensionError: the plugin that added its kind is wrong; it names the plugin.
     """
-    suite = _load(path.resolve(), preset)
+    suite = _load(path.resolve(), preset, kinds)
     if labelled:
         verify_gold(suite)
     return suite
 
 
-def presets_of(path: Path) -> tuple[str, ...]:
+def presets_of(path: Path, kinds: tuple[SuiteKind, ...] = ()) -> tuple[str, ...]:
     """Names of the presets that a suite file declares."""
-    return tuple(_read_form(path)[0].presets)
+    return tuple(_read_form(path, kinds)[0].presets)
 
 
 def stimuli_of(path: Path) -> Path:
     """The JSON Lines file that a suite file names."""
-    return path.parent / _read_form(path)[0].stimuli.file
+    return path.parent / _read_form(path, ())[0].stimuli.file
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, preset: str | None) -> Suite:
-    form, text = _read_form(path)
+def _load(path: Path, preset: str | None, kinds: tuple[SuiteKind, ...] = ()) -> Suite:
+    form, text = _read_form(path, kinds)
     chosen = _preset(form, preset)
     rows, raw = _read_stimuli(path, form)
-    tasks, items = _items(path, form, rows, chosen)
+    own = next((kind for kind in kinds if kind.name == form.kind), None)
+    if own is None:
+        tasks, items = _items(path, form, rows, chosen)
+    else:
+        tasks = ()
+        items = own.read([row for _, row in rows[: chosen.items]], path.parent / form.stimuli.file)
     if not items:
         raise SuiteError(
             f"suite {form.name} has no items",
@@ -120,14 +141,16 @@ def _load(path: Path, preset: str | None) -> Suite:
         top_p=form.design.top_p,
     )
     if chosen.pooled_with is not None:
-        ladder = _load((path.parent / chosen.pooled_with).resolve(), None)
+        ladder = _load((path.parent / chosen.pooled_with).resolve(), None, kinds)
         digest = _sha(f"{suite.digest} {ladder.digest}")
         suite = replace(suite, items=pooled(suite, ladder), digest=digest)
     verify_suite(suite)
+    if own is not None:
+        own.look_at(suite, plan_trials(suite))
     return suite
 
 
-def _read_form(path: Path) -> tuple[SuiteForm, str]:
+def _read_form(path: Path, kinds: tuple[SuiteKind, ...]) -> tuple[SuiteForm, str]:
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
@@ -139,7 +162,7 @@ def _read_form(path: Path) -> tuple[SuiteForm, str]:
             remedy="mend the file at that place",
         ) from error
     try:
-        return SuiteForm.model_validate(table), text
+        return SuiteForm.model_validate(table, context={kind.name for kind in kinds}), text
     except ValidationError as error:
         raise _not_of_the_form(f"the suite file {path}", error) from error
 

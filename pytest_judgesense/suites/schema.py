@@ -5,9 +5,17 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    model_validator,
+)
 
 __all__ = [
     "SPEECHES",
@@ -29,6 +37,18 @@ Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
 Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"]
 JudgeType = Literal["pairwise", "single", "reference"]
 Temperatures = list[Annotated[float, Field(ge=0, allow_inf_nan=False)]]
+
+
+def _known_kind(value: str, info: ValidationInfo) -> str:
+    known = (*get_args(Kind), *sorted(info.context or ()))
+    if value not in known:
+        msg = f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+        raise ValueError(msg)
+    return value
+
+
+# Those above, and those that plugins add, which the context of a validation names.
+AnyKind = Annotated[str, AfterValidator(_known_kind)]
 Difficulty = Literal["easy", "medium", "hard"]
 # The speeches of a debate, in their order.
 SPEECHES: Final = tuple(
@@ -158,7 +178,7 @@ class SuiteForm(_Form):
 
     schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
     name: Slug
-    kind: Kind
+    kind: AnyKind
     description: str = ""
     judges: list[str] = []
     system: str = ""
@@ -185,7 +205,7 @@ class SuiteForm(_Form):
             if self.space.pairwise or self.space.labels != ["PRO", "CON"]:
                 msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
                 raise ValueError(msg)
-        elif self.kind != "paraphrase" and not self.space.pairwise:
+        elif self.kind in get_args(Kind) and self.kind != "paraphrase" and not self.space.pairwise:
             msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
             raise ValueError(msg)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]

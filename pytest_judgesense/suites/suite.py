@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_judgesense.judgment import Condition, Design, Order
+from pytest_judgesense.errors import ExtensionError, SuiteError
+from pytest_judgesense.judgment import Condition, Design, Order, Trial
 from pytest_judgesense.suites.space import DecisionSpace
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import LadderTask, QuarterTask
 
-__all__ = ["CheckDeclaration", "Item", "Review", "Suite", "Template", "template_pairs"]
+__all__ = [
+    "CheckDeclaration",
+    "Item",
+    "Review",
+    "Suite",
+    "SuiteKind",
+    "Template",
+    "template_pairs",
+]
+
+_ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,8 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``, ``temperature``.
+        kind: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``, or the name of a
+            `SuiteKind`.
         path: the suite file.
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
@@ -208,6 +221,91 @@ class Suite:
             templates=templates,
             system=self.system if system is None else system,
             reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteKind:
+    """A kind of suite that a plugin adds; suite files name it by ``kind = "NAME"``.
+
+    Everything else of a suite file means what it means in other suites: decision space, design,
+    templates, presets, checks.
+
+    Attributes:
+        name: lower-case letters, digits and ``-``.
+        items: from the objects of the stimuli file, one a line, to the items. A `ValueError` says
+            what is wrong with them.
+        verify: looks at the whole suite and at its trials; a `ValueError` says what is wrong.
+        families: built-in kinds whose measures are taken here too: ``paraphrase``, ``vacuum``,
+            ``ladder``, ``criterion``. They read the conditions of items that these kinds set.
+        source: the plugin that added it; set when it is added.
+
+    Raises:
+        ValueError: the name is of another form.
+    """
+
+    name: str
+    items: Callable[[Sequence[Mapping[str, Any]]], Iterable[Item]]
+    verify: Callable[[Suite, Sequence[Trial]], None] | None = None
+    families: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.name.replace("-", "").isalnum() and self.name == self.name.lower()):
+            msg = f"the name of a kind is like my-kind, not {self.name!r}"
+            raise ValueError(msg)
+
+    def read(self, rows: Sequence[Mapping[str, Any]], file: Path) -> tuple[Item, ...]:
+        """The items of the lines of ``file``.
+
+        Raises:
+            SuiteError: the plugin finds something wrong with the lines.
+            ExtensionError: the plugin itself is wrong; it is named.
+        """
+        try:
+            made: list[object] = list(self.items(rows))
+        except ValueError as error:
+            raise self._wrong(f"the stimuli in {file} are", error) from error
+        except Exception as error:
+            raise self._broken(file, f"{type(error).__name__}: {error}") from error
+        items, seen = [], set()
+        for item in made:
+            if not isinstance(item, Item) or not _ITEM_ID.fullmatch(item.id) or item.id in seen:
+                raise self._broken(file, repr(item)[:200])
+            seen.add(item.id)
+            items.append(item)
+        return tuple(items)
+
+    def look_at(self, suite: Suite, trials: Sequence[Trial]) -> None:
+        """Nothing, if the plugin finds nothing wrong with the suite.
+
+        Raises:
+            SuiteError: it does.
+            ExtensionError: the plugin itself is wrong; it is named.
+        """
+        if self.verify is None:
+            return
+        try:
+            self.verify(suite, trials)
+        except ValueError as error:
+            raise self._wrong(f"suite {suite.name} ({suite.path}) is", error) from error
+        except Exception as error:
+            raise self._broken(suite.path, f"{type(error).__name__}: {error}") from error
+
+    def _wrong(self, what: str, error: ValueError) -> SuiteError:
+        return SuiteError(
+            f"{what} not of the kind {self.name}",
+            found=str(error),
+            expected=f"what plugin {self.source} documents for the kind {self.name}",
+        )
+
+    def _broken(self, where: Path, found: str) -> ExtensionError:
+        return ExtensionError(
+            f"kind {self.name!r} of plugin {self.source} cannot be read from {where}",
+            found=found,
+            expected="items with an id of its own each, made of letters, digits, '.', '_' and '-'; "
+            "a ValueError where the file is wrong",
+            remedy="mend the plugin",
         )
 
 

@@ -1,0 +1,241 @@
+"""The values that plugins give, and what becomes of them outside of a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.checks.regression import Side, compare
+from pytest_judgesense.datasheet.codec import datasheet_json
+from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
+from pytest_judgesense.extensions import (
+    NONE,
+    HttpRequest,
+    Item,
+    Measure,
+    Provider,
+    Reply,
+    ReportSection,
+    SuiteKind,
+    catalogue_of,
+    extended,
+)
+from pytest_judgesense.judgment import Design, Failed, Judgment, Trial, Verdict
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.reporting import datasheet_of_cells, merge
+from pytest_judgesense.stats.estimate import Estimate
+
+
+def wordy(cell: Cell) -> Iterable[Estimate]:
+    """Replies of more than one word; it reads the reply, not the verdict."""
+    if not cell.judgments:
+        return [unavailable("wordy_rate", cell, "nothing was asked")]
+    units = Units.collect(
+        ((one,) for one in cell.judgments), lambda one: float(len((one.reply or "").split()) > 1)
+    )
+    return [rate("wordy_rate", cell, units)]
+
+
+WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, check="ceiling")
+
+
+def known(*measures: Measure) -> Catalogue:
+    return catalogue_of([("mine", lambda: list(measures))])
+
+
+def cell(replies: list[str], catalogue: Catalogue, kind: str = "vacuum") -> Cell:
+    """One trial an item, each with the verdict YES and one of ``replies``."""
+    design = Design(kind=kind, labels=("YES", "NO"))
+    judgments = tuple(
+        Judgment(
+            Trial(f"s/i{n}/t1/ab/r1", "s", f"i{n}", f"i{n}", "t1"), "j", Verdict("YES"), reply=r
+        )
+        for n, r in enumerate(replies, start=1)
+    )
+    return Cell("j", "s", design, judgments, catalogue=catalogue)
+
+
+def test_what_is_built_in_stays_as_it_is() -> None:
+    catalogue = known(WORDY)
+    assert dict(catalogue.measures) == {**BUILT_IN.measures, "wordy_rate": WORDY.info("mine")}
+    assert dict(catalogue.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": "wordy_rate"}
+    assert "wordy_rate" not in BUILT_IN.measures
+    assert extended(BUILT_IN, lambda hook: []) == NONE
+
+
+def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> None:
+    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, check="limit", bounds=(0, 0.4)))
+    # 1 of 4 replies has more than one word.
+    estimates = estimate_all(cell(["YES", "YES", "Well, YES", "YES"], own))
+    found = find_estimate(estimates, "wordy_rate")
+    assert found is not None
+    assert (found.count, found.n, found.unit) == (1, 4, "call")
+    for bar, word in ((0.25, "pass"), (0.2, "fail")):
+        check = declare_check("wordy_rate_limit", (bar,), {}, own)
+        assert not check.floor
+        assert judge_check(check, "s", estimates).outcome == word
+    with pytest.raises(UsageError, match=r"a number from 0 to 0\.4"):
+        declare_check("wordy_rate_limit", (0.5,), {}, own)
+    assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.05}
+    with pytest.raises(UsageError, match="no measure named 'wordy_rate'"):
+        declare_check("no_regression", ("wordy_rate",), {})
+
+
+def test_a_measure_of_some_kinds_is_not_taken_on_others() -> None:
+    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, kinds=("ladder",)))
+    assert find_estimate(estimate_all(cell(["YES"], own)), "wordy_rate") is None
+
+
+def test_replies_that_change_under_the_same_verdicts_are_a_change_of_such_a_measure() -> None:
+    own = known(WORDY)
+    short = cell(["YES"] * 6, own)
+    long = cell(["Well, YES", "I say YES", "Oh, YES", "YES", "YES", "YES"], own)
+    now = compare(Side.of(short), Side.of(long), "wordy_rate")
+    assert not now.identical
+    assert now.sign == -1
+    # 3 of 6 became wordy and none the other way; higher is worse, so the difference is negative.
+    assert now.difference is not None
+    assert (now.difference.value, now.difference.worse, now.difference.better) == (-0.5, 3, 0)
+    assert compare(Side.of(short), Side.of(short), "wordy_rate").identical
+    # A built-in measure sees the verdicts alone.
+    assert compare(Side.of(short), Side.of(long), "unparsed_rate").identical
+
+
+def test_an_estimate_of_another_unit_or_suite_is_put_right_or_refused() -> None:
+    def elsewhere(of: Cell) -> list[Estimate]:
+        return [Estimate("wordy_rate", "another", value=0.5, n=2, unit="call")]
+
+    own = known(Measure("wordy_rate", "lower", "reply", "m", wordy))
+    found = find_estimate(estimate_all(cell(["YES"], own)), "wordy_rate")
+    assert found is not None
+    assert found.unit == "reply"
+    wrong = known(Measure("wordy_rate", "lower", "call", "m", elsewhere))
+    with pytest.raises(ExtensionError, match="measure 'wordy_rate' of plugin mine gave something"):
+        estimate_all(cell(["YES"], wrong))
+    twice = known(Measure("wordy_rate", "lower", "call", "m", lambda of: [*wordy(of), *wordy(of)]))
+    with pytest.raises(ExtensionError, match="each condition once"):
+        estimate_all(cell(["YES"], twice))
+
+
+def test_a_kind_that_nobody_knows_names_the_remedy() -> None:
+    with pytest.raises(UsageError, match=r"kind = 'mine'[\s\S]*judgesense -p MODULE"):
+        estimate_all(cell(["YES"], BUILT_IN, kind="mine"))
+
+
+def test_an_own_kind_without_families_counts_what_is_missing_and_no_more() -> None:
+    own = BUILT_IN._replace(kinds={"mine": ()})
+    names = [e.measure for e in estimate_all(cell(["YES", "YES"], own, kind="mine"))]
+    assert names == ["unparsed_rate", "failed_rate"]
+    with_wordings = BUILT_IN._replace(kinds={"mine": ("paraphrase",)})
+    names = [e.measure for e in estimate_all(cell(["YES", "YES"], with_wordings, kind="mine"))]
+    assert {"jss", "kappa", "agreement"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "My measure"}, "the name of a measure is like my_measure"),
+        ({"direction": "up"}, "direction is one of higher, lower, construct"),
+        ({"check": "floor"}, "check is one of: ceiling, bound, limit"),
+        ({"direction": "construct"}, "check is one of: none"),
+        ({"unit": ""}, "a unit and a meaning"),
+        ({"bounds": (1, 0)}, "bounds are low and high"),
+        ({"margin": -1}, "margin is at least 0"),
+    ],
+)
+def test_a_measure_that_contradicts_itself_is_refused(change: dict[str, Any], message: str) -> None:
+    fields = {"name": "m", "direction": "lower", "unit": "call", "meaning": "m", "estimate": wordy}
+    with pytest.raises(ValueError, match=message):
+        Measure(**{**fields, "check": "bound", **change})
+
+
+def _build(settings: Any, base_url: str, key: str | None, messages: Any, seed: Any) -> HttpRequest:
+    raise RuntimeError(key)
+
+
+def _parse(status: int, body: str) -> Reply:
+    return Reply(json.loads(body)["said"])
+
+
+PLAIN = Provider("plain", _build, _parse, "http://127.0.0.1", source="mine")
+
+
+def test_a_provider_that_cannot_build_says_so_without_the_key() -> None:
+    with pytest.raises(ExtensionError, match="provider 'plain' of plugin mine") as raised:
+        PLAIN.request(None, "", "sk-secret", [], None)  # type: ignore[arg-type]
+    assert "RuntimeError" in str(raised.value)
+    assert "sk-secret" not in str(raised.value)
+    other = Provider("plain", lambda *_: "GET /", _parse, "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ExtensionError, match="no request"):
+        other.request(None, "", None, [], None)  # type: ignore[arg-type]
+
+
+def test_what_a_provider_cannot_parse_is_a_failed_call() -> None:
+    assert PLAIN.read(200, '{"said": "YES"}') == Reply("YES")
+    failed = PLAIN.read(200, "<html>")
+    assert isinstance(failed, Failed)
+    assert failed.reason.startswith("provider plain cannot read the response, JSONDecodeError")
+    # The command line and the retries know an HTTP error by how it begins.
+    assert PLAIN.read(503, "busy") == Failed("HTTP 503: busy")
+    other = Provider("plain", _build, lambda *_: "YES", "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ExtensionError, match="no reply"):
+        other.read(200, "")
+
+
+@pytest.mark.parametrize("name", ["", "Plain", "a:b", "1st"])
+def test_names_that_cannot_be_written_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="the name of a provider"):
+        Provider(name, _build, _parse, "http://127.0.0.1")
+    with pytest.raises(ValueError, match="the name of a report section"):
+        ReportSection(name, lambda *_: [], lambda rows: [])
+    if name != "1st":
+        with pytest.raises(ValueError, match="the name of a kind"):
+            SuiteKind(name, lambda rows: [])
+
+
+def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None:
+    def item(name: str) -> Item:
+        return Item(name, "c", {})
+
+    for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
+        kind = SuiteKind("mine", lambda rows, items=items: items, source="p")  # type: ignore[misc]
+        with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
+            kind.read([], tmp_path)
+    broken = SuiteKind("mine", lambda rows: [rows["x"]], source="p")  # type: ignore[call-overload]
+    with pytest.raises(ExtensionError, match="TypeError"):
+        broken.read([], tmp_path)
+
+    def refuse(rows: Any) -> list[Item]:
+        raise ValueError("no such line")
+
+    with pytest.raises(SuiteError, match="no such line"):
+        SuiteKind("mine", refuse, source="p").read([], tmp_path)
+
+
+def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
+    section = ReportSection(
+        "mine", lambda of, e: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
+    )
+    added = extended(
+        known(WORDY),
+        lambda hook: [("p", lambda: [section])] if hook.endswith("sections") else [],
+    )
+    for suite in ("a", "b"):
+        one = cell(["YES"], added.catalogue)
+        one = Cell("j", suite, one.design, one.judgments, catalogue=added.catalogue)
+        sheet = datasheet_of_cells([one], extensions=added)
+        (tmp_path / f"{suite}.json").write_text(datasheet_json(sheet))
+    merge([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "both.json")
+    (judge,) = json.loads((tmp_path / "both.json").read_text())["judges"]
+    assert judge["analyses"] == [
+        {"analysis": "mine", "suite": suite, "rows": [{"n": 1}], "lines": ["x\x1b"]}
+        for suite in ("a", "b")
+    ]

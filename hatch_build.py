@@ -1,4 +1,4 @@
-"""Packs the built-in suites and their recordings into one file of the wheel.
+"""Packs the built-in suites, their recordings and the templates into one file of the wheel.
 
 pytest reads the list of an installation's files at every start, so a wheel of few files starts
 sooner. An editable install reads the checkout and needs no archive.
@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDERS = ("suites", "cassettes")
+FOLDERS = ("suites", "cassettes", "templates")
 
 
 class DataArchive(BuildHookInterface):

@@ -1,4 +1,4 @@
-"""Where the built-in suites and their recordings are, in every kind of install.
+"""Where the built-in suites, their recordings and templates are, in every kind of install.
 
 An editable install reads the checkout. A wheel carries them as one archive, of which a process
 unpacks what it needs into a folder of its own, and removes that when it ends.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-__all__ = ["builtin_cassette", "builtin_suites"]
+__all__ = ["builtin_cassette", "builtin_suites", "template_text"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
@@ -30,6 +30,11 @@ def builtin_cassette(relative: Path) -> Path | None:
     name = f"cassettes/{relative.as_posix()}"
     path = _data(name)
     return path if path.is_file() else None
+
+
+def template_text(name: str) -> str:
+    """The text of a file of ``templates/``, what pages are made of."""
+    return (_data("templates/") / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -50,6 +50,11 @@ def report(options: argparse.Namespace) -> int:
     from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
+    pages = [path for path in options.datasheet if path.suffix == ".html"]
+    if pages:
+        from pytest_judgesense.datasheet.page import require_packages
+
+        require_packages()
     cells = cells_of_logs(options.logs, options.seed)
     if not cells:
         raise UsageError(
@@ -65,7 +70,12 @@ def report(options: argparse.Namespace) -> int:
     for line in datasheet_lines(sheet):
         print(printable(line))
     for path in options.datasheet:
-        write_datasheet(path, sheet, [list(log_of_cells(cells))])
+        if path in pages:
+            from pytest_judgesense.datasheet.page import Evidence
+
+            write_datasheet(path, sheet, evidence=Evidence(tuple(cells)))
+        else:
+            write_datasheet(path, sheet, [list(log_of_cells(cells))])
         print(printable(f"datasheet written: {path}"))
     return 0
 

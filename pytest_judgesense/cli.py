@@ -49,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         type=Path,
         metavar="PATH",
-        help="write the datasheet: .json, or .jsonl for the joined log; may be repeated",
+        help="write the datasheet: .json, .html for a page, or .jsonl for the joined log; may be "
+        "repeated",
     )
     report.add_argument(
         "--ranking",

@@ -62,6 +62,10 @@ DOORS = {
     "yaml": ("cassettes.interchange", "cassettes.checking"),
     "numpy": ("stats.", "measures."),
     "scipy": ("stats.", "measures."),
+    # Optional, for the page alone.
+    "jinja2": ("datasheet.page",),
+    "markupsafe": ("datasheet.page",),
+    "matplotlib": ("datasheet.page_drawing",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("measures.secondary",),
     "pandas": ("measures.secondary",),
@@ -81,6 +85,10 @@ LONGEST = 400
 LONGER_THAN_300 = {
     "actions",
     "checks.outcome",
+    "datasheet.page",
+    "datasheet.page_comparisons",
+    "datasheet.page_drawing",
+    "datasheet.page_instrument",
     "datasheet.terminal",
     "judges.spec",
     "measures.catalogue",

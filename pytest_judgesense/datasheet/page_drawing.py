@@ -24,6 +24,8 @@ __all__ = ["INK", "PALETTE", "draw"]
 
 # Okabe and Ito's hues, darkened until each has a contrast of 4.5 to white.
 PALETTE: Final = ("#0060a8", "#b84300", "#00745a", "#a03a78", "#806000", "#4b49b6", "#56606b")
+# Of pieces of a bar: the last is what is right, and nothing to look at.
+_PIECES: Final = (*PALETTE[:4], "#c3ccd6")
 INK: Final = "#1d2733"
 _FAINT: Final = "#d3dae2"
 _PAPER: Final = "#ffffff"
@@ -65,7 +67,6 @@ _SETTINGS: Final = {
 def draw(figure: Figure) -> str:
     """The figure as an ``svg`` element."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
     settings: dict[Any, Any] = {**_SETTINGS, "svg.hashsalt": figure.head.key}
@@ -74,7 +75,8 @@ def draw(figure: Figure) -> str:
         warnings.simplefilter("ignore")
         heights = [_height(panel) for panel in figure.panels]
         legend = _legend_of(figure)
-        columns = 1 if max((len(name) for name in legend), default=0) > 28 else 3
+        longest = max((len(name) for name in legend), default=0)
+        columns = 1 if longest > 34 else 2 if longest > 18 else 3
         below = 0.22 * -(-len(legend) // columns)
         size = (_WIDTH[figure.wide], sum(heights) + below)
         canvas = Canvas(figsize=size, layout="constrained")
@@ -92,7 +94,7 @@ def draw(figure: Figure) -> str:
                 handlelength=2.6,
             )
         text = io.StringIO()
-        FigureCanvasSVG(canvas).print_svg(text, metadata={"Date": None})
+        canvas.savefig(text, format="svg", metadata={"Date": None})
     return _plain(text.getvalue(), figure)
 
 
@@ -124,7 +126,9 @@ def _legend_of(figure: Figure) -> dict[str, Any]:
             colour = _colour(series.style)
             if panel.kind == "bars":
                 found[series.name] = Patch(
-                    facecolor=colour, hatch=_HATCHES[series.style % len(_HATCHES)], edgecolor=_PAPER
+                    facecolor=_PIECES[series.style % len(_PIECES)],
+                    hatch=_HATCHES[series.style % len(_HATCHES)],
+                    edgecolor=_PAPER,
                 )
             else:
                 found[series.name] = Line2D(
@@ -251,7 +255,7 @@ def _bars(panel: Panel, on: Axes) -> None:
                 mark.x,
                 left=reached[row],
                 height=0.62,
-                color=_colour(series.style),
+                color=_PIECES[series.style % len(_PIECES)],
                 edgecolor=_PAPER,
                 hatch=_HATCHES[series.style % len(_HATCHES)],
                 linewidth=0.8,

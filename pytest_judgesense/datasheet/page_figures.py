@@ -216,7 +216,7 @@ def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object
 
 def ends_of(interval: Interval | Clustered | None) -> tuple[float, float] | None:
     """Both ends of an interval, where there is one."""
-    return interval and (interval.lower, interval.upper)
+    return None if interval is None else (interval.lower, interval.upper)
 
 
 def cells(estimate: Estimate | None) -> tuple[Value, ...]:

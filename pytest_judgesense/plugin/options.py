@@ -12,6 +12,7 @@ __all__ = ["Settings", "add_options", "settings_of"]
 
 _MODES: Final = ("replay", "record", "live")
 _POLICIES: Final = ("estimate", "confident")
+_FORMS: Final = (".json", ".jsonl", ".html")
 
 
 # Named tuples: a dataclass takes a millisecond to make, in every run of an environment.
@@ -58,7 +59,8 @@ _OPTIONS: Final = (
     _Option(
         "judge-datasheet",
         "args",
-        "write the datasheet: .json, or .jsonl for the log of all judgments; may be repeated",
+        "write the datasheet: .json, .html for a page with figures and evidence, or .jsonl for the "
+        "log of all judgments; may be repeated",
         "PATH",
         repeatable=True,
     ),
@@ -248,6 +250,17 @@ def _baseline(config: pytest.Config) -> Path | None:
     return path
 
 
+def _require_page_packages() -> None:
+    """Say before anything is judged that a page cannot be drawn here."""
+    from pytest_judgesense.datasheet.page import require_packages
+    from pytest_judgesense.errors import UsageError
+
+    try:
+        require_packages()
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -259,11 +272,13 @@ def settings_of(config: pytest.Config) -> Settings:
     save_live = _value(config, "judge-save-live")
     datasheets = tuple(invocation / path for path in _value(config, "judge-datasheet") or ())
     for path in datasheets:
-        if path.suffix not in (".json", ".jsonl"):
+        if path.suffix not in _FORMS:
             raise pytest.UsageError(
-                f"--judge-datasheet {path.name}: the suffix chooses the form; "
-                "expected .json, or .jsonl for the judgment log"
+                f"--judge-datasheet {path.name}: the suffix chooses the form; expected .json, "
+                ".html for a page, or .jsonl for the judgment log"
             )
+    if any(path.suffix == ".html" for path in datasheets):
+        _require_page_packages()
     mode = _choice(config, "judge-mode", _MODES)
     verify = _optional(config, "judge-verify", 1)
     if verify is not None and mode != "live":

@@ -76,7 +76,7 @@ def draw(figure: Figure) -> str:
         heights = [_height(panel) for panel in figure.panels]
         legend = _legend_of(figure)
         longest = max((len(name) for name in legend), default=0)
-        columns = 1 if longest > 34 else 2 if longest > 18 else 3
+        columns = 1 if longest > 34 else 2 if longest > 18 else 3 if longest > 12 else 4
         below = 0.22 * -(-len(legend) // columns)
         size = (_WIDTH[figure.wide], sum(heights) + below)
         canvas = Canvas(figsize=size, layout="constrained")
@@ -232,13 +232,14 @@ def _series(series: Series, on: Axes) -> None:
 
 
 def _label(marks: Sequence[Mark], on: Axes, colour: str) -> None:
-    for mark in marks:
+    for index, mark in enumerate(marks):
         if mark.label:
             right = mark.x > 0.75
+            below = index % 2 == 1  # the two ends of a line do not write over one another
             on.annotate(
                 mark.label,
                 (mark.x, mark.y),
-                xytext=(-9 if right else 9, 9),
+                xytext=(-9 if right else 9, -15 if below else 9),
                 textcoords="offset points",
                 ha="right" if right else "left",
                 color=colour,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pytest_judgesense.datasheet import numbers
@@ -26,7 +26,7 @@ from pytest_judgesense.datasheet.page_figures import (
     shown,
     suite_of,
 )
-from pytest_judgesense.datasheet.sheet import Datasheet
+from pytest_judgesense.datasheet.sheet import Datasheet, JudgeSheet
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["instrument_figures"]
@@ -108,25 +108,12 @@ def _psychometric(sheet: Datasheet) -> Found:
     head = Head("psychometric", "2", "Psychometric curves")
     rows: list[tuple[Value, ...]] = []
     panels, said = [], []
-    suites = sorted(
-        {
-            estimate.suite
-            for judge in sheet.judges
-            for estimate in judge.estimates
-            if estimate.measure == "target_sensitivity" and set(estimate.condition) == {"distance"}
-        }
-    )
-    for suite in suites:
+    suites = sorted({estimate.suite for estimate in _by_distance(sheet.judges)})
+    reach = {suite: max(map(_distance, _by_distance(sheet.judges, suite))) for suite in suites}
+    for suite in sorted(suites, key=lambda suite: -reach[suite]):
         series: list[Series] = []
         for style, judge in enumerate(sheet.judges):
-            points = [
-                estimate
-                for estimate in judge.estimates
-                if estimate.suite == suite
-                and estimate.measure == "target_sensitivity"
-                and set(estimate.condition) == {"distance"}
-                and estimate.value is not None
-            ]
+            points = [e for e in _by_distance([judge], suite) if e.value is not None]
             if not points:
                 continue
             who = name_of(judge)
@@ -175,6 +162,13 @@ def _psychometric(sheet: Datasheet) -> Found:
         ("judge", "suite", "distance", "sensitivity", "lower", "upper", "n"),
         tuple(rows),
     )
+
+
+def _by_distance(judges: Iterable[JudgeSheet], suite: str | None = None) -> Iterator[Estimate]:
+    for estimate in (estimate for judge in judges for estimate in judge.estimates):
+        at_one = estimate.measure == "target_sensitivity" and {*estimate.condition} == {"distance"}
+        if at_one and suite in (None, estimate.suite):
+            yield estimate
 
 
 def _distance(estimate: Estimate) -> float:

@@ -113,6 +113,7 @@ LONGER_THAN_300 = {
     "stats.comparison",
     "baseline",
     "measurement",
+    "plugin.options",
     "plugin.run",
     "plugin.state",
     "stats.clustered",

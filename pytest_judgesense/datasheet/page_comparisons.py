@@ -29,6 +29,7 @@ __all__ = ["comparing_figures"]
 
 _Row: TypeAlias = Mapping[str, Any]
 
+_MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 # What the rows of `temperature_table` are told apart by, beside the temperature.
 _CELL: Final = ("judge_type", "prompt_style", "model", "gold")
@@ -73,14 +74,16 @@ def _temperatures(sheet: Datasheet) -> Found:
     head = Head("temperature", "7a", "Agreement, consistency and errors by temperature")
     found: dict[str, dict[float, _Row]] = {}
     rows: list[tuple[Any, ...]] = []
-    for judge, suite, table in _tables(sheet, "temperature_table"):
+    tables = _tables(sheet, "temperature_table")
+    several = len({suite for _, suite, _ in tables}) > 1
+    for judge, suite, table in tables:
         for row in table:
             if not isinstance(row.get("temperature"), int | float):
                 continue  # a margin over temperatures
             known = [row.get(key) for key in _CELL]
             if None in known[:2] or "all" in known[:2]:
                 continue  # a margin over prompts or types
-            who = _words(judge, *known) or suite
+            who = _words(judge, suite if several else "", *known) or suite
             found.setdefault(who, {})[float(row["temperature"])] = row
             values = [_number(row.get(f"{name}_mean")) for name in _OUTCOMES]
             rows.append((judge, suite, *known, float(row["temperature"]), *values, row.get("n")))
@@ -180,9 +183,15 @@ def _effects(sheet: Datasheet) -> Found:
         ]
         for outcome in dict.fromkeys(row["outcome"] for row in table):
             some = [r for r in table if r["outcome"] == outcome and r.get("value") is not None]
+            if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
+                some = [row for row in some if row["method"] != "pair"]
             methods = list(dict.fromkeys(row["method"] for row in some))
             names = [
-                _words(row["group"], row.get("level"), f"{row.get('low')} to {row.get('high')}")
+                _words(
+                    row["group"].replace("_", " "),
+                    row.get("level"),
+                    f"{row.get('low')} to {row.get('high')}",
+                )
                 for row in some
             ]
             series = tuple(

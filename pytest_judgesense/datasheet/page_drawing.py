@@ -30,6 +30,7 @@ INK: Final = "#1d2733"
 _FAINT: Final = "#d3dae2"
 _PAPER: Final = "#ffffff"
 _SHAPES: Final = "osD^vPX"
+_SWARM: Final = 40  # more marks than this are a cloud
 _DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _HATCHES: Final = ("", "//", "..", "xx", "")
 _CENSORED: Final = {"left": "<", "right": ">", "at": "d"}
@@ -192,7 +193,11 @@ def _series(series: Series, on: Axes) -> None:
     if series.joined and len(marks) > 1:
         dashes = _DASHES[series.style % len(_DASHES)]
         on.plot([m.x for m in marks], [m.y for m in marks], color=colour, linestyle=dashes)
-    many = len(marks) > 40
+    if len(marks) > _SWARM:
+        fills = [_shade(_DEEP, 0.25 + 0.75 * (mark.size or 0.0)) for mark in marks]
+        xs, ys = [mark.x for mark in marks], [mark.y for mark in marks]
+        on.scatter(xs, ys, s=16, c=fills, edgecolors=INK, linewidths=0.3, zorder=3)
+        return
     for index, mark in enumerate(marks):
         for ends, across in ((mark.across, True), (mark.along, False)):
             if ends is not None:
@@ -213,22 +218,20 @@ def _series(series: Series, on: Axes) -> None:
                 clip_on=False,
             )
             continue
-        fill = _shade(_DEEP, 0.25 + 0.75 * (mark.size or 0.0)) if many else colour
         on.plot(
             [mark.x],
             [mark.y],
-            marker="o" if many else shape,
-            color=fill,
-            markersize=4 if many else 6 if mark.size is None else 6 + 12 * mark.size**0.5,
+            marker=shape,
+            color=colour,
+            markersize=6 if mark.size is None else 6 + 12 * mark.size**0.5,
             # Of two joined marks the first is where it comes from.
-            markerfacecolor="none" if series.joined and mark.label and index == 0 else fill,
-            markeredgewidth=1.4 if not many else 0.3,
+            markerfacecolor="none" if series.joined and mark.label and index == 0 else colour,
+            markeredgewidth=1.4,
             linestyle="",
             zorder=3,
             clip_on=False,
         )
-    if not many:
-        _label(marks, on, colour)
+    _label(marks, on, colour)
 
 
 def _label(marks: Sequence[Mark], on: Axes, colour: str) -> None:

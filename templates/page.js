@@ -126,9 +126,10 @@ function browse(data) {
     + (rows.label[i] >= 0 ? ` (label ${word(rows.label[i])})` : "");
 
   const block = (side, title, text, marked) => {
-    side.append(make("h4", "", title));
+    side.append(make("p", "label", title));
     const pre = make("pre");
     pre.tabIndex = 0;
+    pre.setAttribute("role", "group");
     pre.setAttribute("aria-label", title);
     if (marked) pre.append(...marked);
     else if (text.length > LONG) {

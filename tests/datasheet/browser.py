@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 # Debian's name, then what others call it.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -59,7 +59,7 @@ class Opened:
     def close(self) -> None:
         self.page.context.close()
 
-    def __enter__(self) -> Opened:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -136,7 +136,17 @@ function browse(data) {
       pre.textContent = seen(text.slice(0, LONG));
       const all = make("button", "", `Show all ${text.length.toLocaleString("en")} characters`);
       all.type = "button";
-      all.addEventListener("click", () => { pre.textContent = seen(text); all.remove(); });
+      all.addEventListener("click", () => {
+        /* In pieces that are laid out when they come into view: one piece would take seconds. */
+        const shown = seen(text), parts = [];
+        for (let i = 0; i < shown.length; i += LONG) {
+          const part = document.createElement("div");
+          part.textContent = shown.slice(i, i + LONG);
+          parts.push(part);
+        }
+        pre.replaceChildren(...parts);
+        all.remove();
+      });
       side.append(pre, all);
       return;
     } else pre.textContent = seen(text);

@@ -42,12 +42,20 @@ def write_page(path: Path) -> None:
 def save(name: str, page: Any, clip: dict[str, float]) -> None:
     """A part of the page as a PNG of few colours."""
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True, clip=clip)))
-    picture.convert("RGB").quantize(96).save(IMAGES / f"{name}.png", optimize=True)
+    picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        IMAGES / f"{name}.png", optimize=True
+    )
 
 
 def box(page: Any, selector: str, height: float) -> dict[str, float]:
     """Where an element stands, down to so many pixels."""
-    found: dict[str, float] = page.locator(selector).first.bounding_box()
+    found: dict[str, float] = page.evaluate(
+        """selector => {
+            const box = document.querySelector(selector).getBoundingClientRect();
+            return {x: box.x, y: box.y + scrollY, width: box.width, height: box.height};
+        }""",
+        selector,
+    )
     return {**found, "height": min(found["height"], height)}
 
 
@@ -57,14 +65,14 @@ def main() -> None:
         path = Path(folder) / "page.html"
         write_page(path)
         with Opened(started, path, width=1100) as found:
-            top = {"x": 0.0, "y": 0.0, "width": 1100.0, "height": 420.0}
+            top = {"x": 0.0, "y": 0.0, "width": 1100.0, "height": 640.0}
             save("page", found.page, top)
             save("page-judge", found.page, box(found.page, "#judge-3", 560))
             found.choose("view", "flips by wording")
             found.unfold(0)
             save("page-evidence", found.page, box(found.page, "#evidence", 640))
         with Opened(started, path, width=1100, dark=True) as found:
-            save("page-figures", found.page, box(found.page, "#figures", 1020))
+            save("page-figures", found.page, box(found.page, "#figures", 1040))
 
 
 main()

@@ -40,6 +40,7 @@ _NEGATIVE: Final = ("#fdf1ea", "#9a3b00")
 _WIDTH: Final = {False: 6.4, True: 9.6}  # at 72 dots an inch: 460 and 691 units
 _SVG: Final = "http://www.w3.org/2000/svg"
 _XLINK: Final = "http://www.w3.org/1999/xlink"
+_COLOURS: Final = ("fill", "stroke")
 _SETTINGS: Final = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # a judge's name may hold a dollar
@@ -311,6 +312,11 @@ def _plain(text: str, figure: Figure) -> str:
         for child in list(parent):
             if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
                 parent.remove(child)
+    # What is drawn many times takes its colours from each place where it is drawn: a style sheet
+    # does not reach into it.
+    for path in root.iterfind(f".//{{{_SVG}}}defs/{{{_SVG}}}path"):
+        kept = [one for one in _attributes(path.attrib.pop("style", "")) if one[0] not in _COLOURS]
+        path.attrib |= dict(kept)
     for element in root.iter():
         own = element.attrib.pop("id", None)
         if own in used:

@@ -8,9 +8,9 @@ for (const place of document.querySelectorAll("[data-since]")) {
   const days = Math.floor((Date.now() - Date.parse(place.dataset.since)) / 864e5);
   if (days >= 0) place.textContent = days < 1 ? " (today)" : ` (${days} day${days > 1 ? "s" : ""} old)`;
 }
-/* On paper nothing can be unfolded. */
+/* On paper nothing can be unfolded: measures are there, and of conditions and tables what is open. */
 addEventListener("beforeprint", () => {
-  for (const one of document.querySelectorAll("main details:not([open])")) {
+  for (const one of document.querySelectorAll("main details.suite:not([open])")) {
     one.open = true;
     one.dataset.printed = "1";
   }

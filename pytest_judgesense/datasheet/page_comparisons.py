@@ -30,6 +30,7 @@ __all__ = ["comparing_figures"]
 _Row: TypeAlias = Mapping[str, Any]
 
 _MOST_EFFECTS: Final = 24
+_MOST_RANKS: Final = 20
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 # What the rows of `temperature_table` are told apart by, beside the temperature.
 _CELL: Final = ("judge_type", "prompt_style", "model", "gold")
@@ -312,8 +313,9 @@ def _rankings(sheet: Datasheet) -> Iterator[Found]:
         tail = f"-{index + 1}" if index else ""
         names = tuple(printable(row["configuration"]) for row in rows)
         shares = [tuple(map(float, row["rank_shares"])) for row in rows]
+        few = len(rows) <= _MOST_RANKS  # more numbers than these would write over one another
         marks = tuple(
-            Mark(place, line, size=share, label=shown(share) if share >= 0.0005 else "")
+            Mark(place, line, size=share, label=shown(share) if share >= 0.0005 and few else "")
             for line, row in enumerate(shares)
             for place, share in enumerate(row)
         )

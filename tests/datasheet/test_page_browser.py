@@ -268,15 +268,20 @@ def test_figures_are_downloaded_as_svg_and_csv(opened: Opened) -> None:
     assert [row.partition(",")[0] for row in rows[1:]] == ["mixed", "noisy"]
 
 
-def test_it_prints_on_a4_with_everything_unfolded(opened: Opened) -> None:
+def test_it_prints_on_a4_with_the_measures_of_every_suite(opened: Opened) -> None:
+    suite = opened.page.locator("details.suite").first
+    suite.locator("> summary").click()
+    assert opened.page.locator("details.suite:not([open])").count() == 1
     opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     opened.page.emulate_media(media="print")
-    assert opened.page.locator("main details:not([open])").count() == 0
+    assert opened.page.locator("details.suite:not([open])").count() == 0
+    opened.page.set_viewport_size({"width": 703, "height": 1000})  # A4 less its margins
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 703
     assert not opened.page.locator("nav").is_visible()
     assert opened.page.locator("table.measures").first.is_visible()
     assert len(opened.page.pdf(format="A4")) > 50_000
     opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert opened.page.locator("main details:not([open])").count() > 0
+    assert opened.page.locator("details.suite:not([open])").count() == 1
 
 
 def test_the_age_of_recordings_is_told_by_the_browser(opened: Opened) -> None:

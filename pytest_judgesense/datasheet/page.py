@@ -141,7 +141,7 @@ def page_text(sheet: Datasheet, evidence: Evidence | None = None) -> str:
         cut=cut,
         trials=sum(len(cell.judgments) for cell in evidence.cells),
         has_prompts=bool(evidence.prompts),
-        has_before=bool(evidence.before),
+        has_before=any(before.judgments for before in evidence.before.values()),
     )
 
 

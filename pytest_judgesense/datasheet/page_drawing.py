@@ -40,6 +40,7 @@ _NEGATIVE: Final = ("#fdf1ea", "#9a3b00")
 _WIDTH: Final = {False: 6.4, True: 9.6}  # at 72 dots an inch: 460 and 691 units
 _SVG: Final = "http://www.w3.org/2000/svg"
 _XLINK: Final = "http://www.w3.org/1999/xlink"
+_LONGEST: Final = 40
 _COLOURS: Final = ("fill", "stroke")
 _SETTINGS: Final = {
     "svg.fonttype": "none",
@@ -72,7 +73,9 @@ def draw(figure: Figure) -> str:
     from matplotlib.figure import Figure as Canvas
 
     settings: dict[Any, Any] = {**_SETTINGS, "svg.hashsalt": figure.head.key}
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()  # whatever this machine's own settings are
+        mpl.rcParams.update(settings)
         # Letters that the font which measures text does not have are drawn by the browser's.
         warnings.simplefilter("ignore")
         heights = [_height(panel) for panel in figure.panels]
@@ -90,7 +93,9 @@ def draw(figure: Figure) -> str:
         if legend:
             canvas.legend(
                 list(legend.values()),
-                [f" {name}" for name in legend],  # a name that begins with _ would be left out
+                [
+                    f" {_fitting(name)}" for name in legend
+                ],  # a name that begins with _ would be left out
                 loc="outside lower left",
                 ncols=columns,
                 handlelength=2.6,
@@ -109,6 +114,11 @@ def _height(panel: Panel) -> float:
         each = max(0.42, 0.17 * len(panel.series))
     slanted = 0.5 if panel.kind == "heat" and not _short(panel.x.ticks) else 0.0
     return 0.95 + each * max(rows, 2) + slanted
+
+
+def _fitting(name: str) -> str:
+    """A name as long as a figure has room for; its table has it whole."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 13]}…{name[-12:]}"
 
 
 def _short(ticks: Sequence[str]) -> bool:
@@ -164,12 +174,12 @@ def _scale(on: Axes, which: str, axis: Axis) -> None:
             slanted = not _short(axis.ticks)
             on.set_xticks(
                 places,
-                axis.ticks,
+                [_fitting(name) for name in axis.ticks],
                 rotation=35 if slanted else 0,
                 ha="right" if slanted else "center",
             )
         else:
-            on.set_yticks(places, axis.ticks)
+            on.set_yticks(places, [_fitting(name) for name in axis.ticks])
             on.set_ylim(len(axis.ticks) - 0.5, -0.5)  # the first on top
     elif axis.ends:
         (on.set_xlim if which == "x" else on.set_ylim)(*axis.ends)
@@ -241,7 +251,7 @@ def _label(marks: Sequence[Mark], on: Axes, colour: str) -> None:
             right = mark.x > 0.75
             below = index % 2 == 1  # the two ends of a line do not write over one another
             on.annotate(
-                mark.label,
+                _fitting(mark.label),
                 (mark.x, mark.y),
                 xytext=(-9 if right else 9, -15 if below else 9),
                 textcoords="offset points",

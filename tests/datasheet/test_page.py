@@ -105,6 +105,33 @@ def test_every_measure_stands_on_the_page_with_the_digits_of_the_json() -> None:
     assert seen == sum(len(entry["measures"]) for entry in sheet["judges"])
 
 
+def test_tables_of_analyses_have_the_digits_of_the_json() -> None:
+    compared = 0
+    for entry in json.loads(datasheet_json(shown_sheet()))["judges"]:
+        for analysis in entry["analyses"]:
+            name, suite = analysis["analysis"].replace("_", " "), analysis["suite"]
+            own = f"{name} of {entry['judge']['name']} on {suite}"
+            tables = shown_page().tables
+            head, *rows = tables.get(own) or tables[f"{name} on {suite}"]
+            assert len(rows) == len(analysis["rows"])
+            for row, known in zip(rows, analysis["rows"], strict=True):
+                cells = dict(zip(head, row, strict=True))
+                for key, value in known.items():
+                    cell = cells[key.replace("_", " ")]
+                    if isinstance(value, float):
+                        assert cell == number_text(value)
+                    elif isinstance(value, list):
+                        texts = [
+                            number_text(one) if isinstance(one, float) else str(one)
+                            for one in value
+                        ]
+                        assert cell == (", ".join(texts) or "none")
+                    elif isinstance(value, int | str) and not isinstance(value, bool):
+                        assert cell == str(value)
+                    compared += 1
+    assert compared > 1000
+
+
 def test_checks_stand_with_those_that_did_not_pass_first() -> None:
     sheet = json.loads(datasheet_json(shown_sheet()))
     for entry in sheet["judges"]:

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -238,5 +239,31 @@ def test_drawings_are_the_same_bytes_keep_text_and_hold_no_style(kind: str) -> N
         assert all(name.startswith(f"fig-{one.head.key}-") for name in own)
         referred = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
         assert referred <= set(own)
-    first = next(one for one in figures_of(kind).values() if isinstance(one, Figure))
-    assert draw(first) == draw(first)
+
+
+def test_a_drawing_is_the_same_whatever_a_machine_has_set() -> None:
+    import matplotlib as mpl
+
+    from pytest_judgesense.datasheet.page_drawing import draw
+
+    one = figure("shipped", "position")
+    drawn = draw(one)
+    with mpl.rc_context({"lines.linewidth": 9, "font.size": 30, "svg.fonttype": "path"}):
+        assert draw(one) == drawn
+        assert mpl.rcParams["lines.linewidth"] == 9  # and it is left as it was
+
+
+def test_names_that_are_long_or_odd_are_drawn() -> None:
+    from pytest_judgesense.datasheet.page_drawing import draw
+
+    one = figure("shipped", "metrology")
+    names = ["$x_1$", "_hidden", "判断者", "n" * 500]
+    series = tuple(
+        replace(series, name=name, marks=(replace(series.marks[0], label=name),))
+        for series, name in zip(one.panels[0].series, names, strict=True)
+    )
+    svg = draw(replace(one, panels=(replace(one.panels[0], series=series),)))
+    texts = [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
+    for name in ("$x_1$", "_hidden", "判断者", "n" * 27 + "…" + "n" * 12):
+        # At the mark, and in the legend.
+        assert sum((text or "").strip() == name for text in texts) == 2, name

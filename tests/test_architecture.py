@@ -51,7 +51,9 @@ LEVELS = {
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
 # or a package with a dot behind it.
 DOORS = {
-    "httpx": ("judges.asking", "judges.pools", "cassettes."),
+    # The built-in clients' connections, and the certificates that they trust.
+    "aiohttp": ("judges.connections",),
+    "httpx": ("judges.connections",),
     "vcr": ("cassettes.tape",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
     "urllib3": ("cassettes.tape", "cassettes.pools"),

@@ -6,11 +6,17 @@ What requests and responses show of credentials is learnt here, before anything 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 from pytest_judgesense.cassettes.bodies import readable_request, sent_bytes
 from pytest_judgesense.cassettes.credentials import request_credentials, response_credentials
-from pytest_judgesense.cassettes.exchange import RecordedRequest, as_body
+from pytest_judgesense.cassettes.exchange import (
+    NO_RESPONSE,
+    RecordedRequest,
+    RecordedResponse,
+    as_body,
+)
 from pytest_judgesense.cassettes.ledger import Ledger, Lookup, received
 from pytest_judgesense.cassettes.scope import CallScope
 from pytest_judgesense.errors import JudgesenseError
@@ -27,12 +33,19 @@ class Intercepted:
         self._lookup = lookup
         self.recorded = lookup.answer
 
-    def answered(self, status: int, headers: Iterable[tuple[Any, Any]], data: bytes) -> None:
-        """Record what the endpoint answered."""
+    def answered(
+        self, status: int, headers: Iterable[tuple[Any, Any]], data: bytes
+    ) -> RecordedResponse:
+        """Record what the endpoint answered; returns it as it is recorded."""
         pairs = _texts(headers)
         self._ledger.credentials.learn(response_credentials(pairs))
         response = received(status, pairs, data)
-        self._ledger.keep(self._scope, self._lookup.request, response, self._lookup.number)
+        return self._ledger.keep(self._scope, self._lookup.request, response, self._lookup.number)
+
+    def unanswered(self, reason: str) -> None:
+        """Record, as evidence, that no response came."""
+        fault = RecordedResponse(NO_RESPONSE, MappingProxyType({}), reason)
+        self._ledger.keep(self._scope, self._lookup.request, fault, self._lookup.number)
 
 
 def intercepted(

@@ -207,8 +207,12 @@ class Journal:
         line = f"{exchange.to_line()}\n".encode()
         try:
             with self._lock:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                with self.path.open("ab", buffering=0) as file:
+                try:
+                    file = self.path.open("ab", buffering=0)
+                except FileNotFoundError:  # its folder
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    file = self.path.open("ab", buffering=0)
+                with file:
                     _write_whole(file, line)
         except OSError as error:
             raise CassetteError(

@@ -221,8 +221,8 @@ class Ledger:
 
     def keep(
         self, scope: CallScope, request: RecordedRequest, response: RecordedResponse, number: int
-    ) -> None:
-        """Record an answer to a request that was scrubbed already.
+    ) -> RecordedResponse:
+        """Record an answer to a request that was scrubbed already; returns it as it is recorded.
 
         Raises:
             CassetteError: the file cannot be written.
@@ -243,6 +243,7 @@ class Ledger:
             raise
         with self._lock:
             self._recordings.add(exchange)
+        return clean
 
     def scrubbed(self, request: RecordedRequest) -> RecordedRequest:
         """``request`` in its normal form, without secrets."""

@@ -36,7 +36,7 @@ class Asked(Protocol):
     def recorded(self) -> RecordedResponse | None:
         """Its answer, if it is recorded."""
 
-    def answered(self, status: int, headers: Iterable[tuple[str, str]], data: bytes) -> None:
+    def answered(self, status: int, headers: Iterable[tuple[str, str]], data: bytes) -> object:
         """Record what the endpoint answered."""
 
 

@@ -38,7 +38,6 @@ from vcr.request import Request
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.dispatch import dispatching, silenced, with_plain_json
 from pytest_judgesense.cassettes.exchange import (
-    NO_RESPONSE,
     Body,
     Exchange,
     RecordedRequest,
@@ -189,15 +188,16 @@ class Tape:
         body = as_body(body) if isinstance(body, bytes) else body
         return self._ledger.peek(scope.trial, RecordedRequest(method, url, body))
 
-    def record_fault(
-        self, scope: CallScope, method: str, url: str, body: Body, reason: str
-    ) -> None:
-        """Record, as evidence, that the request that the trial made last got no response."""
-        body = as_body(body) if isinstance(body, bytes) else body
-        request = self._ledger.scrubbed(RecordedRequest(method, url, body))
-        self._ledger.keep(
-            scope, request, RecordedResponse(NO_RESPONSE, _NOTHING, reason), scope.latest
-        )
+    def call(
+        self, scope: CallScope, method: str, url: str, body: Body, headers: Mapping[str, str]
+    ) -> Intercepted:
+        """A call of a client of ours that is about to be made; its answer is to be handed in.
+
+        Raises:
+            CassetteError: its answer could not be recorded.
+            LimitReached: it must not be made.
+        """
+        return intercepted(self._ledger, scope, method, url, body, headers.items())
 
     def record_answer(
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes

@@ -18,15 +18,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
-
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
+from pytest_judgesense.judges.connections import Connections, NoResponse, Unsendable
 from pytest_judgesense.judges.embedded.server import serving
-from pytest_judgesense.judges.pools import Pools
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import Kind, kind_of_status, overloaded, wait_asked_for
@@ -38,7 +36,6 @@ __all__ = ["Answer", "Asker", "fault_of", "open_asker", "request_of"]
 
 # Where the embedded judge stands in recordings: its port is an accident of the run.
 _EMBEDDED_URL: Final = "http://127.0.0.1/v1"
-_UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ class Asker:
         *,
         base_url: str,
         key: str | None = None,
-        pools: Pools | None = None,
+        connections: Connections | None = None,
         traffic: Traffic | None = None,
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
@@ -111,7 +108,7 @@ class Asker:
         self._tape = tape
         self._base_url = base_url
         self._key = key
-        self._pools = pools
+        self._connections = connections
         self._function: JudgeFunction | None = None
 
     async def ask(
@@ -177,31 +174,31 @@ class Asker:
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
     async def _attempt(self, scope: CallScope, request: HttpRequest) -> Attempt:
-        assert self._pools is not None, "an asker that records has connections"
+        assert self._connections is not None, "an asker that records has connections"
+        call = self._tape.call(scope, request.method, request.url, request.body, request.headers)
         started = time.perf_counter()
         try:
-            response = await self._pools.send(request)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            _raise_remembered(scope)
-            if isinstance(error, _UNSENDABLE):
-                # Its text may quote the header that cannot be sent, and with it the key.
-                name = type(error).__name__
-                return Attempt(Failed(f"{name}: the request cannot be sent"), "end")
-            reason = self._tape.cleaned(_reason(error))
-            self._tape.record_fault(scope, request.method, request.url, request.body, reason)
+            # The tape has this request already: it is not to be intercepted on its way.
+            with entered(None):
+                response = await self._connections.send(request)
+        except Unsendable as error:
+            return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
+        except NoResponse as error:
+            reason = self._tape.cleaned(str(error))
+            call.unanswered(reason)
             return Attempt(Failed(reason), "retry")
-        _raise_remembered(scope)
         latency = time.perf_counter() - started
         # As it is recorded: a reply that quotes the key must not take it into a judgment.
-        text = _text_of(self._tape.cleaned_body(response.content))
-        reply = wire_of(self._spec.provider).read(response.status_code, text)
-        kind = kind_of_status(response.status_code, text)
+        kept = call.answered(response.status, response.headers.items(), response.data)
+        text = _text_of(as_bytes(kept.body))
+        reply = wire_of(self._spec.provider).read(response.status, text)
+        kind = kind_of_status(response.status, text)
         if isinstance(reply, Failed) and kind == "answer":
             kind = "retry"  # a page, half a body, no choices: what came holds no reply
         return Attempt(
             reply,
             kind,
-            overloaded=overloaded(response.status_code),
+            overloaded=overloaded(response.status),
             wait_s=wait_asked_for(response.headers),
             latency_s=latency,
         )
@@ -362,5 +359,8 @@ async def open_asker(
     async with AsyncExitStack() as stack:
         if spec.provider == "embedded" and spec.base_url is None:
             base_url = stack.enter_context(serving()).base_url
-        pools = await stack.enter_async_context(Pools(concurrency, base_url, spec.timeout_s))
-        yield Asker(spec, tape, base_url=base_url, key=key, pools=pools, traffic=traffic)
+        connections = Connections(concurrency, base_url, spec.timeout_s)
+        await stack.enter_async_context(connections)
+        yield Asker(
+            spec, tape, base_url=base_url, key=key, connections=connections, traffic=traffic
+        )

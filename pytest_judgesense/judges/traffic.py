@@ -216,6 +216,19 @@ class Traffic:
             made += 1
             return result
 
+        last = await attempt()
+        if _worth_a_retry(last):
+            last = await self._retried(last, attempt)
+        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
+        return Attempt(last.reply, last.kind, latency_s=last.latency_s, retried=made - 1)
+
+    async def _retried(self, first: Attempt, attempt: Callable[[], Awaitable[Attempt]]) -> Attempt:
+        """The last of the attempts, of which ``first`` was the first."""
+        made = [first]
+
+        async def next_attempt() -> Attempt:
+            return made.pop() if made else await attempt()
+
         retrying = AsyncRetrying(
             stop=self._is_enough,
             wait=_wait,
@@ -223,9 +236,8 @@ class Traffic:
             retry=retry_if_result(_worth_a_retry),
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         )
-        last: Attempt = await retrying(attempt)
-        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
-        return Attempt(last.reply, last.kind, latency_s=last.latency_s, retried=made - 1)
+        last: Attempt = await retrying(next_attempt)
+        return last
 
     def _is_enough(self, state: RetryCallState) -> bool:
         return state.attempt_number > self._spec.max_retries or self._failures >= _DOWN

@@ -17,8 +17,14 @@ from pytest_judgesense.plugin.fixtures import (
     judge_check,
     judge_datasheet,
 )
-from pytest_judgesense.plugin.options import add_options, settings_of
-from pytest_judgesense.plugin.state import STATE, State
+from pytest_judgesense.plugin.options import add_options
+from pytest_judgesense.plugin.using import (
+    CHECK_NAMES,
+    STATE,
+    any_marked,
+    is_asked_for,
+    is_for_judges,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,13 +46,18 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers and put the session's state on the config."""
-    from pytest_judgesense.plugin.markers import marker_lines
+    """Register the markers; where the plugin is asked for, begin with its work."""
+    lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
+    if config.option.markers:  # pytest --markers, which teaches
+        from pytest_judgesense.plugin.markers import marker_lines
 
-    for line in marker_lines():
+        lines = [*marker_lines()]
+    for line in lines:
         config.addinivalue_line("markers", line)
-    config.stash[STATE] = State(config, settings_of(config))
-    config.stash[STATE].prepare()
+    if is_asked_for(config):
+        from pytest_judgesense.plugin.state import state_of
+
+        state_of(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -66,23 +77,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize tests with a check's marker, or a fixture of ours, over judges."""
-    from pytest_judgesense.plugin.markers import parametrize
+    if is_for_judges(metafunc):
+        from pytest_judgesense.plugin.markers import parametrize
 
-    parametrize(metafunc)
+        parametrize(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
-    from pytest_judgesense.plugin.completing import complete_collection
+    if STATE in session.config.stash or any_marked(items):
+        from pytest_judgesense.plugin.completing import complete_collection
 
-    complete_collection(session, items)
+        complete_collection(session, items)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Run the checks that a test's markers declare, whether it uses a fixture or not."""
-    if not isinstance(item, pytest.Function):
+    if STATE not in item.config.stash or not isinstance(item, pytest.Function):
         return (yield)
     from pytest_judgesense.plugin.markers import run_declared_checks
 
@@ -96,7 +109,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was measured with the report of the test that measured it."""
     report = yield
-    state = item.config.stash[STATE]
+    if (state := item.config.stash.get(STATE, None)) is None:
+        return report
     if state.measures:
         from pytest_judgesense.plugin.frames import tell_safely
         from pytest_judgesense.plugin.markers import asks_judges
@@ -110,12 +124,14 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the datasheets, once, where the reports arrive; the workers of xdist have ended."""
-    session.config.stash[STATE].write(session)
+    if state := session.config.stash.get(STATE, None):
+        state.write(session)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the datasheets."""
-    state = config.stash[STATE]
+    if (state := config.stash.get(STATE, None)) is None:
+        return
     sections = {
         "judge ranking": state.ranking_lines(),
         "judge datasheet": state.summary_lines(),
@@ -131,4 +147,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say how judges are measured, where any are named."""
-    return config.stash[STATE].header()
+    state = config.stash.get(STATE, None)
+    return state.header() if state else None

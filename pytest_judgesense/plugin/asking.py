@@ -21,7 +21,7 @@ from pytest_judgesense.judgment import Failed
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.run import Run
-from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.suites.planning import trial_order
 
 __all__ = ["AskableJudge", "askable_judge"]
@@ -104,13 +104,13 @@ class AskableJudge:
 @contextmanager
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, its tape open for the time of the test."""
-    run = item.config.stash[STATE].run
+    run = state_of(item.config).run
     test = nodeid_of(item).replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     with run.places.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
-        mode = item.config.stash[STATE].settings.mode
+        mode = state_of(item.config).settings.mode
         tape = Tape.open(
             path,
             "replay" if mode == "replay" else "record",

@@ -20,7 +20,7 @@ from pytest_judgesense.plugin.paths import (
     preset_of,
     split_name,
 )
-from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
@@ -75,14 +75,14 @@ class SuiteFile(pytest.File):
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
-        state = self.config.stash[STATE]
+        state = state_of(self.config)
         if state.settings.baseline is not None:
             # Here and not in `collect`, which --lf skips: the family is what is declared.
             state.run.regressions.append(self.regressions)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
-        state = self.config.stash[STATE]
+        state = state_of(self.config)
         name = self.path.name.removesuffix(".suite.toml")
         try:
             judges, chosen, checks = self._declared()
@@ -106,7 +106,7 @@ class SuiteFile(pytest.File):
         self,
     ) -> tuple[list[JudgeSpec], list[Suite], dict[str, list[tuple[Check, CheckDeclaration]]]]:
         """The judges, the chosen suites (one a preset), and the checks of each suite."""
-        state = self.config.stash[STATE]
+        state = state_of(self.config)
         suites = []
         for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
             suite = load_suite(self.path, preset)
@@ -131,7 +131,7 @@ class SuiteFile(pytest.File):
         ]
 
     def _presets(self, file_name: str) -> list[str | None]:
-        named = [split_name(name) for name in self.config.stash[STATE].settings.suites]
+        named = [split_name(name) for name in state_of(self.config).settings.suites]
         presets = [preset for base, preset in named if base == file_name]
         # An id that is pasted back brings its preset with it.
         known = presets_of(self.path) if any(map(preset_of, self.asked)) else ()
@@ -140,7 +140,7 @@ class SuiteFile(pytest.File):
         return list(dict.fromkeys(presets)) or [None]
 
     def _chosen(self, suite: Suite) -> bool:
-        named = {split_name(name)[0] for name in self.config.stash[STATE].settings.suites}
+        named = {split_name(name)[0] for name in state_of(self.config).settings.suites}
         return not named or suite.base in named
 
 
@@ -225,7 +225,7 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Measure, once a session, and hold the estimate against the bar."""
-        run = self.config.stash[STATE].run
+        run = state_of(self.config).run
         if run.only_saves(self.check):
             run.measurement(self.judge, self.suite)
             pytest.skip("the baseline to be held against is being saved")

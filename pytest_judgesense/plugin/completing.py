@@ -10,7 +10,7 @@ import pytest
 from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.plugin.markers import asks_judges, has_check, refuse_test_cases, suites_of
 from pytest_judgesense.plugin.paths import split_name
-from pytest_judgesense.plugin.state import STATE, State
+from pytest_judgesense.plugin.state import State, state_of
 
 __all__ = ["complete_collection"]
 
@@ -21,7 +21,7 @@ def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> No
     Raises:
         pytest.UsageError: a declaration is wrong, or a suite was named that nothing collects.
     """
-    state = session.config.stash[STATE]
+    state = state_of(session.config)
     _add_builtin(state, session, items)
     if state.problems or any(has_check(item) for item in items):
         state.problems += refuse_test_cases(items)

@@ -11,7 +11,8 @@ import pytest
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
 from pytest_judgesense.plugin.paths import nodeid_of, split_name
-from pytest_judgesense.plugin.state import STATE, State
+from pytest_judgesense.plugin.state import State, state_of
+from pytest_judgesense.plugin.using import FIXTURE
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.declaration import Check
@@ -29,7 +30,6 @@ __all__ = [
     "suites_of",
 ]
 
-FIXTURE: Final = "_judgesense_judge"
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
@@ -106,7 +106,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     marked = any(mark.name in CHECKS for mark in metafunc.definition.iter_markers())
     if not marked and FIXTURE not in metafunc.fixturenames:
         return
-    state = metafunc.config.stash[STATE]
+    state = state_of(metafunc.config)
     judges = []
     try:
         suites = [
@@ -152,7 +152,7 @@ def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
             remedy=f'write @pytest.mark.{check.name}({_first(check)}, suite="coherence")',
         )
-    return config.stash[STATE].run.suite(check.suite, node.path.parent)
+    return state_of(config).run.suite(check.suite, node.path.parent)
 
 
 def _first(check: Check) -> str:
@@ -164,7 +164,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     __tracebackhide__ = True
     from pytest_judgesense.plugin.collection import CheckFailed
 
-    run = item.config.stash[STATE].run
+    run = state_of(item.config).run
     suite = _suite(item.config, item, check)
     if run.only_saves(check):
         run.measurement(judge, suite)

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-__all__ = ["Settings", "add_options", "settings_of"]
+__all__ = ["Settings", "add_options", "any_given", "settings_of"]
 
 _MODES: Final = ("replay", "record", "live")
 _POLICIES: Final = ("estimate", "confident")
@@ -171,6 +171,18 @@ def add_options(parser: pytest.Parser) -> None:
         )
         kind: Any = option.kind
         parser.addini(option.ini, f"ini twin of --{option.name}", type=kind, default=None)
+
+
+def any_given(config: pytest.Config) -> bool:
+    """Whether any option is given, on the command line or in an ini file."""
+    try:
+        return any(
+            getattr(config.option, option.dest) is not None
+            or config.getini(option.ini) not in (None, "", [])
+            for option in _OPTIONS
+        )
+    except (TypeError, ValueError, pytest.UsageError):
+        return True  # and wrong: `settings_of` says how
 
 
 def _value(config: pytest.Config, name: str) -> Any:

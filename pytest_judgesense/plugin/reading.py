@@ -14,7 +14,7 @@ from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
-from pytest_judgesense.plugin.state import STATE
+from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["DatasheetReader", "checker"]
@@ -89,6 +89,6 @@ class DatasheetReader:
         return told_plainly(self._estimates, suite)
 
     def _estimates(self, suite: str) -> tuple[Estimate, ...]:
-        run = self._item.config.stash[STATE].run
+        run = state_of(self._item.config).run
         loaded = run.suite(suite, self._item.path.parent)
         return run.measurement(self._judge, loaded).estimates

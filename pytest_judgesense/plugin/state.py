@@ -22,15 +22,16 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.plugin.clock import Clock
-from pytest_judgesense.plugin.options import Settings
+from pytest_judgesense.plugin.options import Settings, settings_of
 from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
+from pytest_judgesense.plugin.using import STATE
 
 if TYPE_CHECKING:
     from pytest_judgesense.datasheet.page import Evidence
     from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.plugin.run import Run
 
-__all__ = ["STATE", "State"]
+__all__ = ["State", "state_of"]
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
@@ -369,4 +370,14 @@ class _Receiver:
         self._state.refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
 
 
-STATE: Final = pytest.StashKey[State]()
+def state_of(config: pytest.Config) -> State:
+    """The state of the session, made at its first use.
+
+    Raises:
+        pytest.UsageError: an option or an ini value is wrong.
+    """
+    if STATE not in config.stash:
+        config.stash[STATE] = State(config, settings_of(config))
+        config.stash[STATE].prepare()
+    state: State = config.stash[STATE]
+    return state

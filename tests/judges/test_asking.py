@@ -261,7 +261,7 @@ def test_an_endpoint_that_is_not_there_is_a_failed_call(path: Path) -> None:
         url = server.url
     (answer,) = _ask(_spec("openai", url, max_retries=0), path, "record")
     assert isinstance(answer.reply, Failed)
-    assert answer.reply.reason.startswith("ConnectError")
+    assert answer.reply.reason.startswith("ClientConnectorError: Cannot connect to host")
 
 
 def test_an_endpoint_that_does_not_answer_in_time_is_a_failed_call(path: Path) -> None:
@@ -275,7 +275,7 @@ def test_an_endpoint_that_does_not_answer_in_time_is_a_failed_call(path: Path) -
     with endpoint(slow) as server:
         (answer,) = _ask(_spec("openai", server.url, timeout_s=0.2, max_retries=0), path, "record")
         released.set()
-    assert answer.reply == Failed("ReadTimeout")
+    assert answer.reply == Failed("SocketTimeoutError: Timeout on reading data from socket")
 
 
 def test_one_failed_call_leaves_the_others_alone(path: Path) -> None:

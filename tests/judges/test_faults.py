@@ -74,9 +74,9 @@ PASSING = {
     "502": (error(502), "HTTP 502: fault 502"),
     "503": (error(503), "HTTP 503: fault 503"),
     "529": (error(529), "HTTP 529: fault 529"),
-    "reset": (RESET, "ReadError"),
-    "no answer in time": (HANG, "ReadTimeout"),
-    "cut off": (CUT, "RemoteProtocolError: peer closed connection"),
+    "reset": (RESET, "ClientOSError"),
+    "no answer in time": (HANG, "SocketTimeoutError: Timeout on reading data"),
+    "cut off": (CUT, "ClientPayloadError: Response payload is not completed"),
     "no JSON": (NO_JSON, "the response is not JSON"),
     "HTML page with status 200": (PAGE, "the response is not JSON: '<html>"),
     "no choices": (NO_CHOICES, "the response has no choices[0].message"),
@@ -307,7 +307,7 @@ def test_a_refused_connection_is_retried_and_then_failed(provider: Provider, pat
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     answer = _one(_spec(provider, base_url=url, max_retries=2), path)
     assert isinstance(answer.reply, Failed)
-    assert answer.reply.reason.startswith("ConnectError")
+    assert answer.reply.reason.startswith("ClientConnectorError: Cannot connect to host")
     assert answer.retried == 2
     assert _one(_spec(provider, base_url=url), path, "replay").reply == answer.reply
 

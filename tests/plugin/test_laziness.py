@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from pytest_judgesense.measures.catalogue import CHECKS
+from pytest_judgesense.plugin.using import CHECK_NAMES
+
 from .project import PYTHON_JUDGE, parity_suite
 
 HEAVY = ("numpy", "scipy", "pydantic", "vcr", "httpx", "filelock", "urllib3")
@@ -47,6 +50,19 @@ def test_a_run_without_suites_and_markers_imports_nothing_heavy(ordinary: pytest
     result.assert_outcomes(passed=2)
     assert _line(result, "heavy:") == ""
     assert int(_line(result, "ours:")) > 0  # it is installed, after all
+
+
+def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
+    ordinary: pytest.Pytester,
+) -> None:
+    # The package, its plugin, the fixtures, the hooks of others, the options, and whether it is
+    # used: no module more.
+    result = ordinary.runpytest_subprocess(*ALONE)
+    assert _line(result, "ours:") == "6"
+
+
+def test_the_names_of_markers_are_those_of_the_catalogue() -> None:
+    assert sorted(CHECK_NAMES) == sorted(CHECKS)
 
 
 def test_a_run_with_a_marker_imports_what_measures(ordinary: pytest.Pytester) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx
 import pytest
 
-from pytest_judgesense.judges.pools import Pools
+from pytest_judgesense.judges.connections import Connections, Received
 from pytest_judgesense.judges.wire import HttpRequest
 
 
@@ -56,11 +55,11 @@ def served(*, wait_for_all: bool = False) -> Iterator[tuple[str, Heard]]:
         server.server_close()
 
 
-def send(base: str, url: str, *, concurrency: int, calls: int) -> list[httpx.Response]:
-    async def all_of_them() -> list[httpx.Response]:
-        async with Pools(concurrency, base, 30.0) as pools:
+def send(base: str, url: str, *, concurrency: int, calls: int) -> list[Received]:
+    async def all_of_them() -> list[Received]:
+        async with Connections(concurrency, base, 30.0) as connections:
             asked = HttpRequest("POST", url, {"Content-Type": "application/json"}, b"{}")
-            return await asyncio.gather(*(pools.send(asked) for _ in range(calls)))
+            return await asyncio.gather(*(connections.send(asked) for _ in range(calls)))
 
     return asyncio.run(all_of_them())
 
@@ -69,7 +68,7 @@ def test_as_many_calls_are_under_way_as_the_concurrency_says() -> None:
     # The server answers none of the four before all have come.
     with served(wait_for_all=True) as (base, heard):
         responses = send(base, f"{base}/v1", concurrency=4, calls=4)
-    assert [response.content for response in responses] == [b"{}"] * 4
+    assert [response.data for response in responses] == [b"{}"] * 4
     assert len(heard.connections) == 4
 
 

@@ -64,6 +64,11 @@ def report(options: argparse.Namespace) -> int:
 
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
+    pages = [path for path in options.datasheet if path.suffix == ".html"]
+    if pages:
+        from pytest_judgesense.datasheet.page import Evidence, require_packages
+
+        require_packages()
     added = _extensions(options)
     cells = cells_of_logs(options.logs, options.seed, added.catalogue)
     if not cells:
@@ -81,8 +86,11 @@ def report(options: argparse.Namespace) -> int:
     for line in datasheet_lines(sheet):
         print(printable(line))
     for path in options.datasheet:
-        logs = [list(log_of_cells(cells))] if path.suffix == ".jsonl" else []
-        write_datasheet(path, sheet, logs)
+        if path in pages:
+            write_datasheet(path, sheet, evidence=Evidence(tuple(cells)))
+        else:
+            logs = [list(log_of_cells(cells))] if path.suffix == ".jsonl" else []
+            write_datasheet(path, sheet, logs)
         print(printable(f"datasheet written: {path}"))
     return _write_badge(options.badge, badge((), [judge.judge for judge in sheet.judges]))
 

@@ -74,7 +74,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         type=Path,
         metavar="PATH",
-        help="write the datasheet: .json, .md, or .jsonl for the joined log; may be repeated",
+        help="write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may "
+        "be repeated",
     )
     report.add_argument(
         "--ranking",

@@ -5,10 +5,11 @@ And any number of them ranked: judges on one suite of debates.
 
 from __future__ import annotations
 
+import json
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_judgesense.baseline import (
     Measured,
@@ -27,18 +28,31 @@ from pytest_judgesense.checks.regression import (
     compare,
     differs,
 )
+from pytest_judgesense.datasheet.log import judgment_of_object
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.judging import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
 from pytest_judgesense.stats.estimate import number_text
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Gate", "Member", "comparison_lines", "measured_of", "measured_of_file", "ranking_among"]
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheet.page import Evidence
+
+__all__ = [
+    "Gate",
+    "Member",
+    "comparison_lines",
+    "evidence_of",
+    "measured_of",
+    "measured_of_file",
+    "ranking_among",
+]
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
@@ -71,6 +85,40 @@ def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN)
         Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
         for cell in cells_of_logs([path], seed, catalogue)
     ]
+
+
+def evidence_of(
+    parts: Iterable[Mapping[str, Any]], baseline: Path | None, seed: int = 0
+) -> Evidence:
+    """The judgments of a session, with their prompts, beside those of its baseline.
+
+    Args:
+        parts: one a judge and suite: ``sheet``; ``log``, lines of the judgment log; ``prompts``.
+        baseline: the file; ``None``, or one that is not yet there, for none.
+        seed: of the estimators.
+
+    Raises:
+        LogError: the baseline cannot be read.
+    """
+    from pytest_judgesense.datasheet.page import Before, Evidence
+
+    known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
+    cells, prompts = [], {}
+    for slug, suite in sorted(known):
+        part = known[slug, suite]
+        read = [judgment_of_object(json.loads(line), "a judgment") for line in part["log"]]
+        design = read[0][1]
+        assert design is not None, "a session's own log names its designs"
+        cell = Cell(read[0][0].judge, suite, design, tuple(judgment for judgment, _ in read), seed)
+        cells.append(cell)
+        texts = part["prompts"]["texts"]
+        prompts[cell.judge, suite] = {
+            judgment.trial.id: texts[number]
+            for judgment, number in zip(cell.judgments, part["prompts"]["of"], strict=True)
+        }
+    measured = read_measured(baseline, seed) if baseline is not None and baseline.is_file() else []
+    before = {(m.judge, m.suite): Before(m.side.estimates, m.side.by_id) for m in measured}
+    return Evidence(tuple(cells), prompts, before)
 
 
 def ranking_among(measurements: Sequence[Measurement]) -> Ranking:

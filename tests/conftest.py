@@ -7,6 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.datasheet.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]
@@ -32,3 +33,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("NOT RUN: pages of docs")
         for reason in pages:
             terminalreporter.write_line(reason.removeprefix("Skipped: "))
+    if chromium() is None:
+        terminalreporter.section("NOT RUN: tests of pages in a browser")
+        terminalreporter.write_line(MISSING)

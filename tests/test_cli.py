@@ -212,3 +212,29 @@ def test_a_port_in_use_is_a_wrong_command():
 
 def test_version():
     assert run("--version").stdout.startswith("judgesense 0.")
+
+
+def test_report_writes_a_page_that_says_that_a_log_holds_no_prompts(log, tmp_path):
+    path = tmp_path / "x.html"
+    done = run("report", log, "--datasheet", path)
+    assert done.returncode == 0, done.stderr
+    assert f"datasheet written: {path}" in done.stdout
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "The judgment log holds no prompts" in text
+    assert "4/4" in text  # see the report above
+
+
+def test_a_page_that_cannot_be_drawn_is_refused_before_a_log_is_read(tmp_path):
+    code = (
+        "import sys, importlib.util as util; known = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'jinja2' else known(name, *rest)\n"
+        "from pytest_judgesense.cli import main\n"
+        "sys.exit(main(['report', 'no-such-log.jsonl', '--datasheet', 'x.html']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "jinja2 not installed" in done.stderr
+    assert "pip install 'pytest-judgesense[html]'" in done.stderr

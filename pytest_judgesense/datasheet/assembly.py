@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet.codec import (
@@ -21,6 +21,9 @@ from pytest_judgesense.datasheet.codec import (
 from pytest_judgesense.datasheet.sheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.datasheet.standing import LEADERBOARD
 from pytest_judgesense.errors import LogError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheet.page import Evidence
 
 __all__ = [
     "assemble",
@@ -117,17 +120,21 @@ def write_datasheet(
     sheet: Datasheet,
     logs: Sequence[Sequence[str]] = (),
     missed: Sequence[str] = (),
+    evidence: Evidence | None = None,
 ) -> None:
     """Write ``sheet`` in the form that the suffix of ``path`` chooses.
 
     Args:
-        path: ``.json`` or ``.md``: the datasheet; ``.jsonl``: the judgment log.
+        path: ``.json`` or ``.md``: the datasheet; ``.html``: a page of it; ``.jsonl``: the
+            judgment log.
         sheet: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
         missed: what was to be measured and was not, for people.
+        evidence: the judgments, for a page.
 
     Raises:
-        UsageError: the suffix is unknown, or the file cannot be written.
+        UsageError: the suffix is unknown, the file cannot be written, or what draws a page is not
+            installed.
     """
     if path.suffix == ".json":
         text = datasheet_json(sheet)
@@ -135,13 +142,17 @@ def write_datasheet(
         from pytest_judgesense.datasheet.handout import markdown
 
         text = markdown(sheet, missed)
+    elif path.suffix == ".html":
+        from pytest_judgesense.datasheet.page import page_text
+
+        text = page_text(sheet, evidence)
     elif path.suffix == ".jsonl":
         text = "".join(f"{line}\n" for lines in logs for line in lines)
     else:
         raise UsageError(
             f"a datasheet cannot be written to {path.name}",
             found=f"the suffix {path.suffix!r}",
-            expected=".json, .md, or .jsonl for the judgment log",
+            expected=".json, .html for a page, .md, or .jsonl for the judgment log",
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

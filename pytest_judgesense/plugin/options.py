@@ -12,6 +12,7 @@ __all__ = ["Settings", "add_options", "any_given", "settings_of"]
 
 _MODES: Final = ("replay", "record", "live")
 _POLICIES: Final = ("estimate", "confident")
+_FORMS: Final = (".json", ".jsonl", ".html", ".md")
 
 
 # Named tuples: a dataclass takes a millisecond to make, in every run of an environment.
@@ -60,8 +61,8 @@ _OPTIONS: Final = (
     _Option(
         "judge-datasheet",
         "args",
-        "write the datasheet in the form that the suffix chooses: .json, .md (Markdown), or .jsonl "
-        "(the log of all judgments); may be repeated",
+        "write the datasheet in the form that the suffix chooses: .json, .html (a page with "
+        "figures and evidence), .md (Markdown), or .jsonl (the log of all judgments); may be repeated",
         "PATH",
         repeatable=True,
     ),
@@ -265,6 +266,17 @@ def _baseline(config: pytest.Config) -> Path | None:
     return path
 
 
+def _require_page_packages() -> None:
+    """Say before anything is judged that a page cannot be drawn here."""
+    from pytest_judgesense.datasheet.page import require_packages
+    from pytest_judgesense.errors import UsageError
+
+    try:
+        require_packages()
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -276,11 +288,13 @@ def settings_of(config: pytest.Config) -> Settings:
     save_live = _value(config, "judge-save-live")
     datasheets = tuple(invocation / path for path in _value(config, "judge-datasheet") or ())
     for path in datasheets:
-        if path.suffix not in (".json", ".md", ".jsonl"):
+        if path.suffix not in _FORMS:
             raise pytest.UsageError(
-                f"--judge-datasheet {path.name}: the suffix chooses the form; "
-                "expected .json, .md, or .jsonl for the judgment log"
+                f"--judge-datasheet {path.name}: the suffix chooses the form; expected .json, "
+                ".html for a page, .md, or .jsonl for the judgment log"
             )
+    if any(path.suffix == ".html" for path in datasheets):
+        _require_page_packages()
     mode = _choice(config, "judge-mode", _MODES)
     verify = _optional(config, "judge-verify", 1)
     if verify is not None and mode != "live":

@@ -71,9 +71,9 @@ class Run:
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._told_of_secrets: dict[str, Any] = {}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
-        self._wants_log = settings.save_baseline is not None or any(
-            path.suffix == ".jsonl" for path in settings.datasheets
-        )
+        forms = {path.suffix for path in settings.datasheets}
+        self._wants_page = ".html" in forms
+        self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
@@ -246,6 +246,7 @@ class Run:
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
+                "prompts": self._prompts(measurement) if self._wants_page else None,
                 "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
                 "asked": dict(measurement.asked),
             }
@@ -276,6 +277,13 @@ class Run:
         # A recording that is older than this search may hold what it would have removed.
         lines = log_lines(measurement.judgments, measurement.suite.design)
         return self.cleaned("\n".join(lines)).split("\n")
+
+    def _prompts(self, measurement: Measurement) -> dict[str, Any]:
+        """The prompts, each text once, and for each judgment the number of its prompt."""
+        asked = [measurement.prompt_of(judgment.trial.id) for judgment in measurement.judgments]
+        texts = {text: number for number, text in enumerate(dict.fromkeys(asked))}
+        cleaned = json.loads(self.cleaned(json.dumps(list(texts))))
+        return {"texts": cleaned, "of": [texts[text] for text in asked]}
 
     def _without_secrets(self, part: dict[str, Any]) -> dict[str, Any]:
         # Replies were cleaned when they arrived; a project's own prompts may hold a key as well.

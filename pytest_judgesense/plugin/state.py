@@ -28,6 +28,7 @@ from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_argumen
 from pytest_judgesense.plugin.using import PLUGINS, STATE
 
 if TYPE_CHECKING:
+    from pytest_judgesense.datasheet.page import Evidence
     from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
@@ -243,14 +244,25 @@ class State:
         }
         for path in self.settings.datasheets:
             try:
-                own = [logs[key] for key in sorted(logs)]
-                write_datasheet(path, self.datasheet, own, self.failures.missed)
+                write_datasheet(
+                    path,
+                    self.datasheet,
+                    [logs[key] for key in sorted(logs)],
+                    self.failures.missed,
+                    self._evidence() if path.suffix == ".html" else None,
+                )
             except JudgesenseError as error:
                 self._tell_error(session, error)
             else:
                 self._told.append(f"datasheet written: {path}")
         if self.settings.save_baseline is not None:
             self._write_baseline(self.settings.save_baseline, session)
+
+    def _evidence(self) -> Evidence:
+        """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
+        from pytest_judgesense.comparing import evidence_of
+
+        return evidence_of(self._received, self.settings.baseline, self.settings.seed)
 
     def _write_baseline(self, path: Path, session: pytest.Session) -> None:
         from pytest_judgesense.baseline import baseline_text

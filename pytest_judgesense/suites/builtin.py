@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-__all__ = ["builtin_cassette", "builtin_suites", "template_file"]
+__all__ = ["builtin_cassette", "builtin_suites", "template_file", "template_text"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
@@ -41,6 +41,11 @@ def template_file(name: str) -> Path:
     # All of its folder at once: a process unpacks a folder no more than once.
     folder, _, base = name.rpartition("/")
     return _data(f"templates/{folder}/") / base
+
+
+def template_text(name: str) -> str:
+    """The text of a file of ``templates/``, what pages are made of."""
+    return (_data("templates/") / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -62,7 +62,8 @@ _OPTIONS: Final = (
         "judge-datasheet",
         "args",
         "write the datasheet in the form that the suffix chooses: .json, .html (a page with "
-        "figures and evidence), .md (Markdown), or .jsonl (the log of all judgments); may be repeated",
+        "figures and evidence), .md (Markdown), or .jsonl (the log of all judgments); may be "
+        "repeated",
         "PATH",
         repeatable=True,
     ),

@@ -63,6 +63,11 @@ class Check:
         return str(config).rpartition(":")[0] if config else None
 
     @property
+    def narrowed(self) -> Mapping[str, str | int | float]:
+        """The condition of the estimate: a configuration or an outcome is none, the id names it."""
+        return {} if {"config", "outcome"} & self.condition.keys() else self.condition
+
+    @property
     def id(self) -> str:
         """The check as node ids show it: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
         return self.id_under(None)
@@ -208,9 +213,9 @@ def _effect_bound(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
     outcome = given.get("outcome")
     if outcome not in OUTCOMES:
         raise unknown_name(f"outcome of {name}", str(outcome), OUTCOMES)
-    suite = given.get("suite") or MEASURES["temperature_effect"].suite
     bars = {"bar": _bar(name, "bar", given.get("bar"))}
-    return Check(name, "temperature_effect", bars, {"outcome": str(outcome)}, suite)
+    suite = given.get("suite") or "temperature"
+    return Check(name, CHECKS[name], bars, {"outcome": str(outcome)}, suite)
 
 
 def _named(

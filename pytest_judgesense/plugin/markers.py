@@ -35,6 +35,7 @@ EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
     "criterion_tradeoff": "false preference against sensitivity, strict prompt",
     "ranked_first": "a configuration (judge:prompt) is the most stable one on debates",
+    "temperature_effect_bound": "what a high temperature changes in an outcome is at most the bar",
     "recommended_temperature": "up to some temperature of the grid all bars hold",
     "no_regression": "no measure is worse than in --judge-baseline by more than the margin",
 }

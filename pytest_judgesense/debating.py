@@ -233,6 +233,7 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
         debater,
         temperature=None if debater.temperature is None else temperature,
         max_tokens=max(debater.max_tokens, _MAX_TOKENS),
+        repair=None,  # a speech has no form
     )
 
 

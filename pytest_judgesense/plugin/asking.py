@@ -7,6 +7,7 @@ import hashlib
 import threading
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,7 +92,9 @@ class AskableJudge:
     async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         traffic = self._run.traffic(self._spec)
-        async with open_asker(self._spec, self._tape, concurrency=1, traffic=traffic) as asker:
+        # The test gets the reply as it came: it is not mended.
+        spec = replace(self._spec, repair=None)
+        async with open_asker(spec, self._tape, concurrency=1, traffic=traffic) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:

@@ -23,6 +23,7 @@ from pytest_judgesense.errors import LimitReached, OldRecording
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.judging import judgment_of
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -210,6 +211,7 @@ def ask_again(
         UsageError: a function of the judge is wrong.
     """
     judge, suite, seed = measurement.judge, measurement.suite, measurement.seed
+    asked_as = judge_for_suite(judge, suite)
     trials = sampled(measurement.judgments, count, seed)
     secrets = credentials_of(judge, credentials)
     answers: dict[str, Answer] = {}
@@ -219,7 +221,7 @@ def ask_again(
         tape = Tape.open(path, "record", secrets=secrets)
         by_tape.append((tape, part))
         asked = loop.run(
-            ask_all(judge, suite, part, tape, traffic, concurrency, _tell_nobody, AskedOn())
+            ask_all(asked_as, suite, part, tape, traffic, concurrency, _tell_nobody, AskedOn())
         )
         for trial, answer in zip(part, asked, strict=True):
             if not isinstance(answer, LimitReached):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.suites.builtin import builtin_suites
+from tests.judges.endpoint import endpoint, says
 from tests.suites.files import GRADED, GRID, write_suite
 
 from .project import no_traceback, run
@@ -84,3 +86,50 @@ def test_a_part_of_the_full_grid_runs_live_against_a_served_judge(
     assert any("unparsed" in line or line["chosen"] != line["label"] for line in hot)
     graded = [line for line in judged if line["template"] == "single-direct" and "verdict" in line]
     assert all(set(line["grades"]) == {"1", "2"} for line in graded)  # type: ignore[call-overload]
+
+
+def test_trials_are_asked_again_as_they_were_asked_and_mended(pytester: pytest.Pytester) -> None:
+    write_suite(pytester.path, f"{GRID}\n{CHECKS}", GRADED)
+    bodies: list[dict[str, Any]] = []
+
+    def reply(body: dict[str, Any]) -> str:
+        bodies.append(body)
+        prompt = body["messages"][-1]["content"]
+        if "Bring the reply into form" in prompt:
+            return '{"verdict": "C"}'
+        return "7" if "From 1 to 10" in prompt else "Both have something."
+
+    with endpoint(says(reply)) as server:
+        pytester.makepyprojecttoml(
+            f"""
+            [tool.judgesense.judges.mine]
+            provider = "openai"
+            model = "m"
+            base_url = "{server.url}"
+            repair = true
+            """
+        )
+        run(pytester, "tiny.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+        recorded = [json.dumps(body, sort_keys=True) for body in bodies]
+        bodies.clear()
+        result = run(pytester, "tiny.suite.toml", "--judge-mode", "live", "--judge-verify", "24")
+    no_traceback(result)
+    result.stdout.fnmatch_lines(["*0 of 24 verdicts changed*"])
+    # At the temperature, with the seed and the budget of the suite, repairs included.
+    assert sorted(json.dumps(body, sort_keys=True) for body in bodies) == sorted(recorded)
+
+
+def test_the_judge_of_a_test_replies_as_it_does(pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml(
+        """
+        [tool.judgesense.judges.mine]
+        provider = "embedded"
+        model = "clean"
+        repair = { judge = "openai:one-that-has-no-key" }
+        """
+    )
+    pytester.makepyfile(
+        "def test_it(judge):\n    assert 'cannot find' in judge.ask('Hello?').text\n"
+    )
+    run(pytester, "--judge-mode", "record").assert_outcomes(passed=1)
+    run(pytester).assert_outcomes(passed=1)

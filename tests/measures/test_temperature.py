@@ -350,6 +350,13 @@ def test_a_hot_judge_wins_by_votes_what_it_loses_alone() -> None:
     assert of.lower <= expected <= of.upper
 
 
+def test_nothing_at_all_is_measured_as_nothing() -> None:
+    # What is left of a measurement of one question when that is left out.
+    found = {one.measure: one.unavailable for one in estimate_all(swept())}
+    assert set(found) == {"agreement_effect", "consistency_effect", "error_rate_effect"}
+    assert set(found.values()) == {"no temperature is known"}
+
+
 def test_the_columns_are_made_once_for_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = swept(replicates("q1", "12"))
     first = sweep_of(cell)

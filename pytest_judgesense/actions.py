@@ -346,7 +346,7 @@ def equivalence(options: argparse.Namespace) -> int:
 def label(options: argparse.Namespace) -> int:
     """Have a judge label the items that have no label."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-    from pytest_judgesense.labelling import label_items
+    from pytest_judgesense.screening import label_items
     from pytest_judgesense.suites.loading import load_suite, stimuli_of
 
     (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})

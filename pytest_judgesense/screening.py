@@ -1,10 +1,15 @@
-"""What is looked at before a suite is trusted: what lint says of it, and a judge of its wordings.
+"""What is done before a suite is trusted: lint, and what a judge says of its wordings and labels.
 
-A judge screens template pairs for equivalence; people decide.
+A judge screens template pairs for equivalence; people decide. The question is a suite like any
+other: its items are the template pairs of the suite in question, its labels YES, NO and UNSURE. So
+it is asked, recorded, replayed and parsed like one. What comes back are rows of the suite file's
+``equivalence``, with the reviews that stand there already.
 
-The question is a suite like any other: its items are the template pairs of the suite in question,
-its labels YES, NO and UNSURE. So it is asked, recorded, replayed and parsed like one. What comes
-back are rows of the suite file's ``equivalence``, with the reviews that stand there already.
+A reference judge gives the labels that a temperature suite lacks, marked as its own. It is shown
+what the best template of the suite shows (a reference answer if the items have one), in both
+presentation orders, at the lowest temperature and with the replicates of the design, as a suite
+``labels-NAME``. The label of an item is what more than half of its verdicts say, by content;
+without such a majority it gets none.
 """
 
 from __future__ import annotations
@@ -24,17 +29,18 @@ from typing import Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.outcome import lint_suite
-from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judgment import Verdict
+from pytest_judgesense.judgment import Failed, Verdict
 from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Item, Suite, Template
 
-__all__ = ["lint_report", "screen_equivalence"]
+__all__ = ["label_items", "lint_report", "screen_equivalence"]
 
 _SYSTEM: Final = "You compare instructions. Answer with one word."
 _QUESTION: Final = Template(
@@ -114,7 +120,10 @@ def screen_equivalence(
     Raises:
         JudgesenseError: as `measurement.measure`.
     """
-    found = _measured(judge, suite, cassettes, mode)
+    asked_alone = replace(judge, prompts=Prompts(), system=None)
+    found = _measured(
+        asked_alone, _question(suite), f"equivalence {shlex.quote(suite.name)}", cassettes, mode
+    )
     said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
     counts = Counter(getattr(outcome, "value", "no verdict") for outcome in said.values())
     shown = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
@@ -142,17 +151,18 @@ def _inline(verdicts: Mapping[str, str]) -> str:
     return f"{{ {pairs} }}"
 
 
-def _measured(judge: JudgeSpec, suite: Suite, cassettes: Path, mode: Mode) -> Measurement:
-    question = _question(suite)
+def _measured(
+    judge: JudgeSpec, question: Suite, command: str, cassettes: Path, mode: Mode
+) -> Measurement:
     path = cassettes / judge.slug / f"{question.base}.jsonl"
-    again = f"judgesense equivalence {shlex.quote(suite.name)} --judge-name "
+    again = f"judgesense {command} --judge-name "
     again += f"{shlex.quote(judge.called or judge.name)} --judge-mode record"
     here = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
     loop = AskingLoop()
     try:
         with recording_alone(path, here) if mode == "record" else nullcontext():
             return measure(
-                replace(judge, prompts=Prompts(), system=None),
+                judge,
                 question,
                 {question.base: path},
                 loop,
@@ -195,3 +205,107 @@ def _question(suite: Suite) -> Suite:
         checks=(),
         reviews=(),
     )
+
+
+def label_items(
+    judge: JudgeSpec,
+    suite: Suite,
+    stimuli: Path,
+    target: Path,
+    cassettes: Path,
+    mode: Mode = "replay",
+) -> Iterator[str]:
+    """Have ``judge`` label the items of ``suite`` that have no label, and write all items.
+
+    Args:
+        judge: who gives the labels.
+        suite: a temperature suite, loaded with items that lack labels.
+        stimuli: its JSON Lines file; further lines of it are kept as they are.
+        target: the file to write: the same lines, those that were labelled with ``label`` and
+            ``gold = "judge:NAME"``.
+        cassettes: folder of the recordings.
+        mode: ``replay``, or ``record`` to ask what is not recorded.
+
+    Returns:
+        What there is to tell, in lines.
+
+    Raises:
+        UsageError: the suite is of another kind, every item has its label, or no template shows
+            both candidates.
+        JudgesenseError: as `measurement.measure`; the file cannot be written.
+    """
+    command = f"label {shlex.quote(str(suite.path))} -o {shlex.quote(str(target))}"
+    given = _votes(_measured(judge, _labels_wanted(suite), command, cassettes, mode))
+    labels = {item: label for item, votes in given.items() if (label := _majority(votes))}
+    lines = []
+    for text in stimuli.read_text(encoding="utf-8").split("\n"):
+        line = json.loads(text) if text.strip() else None
+        if line is not None and line["id"] in labels:
+            line |= {"label": labels[line["id"]], "gold": f"judge:{judge.name}"}
+            lines.append(json.dumps(line, ensure_ascii=False))
+        elif text.strip():
+            lines.append(text)
+    write_text(target, "".join(f"{line}\n" for line in lines))
+    shown = Counter(labels.values())
+    counts = ", ".join(f"{label}: {shown[label]}" for label in sorted(shown))
+    yield f"judge {judge.name} labelled {len(labels)} of {len(given)} items ({counts}): {target}"
+    for item, votes in given.items():
+        if item not in labels:
+            said = ", ".join(f"{votes[vote]} {vote}" for vote in sorted(votes)) or "no verdict"
+            yield f"  {item}: no majority ({said}); write its label by hand, or leave it out"
+
+
+def _labels_wanted(suite: Suite) -> Suite:
+    """The suite that asks for the labels."""
+    unlabelled = tuple(item for item in suite.items if item.label is None)
+    if suite.kind != "temperature" or not unlabelled:
+        raise UsageError(
+            f"suite {suite.name} has no label to be given",
+            found=f"kind {suite.kind!r}"
+            if suite.kind != "temperature"
+            else f"{len(suite.items)} items, each with its label",
+            expected="a temperature suite with items that have no label",
+        )
+    return replace(
+        suite,
+        name=f"labels-{suite.name}",
+        base=f"labels-{suite.base}",
+        items=unlabelled,
+        templates=(_template(suite),),
+        # What is estimated of it is looked at by nobody: its verdicts are.
+        kind="paraphrase",
+        pairs="all",
+        orders="both",
+        temperatures=suite.temperatures[:1],
+        checks=(),
+    )
+
+
+def _template(suite: Suite) -> Template:
+    """The one that shows most: a reference before none, a reason before a verdict alone."""
+    showing = [template for template in suite.templates if not template.single]
+    if not showing:
+        raise UsageError(
+            f"suite {suite.name} has no template that asks for a label",
+            found="single-answer grading alone",
+            expected='a template with judge_type = "reference" or "pairwise"',
+        )
+    return min(
+        showing, key=lambda t: (t.judge_type != "reference", t.prompt_style != "reasoned", t.id)
+    )
+
+
+def _votes(found: Measurement) -> dict[str, Counter[str]]:
+    votes: dict[str, Counter[str]] = {}
+    for judgment in found.judgments:
+        counted = votes.setdefault(judgment.trial.item, Counter())
+        if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
+            counted[judgment.chosen] += 1
+    return votes
+
+
+def _majority(votes: Counter[str]) -> str | None:
+    if not votes:
+        return None
+    label, most = votes.most_common(1)[0]
+    return label if 2 * most > votes.total() else None

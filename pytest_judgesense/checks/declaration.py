@@ -14,7 +14,6 @@ from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.measures.catalogue import (
     BUILT_IN,
     CONDITION_KEYS,
-    MEASURES,
     OUTCOMES,
     Catalogue,
     MeasureInfo,
@@ -70,6 +69,11 @@ class Check:
         """The judge whose configuration it names; ``None`` for a check of any judge."""
         config = self.condition.get("config") if self.name == "ranked_first" else None
         return str(config).rpartition(":")[0] if config else None
+
+    @property
+    def narrowed(self) -> Mapping[str, str | int | float]:
+        """The condition of the estimate: a configuration or an outcome is none, the id names it."""
+        return {} if {"config", "outcome"} & self.condition.keys() else self.condition
 
     @property
     def id(self) -> str:
@@ -226,9 +230,9 @@ def _effect_bound(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Check:
     outcome = given.get("outcome")
     if outcome not in OUTCOMES:
         raise unknown_name(f"outcome of {name}", str(outcome), OUTCOMES)
-    info = MEASURES["temperature_effect"]
-    bars = {"bar": _bar(name, "bar", given.get("bar"), info)}
-    return Check(name, info.name, bars, {"outcome": str(outcome)}, given.get("suite") or info.suite)
+    bars = {"bar": _bar(name, "bar", given.get("bar"), BUILT_IN.info(BUILT_IN.checks[name]))}
+    suite = given.get("suite") or "temperature"
+    return Check(name, BUILT_IN.checks[name], bars, {"outcome": str(outcome)}, suite)
 
 
 def _named(

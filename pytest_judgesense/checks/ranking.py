@@ -7,12 +7,14 @@ The recommended temperature is the highest one such that it and every lower one 
 all given bars. Each bar is held as a check of its own would be, under the same policy: a
 temperature that a provider refuses, or at which an interval straddles a bar under ``confident``,
 ends the climb. The check fails if there is none, or if it is below ``at_least``.
+
+``temperature_effect_bound`` holds the size of an effect, which has a sign among the estimates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import Check, declare_check
@@ -28,7 +30,7 @@ from pytest_judgesense.checks.outcome import (
 from pytest_judgesense.measures.catalogue import MEASURES, OUTCOMES
 from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.measures.ranking import Ranking
-from pytest_judgesense.stats.estimate import Estimate, number_text
+from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.suites.suite import CheckDeclaration
 
 __all__ = ["judge_any", "judge_ranking", "recommendations"]
@@ -89,7 +91,52 @@ def judge_any(
     """The outcome of a check on one judge's estimates; for the arguments see `judge_check`."""
     if check.name == "recommended_temperature":
         return _judge_recommendation(check, suite, estimates, policy, most_missing)
+    if check.name == "temperature_effect_bound":
+        return _judge_effect(check, suite, estimates, policy)
     return judge_check(check, suite, estimates, policy, most_missing)
+
+
+def _judge_effect(
+    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy
+) -> Outcome:
+    """Whether the size of an effect is within the bar, under ``confident`` on both sides."""
+    effect = find_estimate(estimates, f"{check.condition['outcome']}_effect")
+    size = Estimate(
+        measure=check.measure,
+        suite=suite,
+        condition=check.condition,
+        unavailable=f"suite {suite} does not vary the temperature",
+    )
+    if effect is not None:
+        size = replace(
+            size,
+            value=None if effect.value is None else abs(effect.value),
+            n=effect.n,
+            unit=effect.unit,
+            clustered=effect.clustered and _folded(effect.clustered),
+            unavailable=effect.unavailable,
+        )
+    finding = hold(size, check.bars["bar"], floor=False, policy=policy, most_missing=MOST_MISSING)
+    return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
+
+
+def _folded(found: Clustered) -> Clustered:
+    """The interval of the size of a difference, from that of the difference."""
+
+    def ends(lower: float, upper: float) -> tuple[float, float]:
+        low, high = sorted((abs(lower), abs(upper)))
+        return (0.0 if lower <= 0 <= upper else low), high
+
+    lower, upper = ends(found.lower, found.upper)
+    bound_low, bound_high = ends(found.lower_bound, found.upper_bound)
+    return replace(
+        found,
+        method=f"{found.method}-folded",
+        lower=lower,
+        upper=upper,
+        lower_bound=bound_low,
+        upper_bound=bound_high,
+    )
 
 
 @dataclass(frozen=True, slots=True)

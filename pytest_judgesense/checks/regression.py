@@ -57,7 +57,7 @@ ALPHA: Final = 0.05
 _PAIRED: Final = 0.5
 _TOO_FEW: Final = "there are too few clusters for an interval"
 # Rates whose denominator are the answers themselves: their units are not the same ones twice.
-_CONDITIONAL: Final = ("target_sensitivity_decisive", "first_slot_rate", "agreement_parsed")
+_CONDITIONAL: Final = ("target_sensitivity_decisive", "first_slot_rate")
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ CONDITION_KEYS: Final = (
     "judge_type",
     "k",
     "model",
-    "outcome",
     "polarity",
     "prompt_pair",
     "prompt_style",
@@ -370,12 +369,22 @@ MEASURES: Final = _measures(
         "temperature",
     ),
     MeasureInfo(
-        "temperature_effect",
-        "lower",
+        "agreement_effect",
+        "construct",
         "question",
-        "size of what a high temperature changes in an outcome, question by question",
-        "temperature_effect_bound",
-        "temperature",
+        "agreement at a high temperature less that at a low one, question by question",
+    ),
+    MeasureInfo(
+        "consistency_effect",
+        "construct",
+        "question",
+        "consistency at a high temperature less that at a low one, question by question",
+    ),
+    MeasureInfo(
+        "error_rate_effect",
+        "construct",
+        "question",
+        "error rate at a high temperature less that at a low one, question by question",
     ),
     MeasureInfo(
         "unparsed_rate",
@@ -393,6 +402,7 @@ CHECKS: Final = {info.gate: info.name for info in MEASURES.values() if info.gate
     "no_regression": "no_regression",
     "ranked_first": "ranked_first",
     "recommended_temperature": "recommended_temperature",
+    "temperature_effect_bound": "temperature_effect",
 }
 
 # The kinds of suites whose measures a kind of a plugin may have as well. Debates are not among

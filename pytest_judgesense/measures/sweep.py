@@ -209,7 +209,7 @@ def _columns(cell: Cell) -> Sweep:
                 *levels_of,
             )
         )
-    table = np.frombuffer(flat, dtype=np.intc).reshape(len(cell.judgments), -1).copy()
+    table = np.array(flat, dtype=np.intc).reshape(len(cell.judgments), 10 + len(factors))
     if any(refused.values()):
         table[[refused[where] for where in place], 0] = OUT
     columns = [np.ascontiguousarray(column) for column in table.T]

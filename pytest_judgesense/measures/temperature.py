@@ -12,9 +12,10 @@ reply without a verdict written as none::
     majority_agreement   = the verdict of most of k replicates equals g: its mean over all sets of
                            k among the replies received, exactly (hypergeometric)
     error_rate           = replies without a verdict / replies received
-    temperature_effect   = |mean of the differences high - low|, one for each question under one
-                           prompt and model: its mean outcome over temperatures at and above the
-                           threshold, less that below
+    agreement_effect     = mean of the differences high - low, one for each question under one
+                           prompt and model: its mean agreement over temperatures at and above the
+                           threshold, less that below; ``consistency_effect`` and
+                           ``error_rate_effect`` likewise
 
 In a vote a reply without a verdict has no voice. Verdicts with equally many votes share the vote,
 as a fair draw among them would decide it; without a voice there is no verdict, which is not equal.
@@ -54,7 +55,7 @@ from pytest_judgesense.measures.sweep import (
     sweep_of,
 )
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.stats.estimate import Estimate, Missing
 
 __all__ = [
     "THRESHOLD",
@@ -107,8 +108,8 @@ def temperature_estimates(cell: Cell) -> list[Estimate]:
             group = _Group(sweep, series, names, codes == code, of_series == code, condition)
             for estimate in group.estimates(whole=set(keys) <= {"temperature"}):
                 found.setdefault(estimate.measure, []).append(estimate)
-    found["temperature_effect"] = [_effect(sweep, series, outcome) for outcome in OUTCOMES]
-    return [estimate for estimates in found.values() for estimate in estimates]
+    effects = [_effect(sweep, series, outcome) for outcome in OUTCOMES]
+    return [*(one for estimates in found.values() for one in estimates), *effects]
 
 
 def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
@@ -120,45 +121,22 @@ def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
 
 
 def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
-    cell, condition = sweep.cell, {"outcome": outcome}
+    cell, measure = sweep.cell, f"{outcome}_effect"
     if "temperature" not in sweep.levels:
-        return unavailable("temperature_effect", cell, "no temperature is known", condition)
+        return unavailable(measure, cell, "no temperature is known")
     high = is_high(sweep, series)
     values, questions = paired_differences(series, outcome, high, ~high)
     if not values.size:
-        reason = "no question was asked on both sides of the threshold"
-        return unavailable("temperature_effect", cell, reason, condition)
-    signed = float(values.mean())
-    found = clustered_mean(values, questions, lower=-1.0, upper=1.0)
+        return unavailable(measure, cell, "no question was asked on both sides of the threshold")
     threshold = cell.design.effect_threshold or THRESHOLD
     return Estimate(
-        measure="temperature_effect",
+        measure=measure,
         suite=cell.suite,
-        condition=condition,
-        value=abs(signed),
+        value=float(values.mean()),
         n=values.size,
         unit="question",
-        clustered=found and _folded(found),
-        flags=(f"{signed:+.3f} at {threshold:g} and above",),
-    )
-
-
-def _folded(found: Clustered) -> Clustered:
-    """The interval of the size of a difference, from that of the difference."""
-
-    def ends(lower: float, upper: float) -> tuple[float, float]:
-        low, high = sorted((abs(lower), abs(upper)))
-        return (0.0 if lower <= 0 <= upper else low), high
-
-    lower, upper = ends(found.lower, found.upper)
-    bound_low, bound_high = ends(found.lower_bound, found.upper_bound)
-    return replace(
-        found,
-        method=f"{found.method}-folded",
-        lower=lower,
-        upper=upper,
-        lower_bound=bound_low,
-        upper_bound=bound_high,
+        clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
+        flags=(f"high from {threshold:g} on",),
     )
 
 

@@ -37,6 +37,7 @@ EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 _COMPOSITE: Final = {
     "criterion_tradeoff": "under a strict prompt raw_false_preference <= the first bar, and "
     "target_sensitivity >= the second at distance 1 and the third at distance 5",
+    "temperature_effect_bound": "what a high temperature changes in an outcome is at most the bar",
     "recommended_temperature": "up to some temperature of the grid all bars hold",
     "ranked_first": "the configuration (judge:prompt) is the most stable one on debates",
     "no_regression": "no measure is worse than in --judge-baseline by more than the margin",

@@ -195,8 +195,7 @@ class Run:
             check=check.id,
             measure=check.measure,
             suite=suite.name,
-            # A configuration is no condition of an estimate: the check's id names it.
-            condition={} if check.judge else dict(check.condition),
+            condition=dict(check.narrowed),
             bar=check.bar,
             outcome=outcome.outcome,
             policy=outcome.policy,

@@ -85,6 +85,7 @@ def test_the_effect_is_bounded_by_its_interval_under_confident() -> None:
     found = outcome(cell, "temperature_effect_bound", "agreement", 0.4)
     assert found.outcome == "fail"
     assert found.findings[0].estimate.value == pytest.approx(1 / 2)
+    assert [one.value for one in found.beside] == [pytest.approx(-1 / 2)]
     assert outcome(cell, "temperature_effect_bound", "agreement", 0.5 + 1e-9).outcome == "pass"
     # Nothing changes in any of ten questions: the bound leaves room for what was not seen.
     still = sweep({0.5: "111", 2.0: "111"})
@@ -210,7 +211,8 @@ def test_two_sweeps_are_compared_unit_by_unit() -> None:
     assert compared.difference.value == pytest.approx(1 / 9)
     assert len(compared.better or ()) == 10
     assert compare(old, new, "consistency", {"temperature": 2.0}).identical
-    effect = compare(old, new, "temperature_effect", {"outcome": "agreement"})
-    # From 5/6 - 1/3 to 1 - 1/3; a greater effect is worse.
+    effect = compare(old, new, "agreement_effect")
+    # From 1/3 - 5/6 to 1/3 - 1; whether that is better is not for us to say.
     assert effect.difference is not None
+    assert not effect.judged
     assert effect.difference.value == pytest.approx(-1 / 6)

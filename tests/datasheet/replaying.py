@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy, judge_check
-from pytest_judgesense.checks.ranking import judge_ranking
+from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.ranking import judge_any, judge_ranking
 from pytest_judgesense.comparing import ranking_among
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
@@ -87,12 +87,12 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
         if check.name == "ranked_first":
             outcome = judge_ranking(check, ranking_among([measurement]), policy)
         else:
-            outcome = judge_check(check, suite.name, measurement.estimates, policy)
+            outcome = judge_any(check, suite.name, measurement.estimates, policy)
         yield CheckLine(
             check=check.id,
             measure=check.measure,
             suite=suite.name,
-            condition={} if check.judge else dict(check.condition),
+            condition=dict(check.narrowed),
             bar=check.bar,
             outcome=outcome.outcome,
             policy=policy,

@@ -248,6 +248,7 @@ def test_markers() -> None:
             "no_regression": "that of the measure",
             "ranked_first": "debate",
             "recommended_temperature": "temperature",
+            "temperature_effect_bound": "temperature",
         }
         suite = MEASURES[measure].suite if measure in MEASURES else composite[name]
         assert default == (suite or "to be named")

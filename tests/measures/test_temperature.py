@@ -109,37 +109,33 @@ def test_the_effect_is_the_mean_of_paired_differences() -> None:
         # Asked on one side alone: in no pair.
         replicates("q3", "22", temperature=2.0),
     )
-    of = estimate(cell, "temperature_effect", outcome="agreement")
-    assert of.value == pytest.approx(5 / 8)
+    of = estimate(cell, "agreement_effect")
+    assert of.value == pytest.approx(-5 / 8)
     assert of.n == 2
-    assert of.flags == ("-0.625 at 1.5 and above",)
+    assert of.flags == ("high from 1.5 on",)
     # From 1 on: q1 (1 + 0)/2 - 1 = -1/2; q2 1/2 - 1 = -1/2.
     design = Design(**{**_fields(cell.design), "effect_threshold": 1.0})
-    lower = estimate(
-        type(cell)("j", "temperature", design, cell.judgments),
-        "temperature_effect",
-        outcome="agreement",
-    )
-    assert lower.value == pytest.approx(1 / 2)
-    assert lower.flags == ("-0.500 at 1 and above",)
+    lower = estimate(type(cell)("j", "temperature", design, cell.judgments), "agreement_effect")
+    assert lower.value == pytest.approx(-1 / 2)
+    assert lower.flags == ("high from 1 on",)
 
 
 def _fields(design: Design) -> dict[str, object]:
     return {name: getattr(design, name) for name in Design.__dataclass_fields__}
 
 
-def test_the_interval_of_an_effect_that_may_be_none_begins_at_0() -> None:
-    # Differences +1 and -1: mean 0, and what is possible reaches from 0 upwards.
+def test_the_interval_of_an_effect_has_both_signs() -> None:
+    # Differences +1 and -1: mean 0, and of two questions anything is possible.
     cell = swept(
         replicates("q1", "1", temperature=0.5),
         replicates("q1", "2", temperature=2.0),
         replicates("q2", "2", temperature=0.5),
         replicates("q2", "1", temperature=2.0),
     )
-    of = estimate(cell, "temperature_effect", outcome="agreement")
+    of = estimate(cell, "agreement_effect")
     assert of.value == 0
     assert of.clustered is not None
-    assert (of.clustered.lower, of.clustered.upper) == (0, 1)
+    assert (of.clustered.lower, of.clustered.upper) == (-1, 1)
 
 
 def test_what_a_provider_refuses_is_unavailable_with_its_words_and_left_out_of_the_whole() -> None:
@@ -240,7 +236,7 @@ def test_a_log_without_temperatures_is_measured_as_a_whole() -> None:
         bare.append(type(judgment)(own, "j", judgment.outcome, judgment.chosen))
     found = type(cell)("j", "temperature", cell.design, tuple(bare))
     assert estimate(found, "agreement").value == pytest.approx(3 / 4)
-    effect = estimate(found, "temperature_effect", outcome="agreement")
+    effect = estimate(found, "agreement_effect")
     assert effect.unavailable == "no temperature is known"
 
 
@@ -352,6 +348,13 @@ def test_a_hot_judge_wins_by_votes_what_it_loses_alone() -> None:
     of = estimate(cell, "majority_agreement", k=3).clustered
     assert of is not None
     assert of.lower <= expected <= of.upper
+
+
+def test_nothing_at_all_is_measured_as_nothing() -> None:
+    # What is left of a measurement of one question when that is left out.
+    found = {one.measure: one.unavailable for one in estimate_all(swept())}
+    assert set(found) == {"agreement_effect", "consistency_effect", "error_rate_effect"}
+    assert set(found.values()) == {"no temperature is known"}
 
 
 def test_the_columns_are_made_once_for_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ def test_a_judge_is_compared_with_its_baseline_at_a_temperature(
 
         @pytest.mark.no_regression("agreement", suite="temperature")
         @pytest.mark.no_regression("consistency", suite="temperature", temperature=1.0)
-        @pytest.mark.no_regression("temperature_effect", outcome="agreement")
+        @pytest.mark.no_regression("majority_agreement", suite="temperature", k=3)
         def test_it():
             pass
         """

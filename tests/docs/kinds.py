@@ -41,6 +41,7 @@ RUN_BY_THE_GATE = {
         '"$work/venv/bin/pytest"',
     ),
 }
+_INSTALL = re.compile(r"(?:python -m )?pip install 'pytest-judgesense\[(\w+)\]'")
 
 
 def problems_of(block: Block, page: Page) -> Iterator[str]:
@@ -66,6 +67,17 @@ def problems_of(block: Block, page: Page) -> Iterator[str]:
             yield f"{block.where}: {type(error).__name__}: {error}"
     elif "file" not in block.notes:
         yield f"{block.where}: nobody executes a block of {block.language!r}"
+
+
+def problems_of_page(name: str, folder: Path) -> str:
+    """What is wrong with the blocks of a page, run in their order in an empty folder."""
+    with Page(folder) as page:
+        return "\n\n".join(wrong for block in blocks_of(name) for wrong in problems_of(block, page))
+
+
+def is_for_a_task(name: str) -> bool:
+    """Whether a page leads through a task; a file of tests of their own runs these."""
+    return name == "tutorial.md" or name.startswith("howto/")
 
 
 def _is_used(block: Block) -> bool:
@@ -120,7 +132,15 @@ def _script(block: Block, arguments: list[str]) -> Iterator[str]:
 
 def _toml(block: Block, page: Page) -> None:
     value = tomllib.loads(block.text)
+    if "file" in block.notes:
+        return  # what uses the file reads it
     known = False
+    if groups := value.get("project", {}).get("entry-points"):
+        assert set(groups) <= {"pytest11", "judgesense"}
+        shown = {other.notes.get("file") for other in blocks_of(block.page)}
+        named = {module for group in groups.values() for module in group.values()}
+        assert {f"{module}.py" for module in named} <= shown, "a module that no block shows"
+        known = True
     if "schema" in value:
         schema.SuiteForm.model_validate(value)
         known = True
@@ -191,7 +211,11 @@ def _sh(block: Block, page: Page) -> None:
     if "not run" in block.notes:
         return
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for line in block.text.splitlines():
+        if found := _INSTALL.fullmatch(line):
+            assert found[1] in extras["optional-dependencies"], f"there is no extra {found[1]}"
+            continue
         assert line in RUN_BY_THE_GATE, "a shell command of a page is a console block"
         assert all(step in gate for step in RUN_BY_THE_GATE[line]), f"not in .ci/run: {line}"
 

@@ -88,7 +88,7 @@ DOORS = {
     "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
 }
 
-LONGEST = 450
+LONGEST = 460
 # Each of these is one closed list or one mechanism, and dearer to read in two halves.
 LONGER_THAN_300 = {
     "actions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 import tomllib
 from itertools import islice
@@ -114,6 +115,20 @@ def test_datasheets(written: Path, name: str) -> None:
     sheet = json.loads((written / name).read_text(encoding="utf-8"))
     assert {part["suite"] for part in sheet["judges"][0]["parts"]} == set(SUITES)
     assert problems("datasheet", [sheet]) == []
+
+
+def test_the_pages_of_measures_name_their_suites(written: Path) -> None:
+    """What has a value on a suite says so on its page: by kind, or as pairwise, or all."""
+    sheet = json.loads((written / "sheet.json").read_text(encoding="utf-8"))
+    for entry in sheet["judges"][0]["measures"]:
+        if entry["unavailable"] is None:
+            name, suite = entry["measure"], entry["suite"].partition("@")[0]
+            form = tomllib.loads(builtin_suites()[suite].read_text(encoding="utf-8"))
+            words = {form["kind"], "all"} | (
+                {"pairwise"} if form["space"].get("pairwise") else set()
+            )
+            row = (DOCS / "measures" / f"{name}.md").read_text(encoding="utf-8").splitlines()[4]
+            assert words & set(re.findall(r"\w+", row.split("|")[4])), (name, suite)
 
 
 def test_log_lines(written: Path) -> None:

@@ -39,7 +39,7 @@ def test_it_is_searched_and_light_or_dark() -> None:
 
 def test_it_is_configured_to_ask_no_other_server() -> None:
     assert CONFIG["theme"]["font"] is False
-    assert "docs/reference/offline.py" in CONFIG["hooks"]
+    assert "docs/reference/hooks.py" in CONFIG["hooks"]
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert not [line for line in text.splitlines() if "http" in line]
 
@@ -49,8 +49,8 @@ def test_the_gate_builds_it_strictly() -> None:
 
 
 @pytest.fixture(scope="module")
-def offline() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("offline", DOCS / "reference" / "offline.py")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "reference" / "hooks.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -70,5 +70,12 @@ def offline() -> ModuleType:
         ("<code>&lt;img src=https://a.example&gt;</code>", 0),
     ],
 )
-def test_what_a_page_would_ask_elsewhere(offline: ModuleType, html: str, asked: int) -> None:
-    assert len(offline.asked_elsewhere(html)) == asked
+def test_what_a_page_would_ask_elsewhere(hooks: ModuleType, html: str, asked: int) -> None:
+    assert len(hooks.asked_elsewhere(html)) == asked
+
+
+def test_a_block_that_is_a_file_shows_its_name(hooks: ModuleType) -> None:
+    page = "Text.\n\n<!-- file: a/b.toml -->\n<!-- exit: 1 -->\n```toml\nx = 1\n```\n"
+    shown = 'Text.\n\n<!-- exit: 1 -->\n```toml title="a/b.toml"\nx = 1\n```\n'
+    assert hooks.with_titles(page) == shown
+    assert hooks.with_titles("```toml\nx = 1\n```\n") == "```toml\nx = 1\n```\n"

@@ -1,7 +1,7 @@
-"""Hook of the site's build: a page that would ask another server for something is a warning.
+"""Hooks of the site's build: blocks have the names of their files, and no other server is asked.
 
-Under ``--strict`` a warning ends the build. Links are free to lead elsewhere; pictures, scripts,
-styles and fonts are not.
+A page that would load something from elsewhere is a warning, and under ``--strict`` a warning ends
+the build. Links are free to lead elsewhere; pictures, scripts, styles and fonts are not.
 """
 
 from __future__ import annotations
@@ -10,12 +10,24 @@ import logging
 import re
 from typing import Any
 
-log = logging.getLogger("mkdocs.hooks.offline")
+log = logging.getLogger("mkdocs.hooks.judgesense")
 
 _TAG = re.compile(r"<(?:img|script|link|iframe|source|video|audio)\b[^>]*>", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"\b(?:src|href)\s*=\s*[\"']?(?:https?:)?//[^\"'\s>]+", re.IGNORECASE)
 # Where a page says what its own address is: nothing is loaded from there.
 _NAMES_ITSELF = re.compile(r"rel=[\"']?(?:canonical|next|prev)\b", re.IGNORECASE)
+# The comment above a block that is the content of a file.
+_FILE = re.compile(r"<!-- file: (\S+) -->\n((?:<!-- .+ -->\n)*)```(\w+)\n")
+
+
+def with_titles(markdown: str) -> str:
+    """A page with the name of its file above each block that is one."""
+    return _FILE.sub(r'\2```\3 title="\1"' + "\n", markdown)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Change a page before it is rendered."""
+    return with_titles(markdown)
 
 
 def asked_elsewhere(html: str) -> list[str]:

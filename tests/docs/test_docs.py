@@ -51,8 +51,8 @@ from tests.docs.kinds import problems_of
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
-# What looks like an option of ours and is a field of imported files.
-FOREIGN_FIELDS = {"judge_model"}
+# What looks like an option of ours and is a field of imported files, or a condition.
+FOREIGN_FIELDS = {"judge_model", "judge_type"}
 
 # Page and reason of every block that needs what is not here.
 NOT_RUN = Counter(

@@ -71,6 +71,17 @@ def problems_of(block: Block, page: Page) -> Iterator[str]:
         yield f"{block.where}: nobody executes a block of {block.language!r}"
 
 
+def problems_of_page(name: str, folder: Path) -> str:
+    """What is wrong with the blocks of a page, run in their order in an empty folder."""
+    with Page(folder) as page:
+        return "\n\n".join(wrong for block in blocks_of(name) for wrong in problems_of(block, page))
+
+
+def is_for_a_task(name: str) -> bool:
+    """Whether a page leads through a task; a file of tests of their own runs these."""
+    return name == "tutorial.md" or name.startswith("howto/")
+
+
 def _is_used(block: Block) -> bool:
     path = Path(block.notes["file"])
     # A test file is run by its folder; a module is imported by its name.

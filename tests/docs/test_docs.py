@@ -11,7 +11,6 @@ import tomllib
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -44,10 +43,9 @@ from tests.docs.blocks import (
     blocks_of,
     commands_of,
     name_of,
-    needs_of,
     text_of,
 )
-from tests.docs.kinds import problems_of
+from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
@@ -69,14 +67,11 @@ NOT_RUN = Counter(
 # -- what the blocks do ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if blocks_of(name)])
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if not is_for_a_task(name)])
 def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
     """A block is run, or loaded as what it is; one that nobody executes is a problem."""
-    if (needed := needs_of(name)) and find_spec(needed) is None:
-        pytest.skip(f"{name} is not run: there is no {needed}; pip install '.[scorers]'")
-    with Page(tmp_path) as page:
-        problems = [problem for block in blocks_of(name) for problem in problems_of(block, page)]
-    assert not problems, "\n\n".join(problems)
+    problems = problems_of_page(name, tmp_path)
+    assert not problems, problems
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def serve(options: argparse.Namespace) -> int:
     from pytest_judgesense.judges.embedded.server import EmbeddedServer
 
     try:
-        server = EmbeddedServer(options.port)
+        server = EmbeddedServer(options.port, totals=True)
     except OSError as error:
         raise UsageError(
             f"port {options.port} cannot be served",

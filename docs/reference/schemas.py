@@ -218,6 +218,8 @@ def log_line() -> Object:
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},
         "short_reason": {**TEXT, "description": "debates: the judge's words"},
         "flags": {**array(TEXT), "description": "debates: what is odd about the reply"},
+        "grades": {**TABLE, "description": "graded answers: the two grades of a trial"},
+        "repair": {**TABLE, "description": "what a malformed reply was before it was repaired"},
         "design": design,
     }
     return {

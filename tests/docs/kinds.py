@@ -28,7 +28,10 @@ from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing
 # Files that pytest and the plugin find by their names.
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
 # Names of formulas that are no measures; tests/judges/embedded computes them.
-SYMBOLS = {"embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}}
+SYMBOLS = {
+    "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
+    | {"two", "one", "temperature", "malformed"},
+}
 # Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of
 # the checkout are run by the block of README that shows their output.
 RUN_BY_THE_GATE = {

@@ -49,7 +49,7 @@ from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
-# What looks like an option of ours and is a field of imported files.
+# What looks like an option of ours and is a field of imported files, or a key of suite files.
 FOREIGN_FIELDS = {"judge_model", "judge_type"}
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}

@@ -22,7 +22,14 @@ from tests.docs.blocks import DOCS, ROOT, Page
 GENERATOR = DOCS / "reference" / "generate.py"
 NAMES = sorted(path.stem for path in (DOCS / "schemas").glob("*.json"))
 # One of each kind, those with few trials.
-SUITES = ("coherence@published", "vacuum", "ladder-fine", "criterion@published", "debate")
+SUITES = (
+    "coherence@published",
+    "vacuum",
+    "ladder-fine",
+    "criterion@published",
+    "debate",
+    "temperature",
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +102,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written")
     asked = [part for suite in SUITES for part in ("--judge-suite", suite)]
     files = ["--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"]
-    names = ["--judge-name", "embedded:mixed", "--judge-save-baseline", "baseline.json"]
+    names = ["--judge-name", "embedded:clean", "--judge-save-baseline", "baseline.json"]
     with Page(folder) as page:
         page.run(["pytest", "-q", *asked, *files, *names])
         code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
@@ -131,7 +138,7 @@ def test_log_lines(written: Path) -> None:
     others = [line for line in lines if '"verdict":' not in line]
     assert problems("judgment", [json.loads(line) for line in (*some.values(), *others)]) == []
     kinds = {json.loads(line)["design"]["kind"] for line in some.values()}
-    assert kinds == {"paraphrase", "vacuum", "ladder", "criterion", "debate"}
+    assert kinds == {"paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"}
 
 
 def test_a_log_that_the_schema_accepts_is_read(tmp_path: Path) -> None:

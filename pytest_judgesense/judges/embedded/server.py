@@ -65,8 +65,6 @@ def answer(
         "usage": {
             "prompt_tokens": tokens[0],
             "completion_tokens": tokens[1],
-            # Unneeded here; clients that check a reply against OpenAI's form refuse one without it.
-            "total_tokens": sum(tokens),
         },
     }
 
@@ -123,6 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(raw)
             status, reply = answer(path, body, self.server.find)
+            if self.server.totals and "prompt_tokens" in (usage := reply.get("usage", {})):
+                usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             status, reply = 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
         self._send(status, reply)
@@ -148,14 +148,23 @@ class EmbeddedServer(ThreadingHTTPServer):
     Args:
         port: 0 lets the system choose one.
         find: from a model name to an observer; for simulations with their own parameters.
+        totals: whether a chat reply counts all tokens together too. Nothing here needs it and
+            recordings are without; some clients refuse a reply that has no such number.
     """
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port: int = 0, find: Callable[[str], Observer] = observer_named) -> None:
+    def __init__(
+        self,
+        port: int = 0,
+        find: Callable[[str], Observer] = observer_named,
+        *,
+        totals: bool = False,
+    ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.find = find
+        self.totals = totals
 
     @property
     def base_url(self) -> str:

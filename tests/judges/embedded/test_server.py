@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -63,11 +64,24 @@ def test_the_openai_format(client: httpx.Client) -> None:
     ]
     # Tokens are words: of system prompt and user turn, and of the reply.
     words = len(SYSTEM.split()) + len(PROMPT.split())
-    assert body["usage"] == {
-        "prompt_tokens": words,
-        "completion_tokens": 1,
-        "total_tokens": words + 1,
-    }
+    assert body["usage"] == {"prompt_tokens": words, "completion_tokens": 1}
+
+
+def test_it_counts_all_tokens_together_where_that_is_wanted() -> None:
+    with EmbeddedServer(totals=True) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            root = server.base_url.removesuffix("/v1")
+            chat = httpx.post(f"{root}/v1/chat/completions", json=_openai()).json()
+            other = httpx.post(f"{root}/v1/messages", json=_anthropic()).json()
+        finally:
+            server.shutdown()
+            thread.join()
+    words = len(SYSTEM.split()) + len(PROMPT.split())
+    assert chat["usage"]["total_tokens"] == words + 1
+    # Anthropic's form has no such number.
+    assert set(other["usage"]) == {"input_tokens", "output_tokens"}
 
 
 def test_the_anthropic_format(client: httpx.Client) -> None:

@@ -268,9 +268,8 @@ def compare(
     """
     then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
     bare = Comparison(then, now, info=new.catalogue.info(measure))
-    bare = replace(bare, identical=_identical(old, new, bare))
-    if bare.identical:
-        return bare
+    if None not in (then.value, now.value) and _identical(old, new, bare):
+        return replace(bare, identical=True)
     for word, estimate in (("baseline", then), ("session", now)):
         if estimate.value is None:
             return replace(bare, blocked=f"the {word} has no {measure}: {estimate.unavailable}")

@@ -147,6 +147,12 @@ def test_what_was_not_measured_is_inconclusive_and_says_which() -> None:
     assert found.warnings[0].startswith("the baseline has no jss")
 
 
+def test_what_was_measured_neither_then_nor_now_is_not_unchanged() -> None:
+    # One wording has no pairs: the same verdicts say nothing of their agreement.
+    alone = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)}))
+    assert outcome(alone, alone).outcome == "inconclusive"
+
+
 def test_kappa_is_compared_by_leaving_out_clusters() -> None:
     found = outcome(wordings(0), wordings(16, first=4), "kappa")
     assert found.comparison.difference is not None

@@ -65,11 +65,16 @@ def link(package: Distribution, folder: Path) -> None:
 
 def install_plugin(folder: Path) -> None:
     """The plugin as an installer leaves it: the package and what pytest finds it by."""
-    (folder / "pytest_judgesense").symlink_to(Path(pytest_judgesense.__file__).parent)
+    package = Path(pytest_judgesense.__file__).parent
+    (folder / package.name).symlink_to(package)
     info = folder / f"pytest_judgesense-{pytest_judgesense.__version__}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {OURS}\nVersion: 0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINT)
+    # pytest reads the list of the files of a plugin's package at every start.
+    files = [path.relative_to(package.parent) for path in sorted(package.rglob("*.py"))]
+    files += [info.relative_to(folder) / name for name in ("METADATA", "RECORD", "WHEEL")]
+    (info / "RECORD").write_text("".join(f"{path.as_posix()},,\n" for path in files))
 
 
 def cpu_seconds(paths: list[Path], test: Path) -> float:

@@ -104,6 +104,8 @@ LONGER_THAN_300 = {
     "measures.catalogue",
     "debating",
     "cassettes.bodies",
+    "cli",
+    "reporting",
     "cassettes.exchange",
     "cassettes.interchange",
     "cassettes.journal",

@@ -33,6 +33,7 @@ from urllib.request import AbstractHTTPHandler
 
 from vcr.cassette import Cassette
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
+from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
 from vcr.request import Request
 
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -53,7 +54,7 @@ from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered,
 from pytest_judgesense.cassettes.staleness import missing
 from pytest_judgesense.errors import JudgesenseError
 
-__all__ = ["HOW_TO_RECORD", "CallScope", "Mode", "Tape", "utc_now"]
+__all__ = ["HOW_TO_RECORD", "CallScope", "Mode", "Tape", "plain_aiohttp_request", "utc_now"]
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 

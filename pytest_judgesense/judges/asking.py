@@ -172,9 +172,7 @@ class Asker:
         call = self._tape.call(scope, request.method, request.url, request.body, request.headers)
         started = time.perf_counter()
         try:
-            # The tape has this request already: it is not to be intercepted on its way.
-            with entered(None):
-                response = await line.connections.send(request)
+            response = await line.connections.send(request)
         except Unsendable as error:
             return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
         except NoResponse as error:

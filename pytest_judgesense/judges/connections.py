@@ -17,6 +17,7 @@ import aiohttp
 import httpx
 
 from pytest_judgesense import __version__
+from pytest_judgesense.cassettes.tape import plain_aiohttp_request
 from pytest_judgesense.judges.wire import HttpRequest
 
 __all__ = ["Connections", "NoResponse", "Received", "Unsendable"]
@@ -100,7 +101,10 @@ class Connections:
             Unsendable: there is none, and there never will be one.
         """
         try:
-            async with self._session.request(
+            # The method itself, beneath any cassette that a test has opened: what a judge is sent
+            # is in the tape, and belongs in no other recording.
+            async with await plain_aiohttp_request(
+                self._session,
                 asked.method,
                 asked.url,
                 headers={**_OWN_HEADERS, **asked.headers},

@@ -197,7 +197,8 @@ def _jsonl(block: Block, page: Page) -> None:
     lines = [json.loads(line) for line in block.text.splitlines()]
     if "file" not in block.notes:
         for line in lines:
-            schema.PairItem.model_validate(line)
+            form = schema.GradedItem if "elements" in line else schema.PairItem
+            form.model_validate(line)
 
 
 def _python(block: Block, page: Page) -> None:

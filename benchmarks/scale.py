@@ -3,11 +3,11 @@
     python benchmarks/scale.py [--quick]
 
 Judgment logs of a temperature sweep: three judge types, two prompt styles, six temperatures and ten
-replicates are 360 lines a question. The judge that writes them draws its verdict with probabilities
-in proportion to exp(a / T), a being the evidence of a question, and loses its form more often the
-higher the temperature. ``judgesense report LOG --datasheet FILE`` reads each log in a process of
-its own: table, correlations, effects and clustered intervals. Beside it a process that only parses
-the lines as JSON.
+replicates are 360 lines a question. The embedded judge writes them, without HTTP: its replies to
+the 66 questions of ``temperature@full``, which stand in the logs again and again as further ones.
+``judgesense report LOG --datasheet FILE`` reads each log in a process of its own: table,
+correlations, effects and clustered intervals. Beside it a process that only parses the lines as
+JSON.
 
 Logs of 60,000, 240,000 and 480,000 lines (``--quick``: 60,000 and 120,000). Of smaller ones the
 units of every rate are kept for pairing, which costs more by line.
@@ -25,34 +25,32 @@ import os
 import subprocess
 import sys
 import tempfile
-from itertools import product
+from collections import defaultdict
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import numpy as np
+from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pytest_judgesense.datasheet.log import log_line
-from pytest_judgesense.judgment import (
-    Design,
-    Judgment,
-    Outcome,
-    Trial,
-    Unparsed,
-    Usage,
-    Verdict,
-)
+from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.embedded.server import answer
+from pytest_judgesense.judges.judging import first_calls, judgment_of
+from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.judges.wire import Reply
+from pytest_judgesense.judgment import Usage
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import plan_trials
 
 ROOT: Final = Path(__file__).parents[1]
-TEMPERATURES: Final = (0.01, 0.5, 1.0, 1.5, 2.0, 3.0)
-KINDS: Final = tuple(product(("pairwise", "single", "reference"), ("direct", "reasoned")))
-REPLICATES: Final = 10
-A_QUESTION: Final = len(KINDS) * len(TEMPERATURES) * REPLICATES
-CONTENTS: Final = ("1", "2", "tie")
+PROFILE: Final = "mixed"
 LINES, QUICK_LINES = (60_000, 240_000, 480_000), (60_000, 120_000)
-MOST_MEMORY, MOST_GROWTH = 1.5 * 2**30, 1.3
-DESIGN: Final = Design(kind="temperature", labels=("A", "B"), pairwise=True, others=True)
+BARS: Final = {
+    "time a line, largest log to smallest": Bar("at most", 1.3),
+    "peak memory of the largest, GiB": Bar("at most", 1.5),
+}
 PARSE: Final = (
     "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)\n"
 )
@@ -69,59 +67,43 @@ class Cost(NamedTuple):
     memory: int
 
 
-def write_log(path: Path, questions: int) -> int:
-    """Write the log of a softmax judge; returns its lines."""
-    rng = np.random.default_rng(questions)
+def lines_of_questions() -> dict[str, list[str]]:
+    """The lines of the embedded judge on the whole grid, by question."""
+    suite = load_suite(builtin_suites()["temperature"], "full")
+    judge = judge_from_name(f"embedded:{PROFILE}")
+    calls_of = first_calls(suite, judge)
+    found: dict[str, list[str]] = defaultdict(list)
+    for trial in plan_trials(suite):
+        replies = []
+        for call in calls_of(trial):
+            asked = {
+                "model": PROFILE,
+                "messages": call.messages,
+                "temperature": call.temperature,
+                "seed": call.replicate,
+            }
+            _, body = answer("/v1/chat/completions", asked)
+            usage = Usage(body["usage"]["prompt_tokens"], body["usage"]["completion_tokens"])
+            replies.append(Reply(body["choices"][0]["message"]["content"], usage=usage))
+        given = Answer(replies[0], later=tuple(replies[1:]))
+        found[trial.item].append(log_line(judgment_of(suite, judge, trial, given), suite.design))
+    return found
+
+
+def write_log(path: Path, known: dict[str, list[str]], lines: int) -> int:
+    """Write whole questions until there are so many lines; returns how many there are."""
+    written = copy = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for question in range(questions):
-            gold = question % 3
-            evidence = np.zeros(3)
-            evidence[gold] = rng.uniform(0.2, 3)
-            for (kind, style), temperature in product(KINDS, TEMPERATURES):
-                share = np.exp((evidence - evidence.max()) / temperature)
-                drawn = rng.choice(3, size=REPLICATES, p=share / share.sum())
-                lost = rng.random(REPLICATES) < 0.02 * temperature
-                for replicate in range(REPLICATES):
-                    file.write(
-                        _line(
-                            f"q-{question:04}",
-                            (kind, style, temperature),
-                            replicate + 1,
-                            CONTENTS[gold],
-                            None if lost[replicate] else CONTENTS[drawn[replicate]],
-                        )
-                        + "\n"
-                    )
-    return questions * A_QUESTION
-
-
-def _line(
-    item: str, where: tuple[str, str, float], replicate: int, gold: str, chosen: str | None
-) -> str:
-    kind, style, temperature = where
-    template = f"{kind}-{style}"
-    slot = {"1": "A", "2": "B", "tie": "tie", None: ""}[chosen]
-    outcome: Outcome = Verdict(slot) if chosen else Unparsed("the reply holds no JSON object")
-    reply = f'{{"verdict": "{slot}"}}' if chosen else "Both have their merits."
-    if style == "reasoned":
-        reply = f'{{"reason": "The answer to {item} is held against the question.", {reply[1:]}'
-    trial = Trial(
-        id=f"temperature/{item}/{template}/ab/t{temperature:g}/r{replicate}",
-        suite="temperature",
-        item=item,
-        cluster=item,
-        template=template,
-        replicate=replicate,
-        condition={
-            "gold": "human" if int(item[2:]) % 10 < 7 else "judge:strong",
-            "judge_type": kind,
-            "prompt_style": style,
-            "temperature": temperature,
-        },
-        label=gold,
-    )
-    judgment = Judgment(trial, "softmax", outcome, chosen, reply, Usage(400 + replicate, 20), 0.5)
-    return log_line(judgment, DESIGN)
+        while True:
+            for item, own in known.items():
+                if written >= lines:
+                    return written
+                # Another question with the same answers.
+                name = f"{item}-{copy}"
+                text = "\n".join(own).replace(f"/{item}/", f"/{name}/")
+                file.write(text.replace(f'"{item}"', f'"{name}"') + "\n")
+                written += len(own)
+            copy += 1
 
 
 def cost(program: str, *arguments: str) -> Cost:
@@ -139,44 +121,48 @@ def cost(program: str, *arguments: str) -> Cost:
 
 
 def main() -> int:
-    """Print the table and the JSON line; 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="end within 50 s")
     sizes = QUICK_LINES if parser.parse_args().quick else LINES
-    print("   lines     MB  parse s  report s  ratio  us a line  memory MiB", flush=True)
-    ratios: dict[str, float] = {}
-    by_line: list[float] = []
-    memory = 0
+    known = lines_of_questions()
+    a_question = len(next(iter(known.values())))
+    rows, by_line, memory = [], [], 0
+    ratios: dict[str, float | None] = {}
     with tempfile.TemporaryDirectory() as folder:
         log, sheet = Path(folder) / "log.jsonl", Path(folder) / "sheet.json"
-        write_log(log, 3)
+        write_log(log, known, 3 * a_question)
         empty = cost(REPORT, str(log), str(sheet)).seconds
         idle = cost(PARSE, str(log)).seconds
         for size in sizes:
-            lines = write_log(log, -(-size // A_QUESTION))
+            lines = write_log(log, known, size)
             parsed = cost(PARSE, str(log)).seconds - idle
             reported = cost(REPORT, str(log), str(sheet))
             seconds, memory = reported.seconds - empty, max(memory, reported.memory)
             by_line.append(seconds / lines)
-            ratios[f"{size} lines, report over parsing"] = seconds / parsed
-            print(
-                f"{lines:>8}{log.stat().st_size / 1e6:>7.0f}{parsed:>9.2f}{seconds:>10.2f}"
-                f"{seconds / parsed:>7.1f}{1e6 * seconds / lines:>11.1f}"
-                f"{reported.memory / 2**20:>12.0f}",
-                flush=True,
+            ratios[f"{size:,} lines, report to parsing"] = seconds / parsed
+            rows.append(
+                (
+                    f"{lines:,}",
+                    f"{log.stat().st_size / 1e6:.0f}",
+                    f"{parsed:.2f}",
+                    f"{seconds:.2f}",
+                    f"{seconds / parsed:.1f}",
+                    f"{1e6 * seconds / lines:.1f}",
+                    f"{reported.memory / 2**20:.0f}",
+                )
             )
-        rows = {
-            table["analysis"] for table in json.loads(sheet.read_text())["judges"][0]["analyses"]
+        made = json.loads(sheet.read_text(encoding="utf-8"))["judges"][0]["analyses"]
+        assert {table["analysis"] for table in made} >= {
+            "temperature_table",
+            "temperature_correlations",
         }
-        assert rows >= {"temperature_table", "temperature_correlations"}
-    growth = by_line[-1] / by_line[0]
-    ratios |= {"growth": growth, "memory_gib": memory / 2**30}
-    print(f"start of the report, with a log of three questions: {empty:.1f} s, taken off")
-    ok = memory < MOST_MEMORY and growth < MOST_GROWTH
-    bars = {"growth": MOST_GROWTH, "memory_gib": MOST_MEMORY / 2**30}
-    print(json.dumps({"benchmark": "scale", "ratios": ratios, "bars": bars, "ok": ok}))
-    return 0 if ok else 1
+    print(f"start of the report, with a log of three questions: {empty:.1f} s, taken off\n")
+    head = ("lines", "MB", "json.loads, s", "report, s", "ratio", "us a line", "peak memory, MiB")
+    print_table(head, rows)
+    ratios["time a line, largest log to smallest"] = by_line[-1] / by_line[0]
+    ratios["peak memory of the largest, GiB"] = memory / 2**30
+    return conclude("scale", ratios, BARS)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

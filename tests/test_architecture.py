@@ -57,9 +57,9 @@ DOORS = {
     # The built-in clients' connections, and the certificates that they trust.
     "aiohttp": ("judges.connections",),
     "httpx": ("judges.connections",),
-    "vcr": ("cassettes.tape",),
+    "vcr": ("cassettes.stubs",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
-    "urllib3": ("cassettes.tape", "cassettes.pools"),
+    "urllib3": ("cassettes.stubs", "cassettes.pools"),
     "pytest": ("plugin.",),
     "tenacity": ("judges.traffic",),
     "aiolimiter": ("judges.traffic",),

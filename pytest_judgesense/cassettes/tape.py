@@ -1,4 +1,4 @@
-"""A tape replays or records what one judge is asked on one suite. The only door to vcrpy.
+"""A tape replays or records what one judge is asked on one suite.
 
 Two ways lead to a tape. A client of ours asks it directly (`Tape.find`). Any other client, inside a
 judge's own code, is intercepted while `Tape.intercepting` holds: vcrpy's stubs for httpx, aiohttp
@@ -25,19 +25,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
-from http.client import responses
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
-from urllib.request import AbstractHTTPHandler
-
-from vcr.cassette import Cassette
-from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
-from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
-from vcr.request import Request
 
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.dispatch import dispatching, silenced, with_plain_json
+from pytest_judgesense.cassettes.dispatch import silenced
 from pytest_judgesense.cassettes.exchange import (
     Body,
     Exchange,
@@ -49,17 +42,14 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.intercepted import Intercepted, intercepted
 from pytest_judgesense.cassettes.ledger import Ledger, Mode
 from pytest_judgesense.cassettes.offline import refuse_sockets
-from pytest_judgesense.cassettes.pools import taped_open, taped_urlopen
 from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
 from pytest_judgesense.cassettes.staleness import missing
 from pytest_judgesense.errors import JudgesenseError
 
-__all__ = ["HOW_TO_RECORD", "CallScope", "Mode", "Tape", "plain_aiohttp_request", "utc_now"]
+__all__ = ["HOW_TO_RECORD", "CallScope", "Mode", "Tape", "utc_now"]
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
-# vcrpy's stubs for these are not safe with threads (see `pools`).
-_UNSAFE_PATCHERS: Final = ("httplib", "requests", "boto3", "urllib3", "httplib2")
 # They write requests, URLs and bodies to the log.
 _TALKATIVE: Final = tuple(
     """
@@ -204,7 +194,7 @@ class Tape:
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
     ) -> RecordedResponse | None:
         """Record what another program was answered; if an answer is recorded, return that one."""
-        asked = self._intercept(request.method, request.url, request.body)
+        asked = self.intercept(request.method, request.url, request.body)
         if asked.recorded is None:
             asked.answered(status, headers, data)
         return asked.recorded
@@ -269,12 +259,14 @@ class Tape:
 
         While replaying, connections inside trials are refused as well (see `offline`).
         """
+        from pytest_judgesense.cassettes.stubs import taping
+
         with ExitStack() as stack:
             stack.enter_context(silenced(_TALKATIVE))
             stack.enter_context(following_threads())
             if self.mode == "replay":
                 stack.enter_context(refuse_sockets())
-            stack.enter_context(_TapeCassette.use(path=str(self.path), tape=self))
+            stack.enter_context(taping(str(self.path), self))
             yield
 
     def finish(self, order: Sequence[str]) -> None:
@@ -292,102 +284,28 @@ class Tape:
         scope.remember(error)
         return error
 
-    def _listens(self) -> bool:
+    def listens(self) -> bool:
+        """Whether the running code belongs to a trial of this tape."""
         scope = current_scope()
         if scope is None or scope.owner is not self:
             return False
         # A thread that outlives its trial records nothing, and while replaying reaches nothing.
         return self.mode == "replay" or not scope.closed
 
-    def _recorded_at(self, url: str) -> RecordedRequest | None:
+    def recorded_at(self, url: str) -> RecordedRequest | None:
+        """The recorded request of the running trial to a URL."""
         scope = current_scope()
         recorded = self._ledger.exchanges(scope.trial) if scope else []
         wanted = self._ledger.scrubbed(RecordedRequest("GET", url, "")).url
         return next((item.request for item in recorded if item.request.url == wanted), None)
 
-    def _intercept(
+    def intercept(
         self, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]] = ()
     ) -> Intercepted:
+        """A client's request of the running trial, looked up or to be recorded."""
         scope = current_scope()
         assert scope is not None, "only the requests of trials are intercepted"
         return intercepted(self._ledger, scope, method, url, body, headers)
-
-
-class _TapeCassette(Cassette):  # type: ignore[misc]
-    """What vcrpy's stubs talk to: it asks the tape, and neither loads nor saves a file."""
-
-    def __init__(self, path: str, tape: Tape) -> None:
-        super().__init__(path=path, skip_patchers=_UNSAFE_PATCHERS)
-        self._tape = tape
-        # All patches go through `custom_patches`, each behind a dispatcher.
-        self.custom_patches = tuple(_patches(tape, CassettePatcherBuilder(self).build()))
-        self.skip_patchers = PATCHER_NAMES
-
-    def _load(self) -> None:
-        """The tape has read the file."""
-
-    def _save(self, force: bool = False) -> None:
-        """The tape has written it, exchange by exchange."""
-
-    @property
-    def write_protected(self) -> bool:
-        """Never: replaying, the tape itself raises, and its errors say more."""
-        return False
-
-    def can_play_response_for(self, request: Any) -> bool:
-        """Whether the tape holds an answer; it stays with the request until it is played."""
-        request.asked = self._tape._intercept(
-            request.method, request.uri, request.body, request.headers.items()
-        )
-        return request.asked.recorded is not None
-
-    def play_response(self, request: Any) -> dict[str, Any]:
-        """The answer that the request has found."""
-        recorded: RecordedResponse = request.asked.recorded
-        return {
-            "status": {"code": recorded.status, "message": responses.get(recorded.status, "")},
-            "headers": {name: [value] for name, value in recorded.headers.items()},
-            "body": {"string": as_bytes(recorded.body)},
-            "url": request.uri,
-        }
-
-    def find_requests_with_most_matches(self, request: Any) -> list[tuple[Any, ...]]:
-        """What a redirect leads to: the aiohttp stub knows its URL, not its method and body."""
-        recorded = self._tape._recorded_at(request.uri)
-        if recorded is not None:
-            body = as_bytes(recorded.body)
-            request = Request(recorded.method, request.uri, body, request.headers)
-        return [(request, [], [])]
-
-    def append(self, request: Any, response: dict[str, Any]) -> None:
-        """Record an answer. The requests of a redirect come here without having asked before."""
-        asked = getattr(request, "asked", None)
-        if asked is None:
-            asked = self._tape._intercept(
-                request.method, request.uri, request.body, request.headers.items()
-            )
-        if asked.recorded is None:
-            headers = response["headers"]
-            pairs = headers.items() if isinstance(headers, dict) else headers
-            flat = [(name, value) for name, values in pairs for value in values]
-            asked.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
-
-
-def _patches(tape: Tape, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
-    """Targets, attributes, replacements: vcrpy's own and those of `pools`, all with dispatchers."""
-    for patcher in patchers:
-        target, name = patcher.getter(), patcher.attribute
-        taped = with_plain_json(patcher.new) if name == "_request" else patcher.new
-        yield target, name, dispatching(taped, getattr(target, name), tape._listens)
-    plain = taped_open(AbstractHTTPHandler.do_open, tape._intercept)
-    handler = dispatching(plain, AbstractHTTPHandler.do_open, tape._listens)
-    yield AbstractHTTPHandler, "do_open", handler
-    try:
-        from urllib3 import HTTPConnectionPool as Pool
-    except ImportError:
-        return
-    taped = taped_urlopen(Pool.urlopen, tape._intercept)
-    yield Pool, "urlopen", dispatching(taped, Pool.urlopen, tape._listens)
 
 
 def _call(

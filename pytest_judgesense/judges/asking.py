@@ -17,7 +17,6 @@ from pytest_judgesense.cassettes.exchange import as_bytes
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.connections import NoResponse, Unsendable
 from pytest_judgesense.judges.lines import (
     Call,
     Course,
@@ -37,7 +36,7 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.traffic import Attempt, Traffic
-from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
+from pytest_judgesense.judges.wire import HttpRequest, NoResponse, Reply, Unsendable, wire_for
 from pytest_judgesense.judgment import Failed, Usage
 
 __all__ = ["Answer", "Asker", "open_asker"]

@@ -7,8 +7,6 @@ times the work (see docs/decisions.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,10 +15,10 @@ import aiohttp
 import httpx
 
 from pytest_judgesense import __version__
-from pytest_judgesense.cassettes.tape import plain_aiohttp_request
-from pytest_judgesense.judges.wire import HttpRequest
+from pytest_judgesense.cassettes.stubs import plain_aiohttp_request
+from pytest_judgesense.judges.wire import HttpRequest, NoResponse, Received, Unsendable
 
-__all__ = ["Connections", "NoResponse", "Received", "Unsendable"]
+__all__ = ["Connections"]
 
 _OWN_HEADERS: Final = {
     "Accept": "*/*",
@@ -29,29 +27,6 @@ _OWN_HEADERS: Final = {
 }
 # Gateways put whole policies into a header; aiohttp's own limit is 8 kB.
 _LONGEST_HEADER: Final = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A response as it came over the wire.
-
-    Attributes:
-        status: HTTP status.
-        headers: all of them, their names in lower case.
-        data: the body, its content encoding still on it.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    data: bytes
-
-
-class NoResponse(Exception):
-    """A request got no response, or none that is whole; says why."""
-
-
-class Unsendable(Exception):
-    """A request cannot be sent as it is; its text quotes nothing of it."""
 
 
 class Connections:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.errors import JudgeError
-from pytest_judgesense.judges.connections import Connections
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.resolving import key_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -23,6 +22,9 @@ from pytest_judgesense.judges.statuses import kind_of_status
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
 from pytest_judgesense.judgment import Failed, Usage
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.connections import Connections
 
 __all__ = ["Call", "Course", "Line", "fault_of", "line_of", "open_line", "request_of", "text_of"]
 
@@ -170,6 +172,9 @@ async def open_line(
         )
     if spec.provider == "embedded" and spec.base_url is None:
         base_url = stack.enter_context(serving()).base_url
+    # aiohttp and all that comes with it are for those who ask.
+    from pytest_judgesense.judges.connections import Connections
+
     connections = Connections(concurrency, base_url, spec.timeout_s)
     await stack.enter_async_context(connections)
     return Line(spec, base_url, traffic, key, connections)

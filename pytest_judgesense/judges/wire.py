@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pydantic_core import from_json, to_json
@@ -18,8 +19,11 @@ from pytest_judgesense.judgment import Failed, Usage
 __all__ = [
     "AnthropicWire",
     "HttpRequest",
+    "NoResponse",
     "OpenAIWire",
+    "Received",
     "Reply",
+    "Unsendable",
     "Wire",
     "wire_for",
     "wire_of",
@@ -29,6 +33,29 @@ _SHOWN: Final = 200
 # What a structured reply is called where it needs a name.
 _REPLY: Final = "judgment"
 _TOOL: Final = ("tool_use", _REPLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A response as it came over the wire.
+
+    Attributes:
+        status: HTTP status.
+        headers: all of them, their names in lower case.
+        data: the body, its content encoding still on it.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class NoResponse(Exception):
+    """A request got no response, or none that is whole; says why."""
+
+
+class Unsendable(Exception):
+    """A request cannot be sent as it is; its text quotes nothing of it."""
 
 
 class Wire(Protocol):

@@ -105,7 +105,11 @@ class Run:
                 objects[judge.name] = judge
         providers = self._extensions.providers
         declared = declared_judges(start, providers)
-        return resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
+        found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
+        if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
+            # vcrpy and the clients that it knows take a second: not of the first test that asks.
+            import pytest_judgesense.cassettes.stubs  # noqa: F401
+        return found
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pytest_judgesense.judges.connections import Connections, Received
-from pytest_judgesense.judges.wire import HttpRequest
+from pytest_judgesense.judges.connections import Connections
+from pytest_judgesense.judges.wire import HttpRequest, Received
 
 
 class Heard:

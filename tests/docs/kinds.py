@@ -37,10 +37,10 @@ SYMBOLS = {
 RUN_BY_THE_GATE = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet '.[all]' && .venv/bin/pytest suites": (
         '"$python" -m venv "$work/user"',
-        'pip" install --quiet --disable-pip-version-check "$work"/dist/*.whl',
+        'install "$work/user" "$work"/dist/*.whl',
     ),
     ".venv/bin/pip install --quiet --editable '.[all,test]' && .venv/bin/pytest": (
-        "pip\" install --quiet --disable-pip-version-check --editable '.[all,test]'",
+        "install \"$work/venv\" --editable '.[all,test]'",
         '"$work/venv/bin/pytest"',
     ),
 }

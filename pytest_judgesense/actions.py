@@ -269,19 +269,23 @@ def _extensions(options: argparse.Namespace) -> Extensions:
 
 def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
-    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-
-    providers = _extensions(options).providers
-    declared = declared_judges(Path.cwd(), providers)
-    (judge,) = resolve_judges([options.judge_name], declared, {}, (), providers)
+    (judge,) = _judges(options, [options.judge_name])
     return judge, _suite(options)
 
 
-def _suite(options: argparse.Namespace) -> Suite:
+def _judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+
+    providers = _extensions(options).providers
+    return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
+
+
+def _suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    return load_suite(_suite_files(base)[0], preset or None, _extensions(options).kinds)
+    kinds = _extensions(options).kinds
+    return load_suite(_suite_files(base)[0], preset or None, kinds, labelled=labelled)
 
 
 def _suite_files(name: str) -> list[Path]:
@@ -345,18 +349,16 @@ def equivalence(options: argparse.Namespace) -> int:
 
 def label(options: argparse.Namespace) -> int:
     """Have a judge label the items that have no label."""
-    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
     from pytest_judgesense.screening import label_items
-    from pytest_judgesense.suites.loading import load_suite, stimuli_of
+    from pytest_judgesense.suites.loading import stimuli_of
 
-    (judge,) = resolve_judges([options.judge_name], declared_judges(Path.cwd()), {})
-    base, _, preset = options.judge_suite.partition("@")
-    path = _suite_files(base)[0]
+    (judge,) = _judges(options, [options.judge_name])
+    suite = _suite(options, labelled=False)
     return _print(
         label_items(
             judge,
-            load_suite(path, preset or None, labelled=False),
-            stimuli_of(path),
+            suite,
+            stimuli_of(suite.path),
             options.output,
             options.judge_cassettes,
             options.judge_mode,
@@ -394,13 +396,10 @@ def power(options: argparse.Namespace) -> int:
 def generate_debates(options: argparse.Namespace) -> int:
     """Have two models debate every topic, sides exchanged."""
     from pytest_judgesense.debating import generate_debates, read_topics
-    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
-    providers = _extensions(options).providers
-    declared = declared_judges(Path.cwd(), providers)
     return _print(
         generate_debates(
-            resolve_judges(options.debater, declared, {}, (), providers),
+            _judges(options, options.debater),
             read_topics(options.topics),
             options.output,
             options.judge_cassettes,

@@ -66,11 +66,6 @@ class CallScope:
         return self._made
 
     @property
-    def latest(self) -> int:
-        """The call number of the request that was made last."""
-        return self.after + self._made
-
-    @property
     def digests(self) -> frozenset[str]:
         """Digests of all requests."""
         with self._lock:

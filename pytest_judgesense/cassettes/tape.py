@@ -123,10 +123,6 @@ class Tape:
         """``text`` without secrets, as everything that leaves a recording."""
         return self._ledger.cleaned(text)
 
-    def cleaned_body(self, data: bytes) -> bytes:
-        """A body as it is recorded, so that recording and replay read the same."""
-        return as_bytes(self._ledger.cleaned_body(as_body(data)))
-
     @property
     def recorded(self) -> tuple[str, str] | None:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
@@ -178,17 +174,6 @@ class Tape:
         """The recorded answer to a request, or ``None`` if it has to be made; counts nothing."""
         body = as_body(body) if isinstance(body, bytes) else body
         return self._ledger.peek(scope.trial, RecordedRequest(method, url, body))
-
-    def call(
-        self, scope: CallScope, method: str, url: str, body: Body, headers: Mapping[str, str]
-    ) -> Intercepted:
-        """A call of a client of ours that is about to be made; its answer is to be handed in.
-
-        Raises:
-            CassetteError: its answer could not be recorded.
-            LimitReached: it must not be made.
-        """
-        return intercepted(self._ledger, scope, method, url, body, headers.items())
 
     def record_answer(
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
@@ -302,7 +287,12 @@ class Tape:
     def intercept(
         self, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]] = ()
     ) -> Intercepted:
-        """A client's request of the running trial, looked up or to be recorded."""
+        """A request of the running trial, looked up or to be recorded.
+
+        Raises:
+            CassetteError: replaying, it is not recorded; recording, its answer could not be.
+            LimitReached: it must not be made.
+        """
         scope = current_scope()
         assert scope is not None, "only the requests of trials are intercepted"
         return intercepted(self._ledger, scope, method, url, body, headers)

@@ -159,16 +159,18 @@ class Asker:
         scope.fault_of = fault_of(line.spec)
         most = Usage(len(body), line.spec.max_tokens)  # no token is shorter than a byte
         made = await line.traffic.call(
-            lambda: self._attempt(scope, line, request),
+            lambda: self._attempt(line, request),
             tokens=len(body) // 4 + line.spec.max_tokens,
             most_usd=line.usd(most),
             cost=lambda attempt: line.cost(attempt.reply),
         )
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
-    async def _attempt(self, scope: CallScope, line: Line, request: HttpRequest) -> Attempt:
+    async def _attempt(self, line: Line, request: HttpRequest) -> Attempt:
         assert line.connections is not None, "an asker that records has connections"
-        call = self._tape.call(scope, request.method, request.url, request.body, request.headers)
+        call = self._tape.intercept(
+            request.method, request.url, request.body, request.headers.items()
+        )
         started = time.perf_counter()
         try:
             response = await line.connections.send(request)

@@ -61,7 +61,7 @@ class Sweep:
         gold: code of the content that is better; -1 where no label says.
         slot: code of the verdict in the judge's own terms; -1 without one.
         question: code of the cluster; ``questions`` names them.
-        series: code of the series; replicates follow one another in ``order``.
+        series: code of the series; `Series.judgments` has their replicates in order.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
         replicate: as numbered.
@@ -85,11 +85,6 @@ class Sweep:
     levels: Mapping[str, tuple[Sequence[_Value], _Codes]]
     reasons: Sequence[str]
     reason: _Codes
-
-    @property
-    def order(self) -> _Codes:
-        """Positions by series, and within a series by replicate."""
-        return np.lexsort((self.replicate, self.series))
 
     def codes(self, keys: Sequence[str]) -> tuple[_Codes, list[dict[str, _Value]]]:
         """A code for each combination of ``keys`` that occurs, and the conditions in order."""
@@ -240,8 +235,17 @@ def _columns(cell: Cell) -> Sweep:
 
 
 def series_of(sweep: Sweep) -> Series:
-    """The series of a sweep; a series that was refused has none of the numbers."""
-    order = sweep.order
+    """The series of a sweep, made once; one that was refused has none of the numbers."""
+    kept = sweep.cell.kept
+    if "series" not in kept:
+        kept["series"] = _counted(sweep)
+    series: Series = kept["series"]
+    return series
+
+
+def _counted(sweep: Sweep) -> Series:
+    # Positions by series, and within a series by replicate.
+    order = np.lexsort((sweep.replicate, sweep.series))
     code = sweep.series[order]
     count = int(code[-1]) + 1 if code.size else 0
     bounds = np.searchsorted(code, np.arange(count + 1))

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixtures import (
     _judgesense_judge,
     judge,
     judge_check,
     judge_datasheet,
 )
-from pytest_judgesense.plugin.hookspecs import Plugins
 from pytest_judgesense.plugin.options import add_options
 from pytest_judgesense.plugin.using import (
     CHECK_NAMES,
@@ -41,8 +41,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Register the hooks that a ``conftest.py`` may implement."""
-    from pytest_judgesense.plugin import hookspecs
-
     pluginmanager.add_hookspecs(hookspecs)
 
 
@@ -50,7 +48,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers; where the plugin is asked for, begin with its work."""
     lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
-    plugins = config.stash[PLUGINS] = Plugins(config)
+    plugins = config.stash[PLUGINS] = hookspecs.Plugins(config)
     if plugins or config.option.markers:  # pytest --markers, which teaches
         from pytest_judgesense.plugin.markers import marker_lines
 

@@ -2,7 +2,7 @@
 
 A check leaves its numbers as properties on its item. pytest sends them with the item's reports,
 from workers of xdist too, and writes them into ``--junitxml``; the annotations are made of them.
-Light on purpose: every session imports it.
+Light on purpose: every session that speaks to the plugin imports it.
 """
 
 from __future__ import annotations

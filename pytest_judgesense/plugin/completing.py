@@ -8,9 +8,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.plugin.markers import asks_judges, has_check, refuse_test_cases, suites_of
+from pytest_judgesense.plugin.markers import asks_judges, refuse_test_cases, suites_of
 from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.plugin.state import State, state_of
+from pytest_judgesense.plugin.using import any_marked
 
 __all__ = ["complete_collection"]
 
@@ -23,7 +24,7 @@ def complete_collection(session: pytest.Session, items: list[pytest.Item]) -> No
     """
     state = state_of(session.config)
     _add_builtin(state, session, items)
-    if state.problems or any(has_check(item) for item in items):
+    if state.problems or any_marked(items):
         state.problems += refuse_test_cases(items)
     state.problems += state.plugins.late()
     _refuse_workers(state, items)

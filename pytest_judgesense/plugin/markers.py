@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "asks_judges",
     "checks_of",
-    "has_check",
     "marker_lines",
     "parametrize",
     "refuse_test_cases",
@@ -74,14 +73,9 @@ def _short(signature: str) -> str:
     return signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
 
 
-def has_check(item: pytest.Item) -> bool:
-    """Whether an item carries the marker of a check."""
-    return is_marked(item)
-
-
 def asks_judges(item: pytest.Item) -> bool:
     """Whether an item is a check, or a test that has a judge."""
-    return has_check(item) or FIXTURE in getattr(item, "fixturenames", ())
+    return is_marked(item) or FIXTURE in getattr(item, "fixturenames", ())
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
@@ -123,17 +117,14 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
             )
         )
         for item in items
-        if has_check(item)
+        if is_marked(item)
         and isinstance(cls := getattr(item, "cls", None), type)
         and issubclass(cls, unittest.TestCase)
     ]
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a test over judges, if it has a check or asks for a judge."""
-    marked = has_check(metafunc.definition)
-    if not marked and FIXTURE not in metafunc.fixturenames:
-        return
+    """Parametrize a test that has a check, or asks for a judge, over judges."""
     state = state_of(metafunc.config)
     judges = []
     try:
@@ -208,7 +199,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
 def run_declared_checks(item: pytest.Function) -> Iterator[None]:
     """Run the checks of a test's markers: first, or after its body if that calls `judge_check`."""
     __tracebackhide__ = True
-    if not has_check(item):
+    if not is_marked(item):
         yield
         return
     item.stash[EVALUATED] = set()

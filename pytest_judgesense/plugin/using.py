@@ -34,7 +34,8 @@ PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
 
 # The catalogue of measures makes them, and takes longer than all else here: a test compares.
-CHECK_NAMES: Final = tuple(
+# In their order, and looked up for every mark of every test of every run.
+CHECK_NAMES: Final = dict.fromkeys(
     """
     jss_floor
     flip_rate_bound

@@ -27,6 +27,15 @@ WORDINGS = (
     "Tell whether {{number}} is an even number.",
     "Does {{number}} leave no rest when halved?",
 )
+# Two suites of the package on its own judge: three checks.
+BUILTIN = (
+    "--judge-suite",
+    "coherence",
+    "--judge-suite",
+    "vacuum",
+    "--judge-name",
+    "embedded:clean",
+)
 QUIET = ("-p", "no:asyncio", "-p", "no:hypothesispytest")
 
 PYTHON_JUDGE = """

@@ -386,22 +386,11 @@ def _ill(folder: Path, code: str) -> tuple[str, ...]:
     return "-p", "ill", *USE, "--judge-mode", "live"
 
 
-@pytest.mark.parametrize("what", AT_START)
-def test_an_ill_formed_measure_ends_the_session_at_its_start(
+@pytest.mark.parametrize("what", [*AT_START, *AT_COLLECTION])
+def test_what_is_ill_formed_ends_the_session_at_its_start_or_with_its_collection(
     pytester: pytest.Pytester, rule: Path, what: str
 ) -> None:
-    code, message = AT_START[what]
-    result = run(pytester, *_ill(rule, code))
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert message in result.stderr.str()
-    no_traceback(result)
-
-
-@pytest.mark.parametrize("what", AT_COLLECTION)
-def test_what_else_is_ill_formed_is_a_usage_error_of_the_collection(
-    pytester: pytest.Pytester, rule: Path, what: str
-) -> None:
-    code, message = AT_COLLECTION[what]
+    code, message = (AT_START | AT_COLLECTION)[what]
     result = run(pytester, *_ill(rule, code))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in result.stderr.str()

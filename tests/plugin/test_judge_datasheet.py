@@ -7,16 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import TRIALS, Project, flips_on_two, no_traceback, parity_suite, run
-
-BUILTIN = (
-    "--judge-suite",
-    "coherence",
-    "--judge-suite",
-    "vacuum",
-    "--judge-name",
-    "embedded:clean",
-)
+from .project import BUILTIN, TRIALS, Project, flips_on_two, no_traceback, parity_suite, run
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,7 @@ import pytest
 from pytest_judgesense.datasheet import page
 from tests.datasheet.pages import Page
 
-from .project import TRIALS, Project, even, flips_on_two, no_traceback, run
-
-BUILTIN = (
-    "--judge-suite",
-    "coherence",
-    "--judge-suite",
-    "vacuum",
-    "--judge-name",
-    "embedded:clean",
-)
+from .project import BUILTIN, TRIALS, Project, even, flips_on_two, no_traceback, run
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,8 @@ import re
 
 import pytest
 
-from .project import Project, flips_on_two, parity_suite, run
+from .project import BUILTIN, Project, flips_on_two, parity_suite, run
 
-BUILTIN = (
-    "--judge-suite",
-    "coherence",
-    "--judge-suite",
-    "vacuum",
-    "--judge-name",
-    "embedded:clean",
-)
 TITLE = "judge datasheet"
 
 

@@ -39,10 +39,10 @@ from pytest_judgesense.judges.embedded.server import answer
 from pytest_judgesense.judges.judging import first_calls, judgment_of
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Usage
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.trial import Usage
 
 ROOT: Final = Path(__file__).parents[1]
 PROFILE: Final = "mixed"

@@ -30,15 +30,15 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.datasheet.log import judgment_of_object
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.judges.judging import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
-from pytest_judgesense.stats.estimate import number_text
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:

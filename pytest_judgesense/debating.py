@@ -33,13 +33,13 @@ from pytest_judgesense.judges.asking import Asker, open_asker
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Failed
 from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.schema import SPEECHES
 from pytest_judgesense.suites.stimuli import transcript
+from pytest_judgesense.trial import Failed
 
 __all__ = ["LIMITS", "STYLES", "Topic", "generate_debates", "read_topics", "within"]
 

@@ -21,8 +21,8 @@ from pytest_judgesense.measures.catalogue import BUILT_IN, FAMILIES, Catalogue, 
 from pytest_judgesense.suites.suite import Item, SuiteKind
 
 if TYPE_CHECKING:
+    from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = [
     "HOOKS",

@@ -52,10 +52,10 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import HttpRequest
-from pytest_judgesense.judgment import Trial
 from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
 
 __all__ = ["export_batch", "from_foreign_vcr", "from_vcr", "import_batch", "requests_of", "to_vcr"]
 

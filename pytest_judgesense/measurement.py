@@ -22,7 +22,11 @@ from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.debate.ranking import material_of
+from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
 from pytest_judgesense.judges.judging import (
     calls_of,
@@ -39,18 +43,14 @@ from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, re
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import (
+from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import (
     Judgment,
     Trial,
 )
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.ranking import material_of
-from pytest_judgesense.measures.wording import wording_notices
-from pytest_judgesense.stats.estimate import Estimate
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
-from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
     "Measurement",

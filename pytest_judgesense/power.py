@@ -21,17 +21,16 @@ from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy
 from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.judges.judging import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Failed, Judgment, Verdict, content_of_slot
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell, no_preference
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.stats import power
-from pytest_judgesense.stats.estimate import Estimate, number_text
 from pytest_judgesense.stats.variance import (
     REPLICATE,
     balanced_array,
@@ -41,6 +40,7 @@ from pytest_judgesense.stats.variance import (
 from pytest_judgesense.suites.builtin import builtin_cassette
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Judgment, Verdict, content_of_slot
 
 __all__ = ["Asked", "CheckPower", "plan_lines", "power_lines", "powers", "split_lines"]
 

@@ -22,13 +22,13 @@ from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.judgment import TIE, Design, Judgment
+from pytest_judgesense.instruments.debate.ranking import material_of
+from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.ranking import material_of
-from pytest_judgesense.measures.wording import wording_notices
 from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.trial import TIE, Design, Judgment
 
 __all__ = [
     "cells_of_logs",

@@ -16,7 +16,7 @@ from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
-from pytest_judgesense.judgment import Failed
+from pytest_judgesense.trial import Failed
 from tests.datasheet.replaying import measured, suite_named
 from tests.interchanging import CASSETTE, JUDGE, NAMED, lines_of, recorded_live, told, undated
 from tests.suites.files import GRADED, GRID, write_suite

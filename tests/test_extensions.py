@@ -14,6 +14,7 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.extensions import (
     NONE,
     HttpRequest,
@@ -26,12 +27,11 @@ from pytest_judgesense.extensions import (
     catalogue_of,
     extended,
 )
-from pytest_judgesense.judgment import Design, Failed, Judgment, Trial, Verdict
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.reporting import datasheet_of_cells, merge
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:

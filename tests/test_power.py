@@ -10,7 +10,6 @@ from scipy.stats import betabinom
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
-from pytest_judgesense.judgment import Judgment, Verdict
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.power import (
@@ -25,6 +24,7 @@ from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
+from pytest_judgesense.trial import Judgment, Verdict
 from tests.shipped import CASSETTES
 
 

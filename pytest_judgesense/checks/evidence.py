@@ -8,11 +8,15 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from pytest_judgesense.checks.outcome import Outcome
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.paraphrase.estimators import (
+    meaning,
+    paraphrase_pairs,
+    upper_half,
+)
 from pytest_judgesense.measures.cell import Cell, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.wording import meaning, paraphrase_pairs, upper_half
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 __all__ = ["Group", "evidence_of"]
 

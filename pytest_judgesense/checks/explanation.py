@@ -14,11 +14,11 @@ from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import Estimate, number_text
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 __all__ = [
     "WIDTH",

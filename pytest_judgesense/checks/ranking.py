@@ -27,10 +27,10 @@ from pytest_judgesense.checks.outcome import (
     hold,
     judge_check,
 )
+from pytest_judgesense.estimate import Clustered, Estimate, number_text
+from pytest_judgesense.instruments.debate.ranking import Ranking
+from pytest_judgesense.instruments.estimation import find_estimate
 from pytest_judgesense.measures.catalogue import MEASURES, OUTCOMES
-from pytest_judgesense.measures.estimating import find_estimate
-from pytest_judgesense.measures.ranking import Ranking
-from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.suites.suite import CheckDeclaration
 
 __all__ = ["judge_any", "judge_ranking", "recommendations"]

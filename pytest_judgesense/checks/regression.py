@@ -34,10 +34,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue, MeasureInfo
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
@@ -45,7 +45,7 @@ from pytest_judgesense.stats.comparison import (
     paired_difference,
     unpaired_difference,
 )
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Judgment
 
 __all__ = ["ALPHA", "Comparison", "RegressionOutcome", "Side", "Verdict", "compare", "differs"]
 

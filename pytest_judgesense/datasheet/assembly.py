@@ -107,7 +107,7 @@ def _analyses(
     found = {}
     for suite, of_judges in sorted(materials.items()):
         # Not before they are needed: a run without debates must not wait for them.
-        from pytest_judgesense.measures.secondary import analyses_of, secondary_of
+        from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
 
         found[suite] = analyses_of(suite, of_judges, seed)
         if secondary:

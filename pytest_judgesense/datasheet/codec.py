@@ -23,7 +23,7 @@ from pytest_judgesense.datasheet.sheet import (
     state_of,
 )
 from pytest_judgesense.datasheet.standing import leaderboards, setting_notices
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 __all__ = [
     "SCHEMA",

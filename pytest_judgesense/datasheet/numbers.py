@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_text
 
 __all__ = ["age", "counts", "interval", "rate", "value"]
 

@@ -31,12 +31,12 @@ from pytest_judgesense.datasheet.profile import profile_sketch
 from pytest_judgesense.datasheet.sheet import Datasheet, JudgeSheet, changed_between, state_of
 from pytest_judgesense.datasheet.standing import leaderboards, setting_notices
 from pytest_judgesense.errors import UsageError, printable
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.paraphrase.estimators import meaning, paraphrase_pairs
 from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.wording import meaning, paraphrase_pairs
-from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.builtin import template_text
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 __all__ = ["Before", "Evidence", "page_text", "require_packages"]
 

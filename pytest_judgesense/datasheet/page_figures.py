@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from pytest_judgesense.datasheet import numbers
 from pytest_judgesense.datasheet.sheet import Datasheet, JudgeSheet
 from pytest_judgesense.errors import printable
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval
+from pytest_judgesense.estimate import Clustered, Estimate, Interval
 
 __all__ = [
     "SHARE",

@@ -27,7 +27,7 @@ from pytest_judgesense.datasheet.page_figures import (
     suite_of,
 )
 from pytest_judgesense.datasheet.sheet import Datasheet, JudgeSheet
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.estimate import Estimate
 
 __all__ = ["instrument_figures"]
 

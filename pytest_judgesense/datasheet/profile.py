@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.estimate import Estimate
 
 __all__ = ["RULES", "Rule", "profile_sketch"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_judgesense.judgment import Failed, Judgment
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.order import verify_identity
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Failed, Judgment
 
 __all__ = [
     "Calls",
@@ -116,7 +116,7 @@ class SuiteSheet:
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
         analyses: tables beside the estimates, plain values (see `datasheet.standing`).
-        material: what a ranking of judges needs of it (see `measures.ranking`).
+        material: what a ranking of judges needs of it (see `instruments.debate.ranking`).
 
     Raises:
         InternalError: estimates contradict one another.

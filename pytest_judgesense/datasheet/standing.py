@@ -26,14 +26,14 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.checks.ranking import recommendations
 from pytest_judgesense.datasheet.sweeping import sweep_lines
-from pytest_judgesense.judgment import Failed, Unparsed
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.instruments.paraphrase.estimators import meaning, paraphrase_pairs
+from pytest_judgesense.instruments.temperature.tables import temperature_analyses
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import find_estimate
-from pytest_judgesense.measures.temperature_tables import temperature_analyses
-from pytest_judgesense.measures.wording import meaning, paraphrase_pairs
 from pytest_judgesense.stats.agreement import cohen_kappa
-from pytest_judgesense.stats.estimate import Estimate
 from pytest_judgesense.suites.suite import Review, Suite, template_pairs
+from pytest_judgesense.trial import Failed, Unparsed
 
 __all__ = [
     "LEADERBOARD",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.datasheet import numbers
-from pytest_judgesense.measures.temperature_tables import ALL
+from pytest_judgesense.instruments.temperature.tables import ALL
 
 __all__ = ["sweep_lines"]
 

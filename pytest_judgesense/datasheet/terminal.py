@@ -24,7 +24,7 @@ from pytest_judgesense.datasheet.sheet import (
 )
 from pytest_judgesense.datasheet.standing import analysis_lines, leaderboards, setting_notices
 from pytest_judgesense.errors import printable
-from pytest_judgesense.stats.estimate import CENSORED, Estimate
+from pytest_judgesense.estimate import CENSORED, Estimate
 
 __all__ = [
     "WIDTH",

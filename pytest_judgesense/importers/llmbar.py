@@ -19,7 +19,8 @@ from typing import Any, Final
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import malformed, read_json
 from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judgment import (
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import (
     TIE,
     Design,
     Judgment,
@@ -30,7 +31,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.suites.space import DecisionSpace
 
 __all__ = ["DESIGN", "SPACE", "read_llmbar"]
 

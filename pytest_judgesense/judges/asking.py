@@ -37,7 +37,7 @@ from pytest_judgesense.judges.statuses import (
 )
 from pytest_judgesense.judges.traffic import Attempt, Traffic
 from pytest_judgesense.judges.wire import HttpRequest, NoResponse, Reply, Unsendable, wire_for
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 __all__ = ["Answer", "Asker", "open_asker"]
 

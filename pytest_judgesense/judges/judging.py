@@ -24,7 +24,9 @@ from pytest_judgesense.judges.prompts import render_messages, render_repair
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import (
+from pytest_judgesense.suites.space import GRADES
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import (
     TIE,
     Failed,
     Judgment,
@@ -35,8 +37,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.suites.space import GRADES
-from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["calls_of", "first_calls", "identity_of", "judgment_of", "renderer", "takes_one_call"]
 

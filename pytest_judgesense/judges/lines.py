@@ -21,7 +21,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import HttpRequest, Reply, wire_for
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.connections import Connections

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 __all__ = ["HttpRequest", "Provider", "Reply", "Settings"]
 

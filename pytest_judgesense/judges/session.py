@@ -29,7 +29,7 @@ from pytest_judgesense.judges.lines import text_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.wire import Reply, wire_of
-from pytest_judgesense.judgment import Failed, Trial
+from pytest_judgesense.trial import Failed, Trial
 
 __all__ = ["Asked", "AskedOn", "Refusals", "SessionCalls", "refused_unasked"]
 

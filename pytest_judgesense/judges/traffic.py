@@ -40,7 +40,7 @@ from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed
+from pytest_judgesense.trial import Failed
 
 __all__ = ["Attempt", "Meter", "Traffic", "Unmetered"]
 

@@ -14,7 +14,7 @@ from pydantic_core import from_json, to_json
 
 from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 __all__ = [
     "AnthropicWire",

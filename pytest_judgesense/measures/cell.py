@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate, Interval, Missing, Observations
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
 
 __all__ = ["Cell", "Units", "no_preference", "rate", "unavailable"]
 

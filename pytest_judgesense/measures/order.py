@@ -33,11 +33,11 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.judgment import Condition, Judgment
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
+from pytest_judgesense.trial import Condition, Judgment
 
 __all__ = [
     "DECOMPOSITION",

@@ -18,12 +18,12 @@ from pytest_judgesense.judges.asking import open_asker
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.trial import Failed
 
 __all__ = ["AskableJudge", "askable_judge"]
 

@@ -21,8 +21,8 @@ from filelock import FileLock
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Failed, Trial
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Trial
 
 __all__ = ["Progress", "SessionMeter", "Told", "progress_line"]
 

@@ -28,7 +28,6 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
@@ -36,6 +35,7 @@ from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite, SuiteKind
+from pytest_judgesense.trial import Trial
 
 __all__ = ["Places", "ask_again", "keep_recordings", "recorder_of", "suite_named"]
 

@@ -9,13 +9,13 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.estimation import find_estimate
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.estimating import find_estimate
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.using import PLUGINS
-from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["DatasheetReader", "checker"]
 

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.judgment import TIE, Order, Trial
 from pytest_judgesense.suites.consistency import (
     LintFinding,
     some,
@@ -33,6 +32,7 @@ from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.schema import LadderTask, QuarterTask
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.suites.wordings import polarity, template_labels
+from pytest_judgesense.trial import TIE, Order, Trial
 
 __all__ = ["lint_items"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from pytest_judgesense.judgment import ABSTAIN, TIE
+from pytest_judgesense.trial import ABSTAIN, TIE
 
 __all__ = ["GRADES", "DecisionSpace"]
 

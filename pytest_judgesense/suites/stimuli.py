@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
-from pytest_judgesense.judgment import Condition
 from pytest_judgesense.suites.schema import (
     ContentItem,
     DebateLine,
@@ -28,6 +27,7 @@ from pytest_judgesense.suites.schema import (
     QuarterTask,
 )
 from pytest_judgesense.suites.suite import Item
+from pytest_judgesense.trial import Condition
 
 __all__ = [
     "content_item",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pytest_judgesense.errors import ExtensionError, SuiteError
-from pytest_judgesense.judgment import Condition, Design, Order, Trial
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Condition, Design, Order, Trial
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import LadderTask, QuarterTask

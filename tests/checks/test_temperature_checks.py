@@ -12,10 +12,10 @@ from pytest_judgesense.checks.outcome import Outcome, Policy
 from pytest_judgesense.checks.ranking import judge_any, recommendations
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
-from tests.measures.sweeping import replicates, swept
+from tests.instruments.temperature.sweeps import replicates, swept
 
 # Ten questions, three replicates: right at 0.5; at 1 one in three is lost; at 2 two are wrong.
 SAID = {0.5: "111", 1.0: "11?", 2.0: "122"}

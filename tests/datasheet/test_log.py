@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.judgment import (
+from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
@@ -19,8 +21,6 @@ from pytest_judgesense.judgment import (
     Usage,
     Verdict,
 )
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
 from tests.measures.building import YES_NO, judgment
 
 from .replaying import SHIPPED, replayed

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.datasheet import numbers
-from pytest_judgesense.stats.estimate import Estimate, Interval
+from pytest_judgesense.estimate import Estimate, Interval
 
 
 @pytest.mark.parametrize(

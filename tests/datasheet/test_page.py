@@ -20,9 +20,9 @@ from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.datasheet.page import Before, Evidence, page_text
 from pytest_judgesense.datasheet.sheet import Datasheet
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judgment import Design, Judgment, Trial, Unparsed, Verdict
+from pytest_judgesense.estimate import number_text
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import number_text
+from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 
 from .pages import Page
 from .replaying import checked, replayed

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.page import Before, Evidence, page_text
-from pytest_judgesense.judgment import Design, Judgment, Trial, Unparsed, Verdict
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 
 from .browser import MISSING, Opened, browser, chromium
 from .replaying import checked, replayed

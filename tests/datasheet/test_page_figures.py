@@ -16,7 +16,7 @@ from pytest_judgesense.datasheet.page_comparisons import comparing_figures
 from pytest_judgesense.datasheet.page_figures import Absent, Figure, csv_of, percent, shown
 from pytest_judgesense.datasheet.page_instrument import instrument_figures
 from pytest_judgesense.datasheet.sheet import Datasheet
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.estimate import Estimate
 
 from .replaying import PUBLISHED, SHIPPED, replayed
 from .temperatures import TABLE, temperature_sheet

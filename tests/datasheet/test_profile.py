@@ -6,7 +6,7 @@ import pytest
 
 from pytest_judgesense.datasheet import profile
 from pytest_judgesense.datasheet.profile import RULES, profile_sketch
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.estimate import Estimate
 
 
 def of(measure: str, value: float, suite: str = "s", **condition: int) -> Estimate:

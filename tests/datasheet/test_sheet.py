@@ -17,7 +17,7 @@ from pytest_judgesense.datasheet.sheet import (
     merge_parts,
 )
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.estimate import Estimate
 
 
 def line(check: str, suite: str) -> CheckLine:

@@ -11,10 +11,10 @@ from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.datasheet.sweeping import sweep_lines
 from pytest_judgesense.datasheet.terminal import WIDTH, datasheet_lines
-from pytest_judgesense.measures import causal
+from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.reporting import datasheet_of_cells
-from tests.measures.sweeping import replicates, softmax_cell, swept
+from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.sheet import Calls, CheckLine, SuiteSheet
 from pytest_judgesense.datasheet.terminal import WIDTH, datasheet_lines
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 from .replaying import SHIPPED, parts_of
 

@@ -18,13 +18,12 @@ import pytest
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES
 from pytest_judgesense.datasheet.sheet import Calls
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
-from pytest_judgesense.judgment import Judgment, Verdict
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.wording import paraphrase_pairs
 from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.suites import schema
@@ -32,6 +31,7 @@ from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Judgment, Verdict
 from tests.docs.blocks import (
     DOCS,
     PAGE_NAMES,

@@ -11,9 +11,9 @@ import pytest
 from pytest_judgesense.cli import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers.judgebench import DESIGN, read_judgebench
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict
+from pytest_judgesense.instruments.debate.estimators import tallies_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.debate import tallies_of
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 
 SCORES = {
     "argument_quality": {"PRO": 7, "CON": 6},

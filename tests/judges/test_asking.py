@@ -28,7 +28,7 @@ from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 from .endpoint import endpoint, says
 
@@ -532,7 +532,7 @@ def test_an_error_of_ours_inside_a_callable_is_no_failed_call(path: Path) -> Non
 
 
 def test_a_function_is_imported_by_its_name() -> None:
-    spec = _spec("callable", model="pytest_judgesense.judgment:content_of_slot")
+    spec = _spec("callable", model="pytest_judgesense.trial:content_of_slot")
     assert function_of(spec)("A", "ba") == "2"  # type: ignore[call-arg, arg-type]
 
 

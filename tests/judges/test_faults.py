@@ -31,10 +31,10 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.traffic import Traffic, _Pace
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed, Unparsed, Verdict
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import SessionMeter
 from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 
 

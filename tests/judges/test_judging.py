@@ -20,10 +20,10 @@ from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name, judge_from_table
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
 from tests.datasheet.replaying import suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judgment import Unparsed, Verdict
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Unparsed, Verdict
 
 AB = DecisionSpace(("A", "B"), pairwise=True)
 FREE = DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judgment import Unparsed, Verdict
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Unparsed, Verdict
 from tests.shared_data import LLMBAR, needs_llmbar
 
 pytestmark = needs_llmbar

@@ -16,10 +16,10 @@ from pytest_judgesense.judges.embedded.server import answer
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 from tests.datasheet.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import AnthropicWire, OpenAIWire, Reply, Wire, wire_of
-from pytest_judgesense.judgment import Failed, Usage
+from pytest_judgesense.trial import Failed, Usage
 
 OPENAI, ANTHROPIC = OpenAIWire(), AnthropicWire()
 SPEC = JudgeSpec("j", "openai", "gpt", temperature=0.2, max_tokens=16)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_judgesense.judgment import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import (
     Condition,
     Design,
     Failed,
@@ -17,11 +22,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.stats.estimate import Estimate
-from pytest_judgesense.suites.planning import plan_trials
-from pytest_judgesense.suites.suite import Suite
 
 YES_NO = Design(kind="paraphrase", labels=("YES", "NO"))
 GRADES = Design(kind="paraphrase", labels=("1", "2", "3", "4", "5"), ordinal=True)

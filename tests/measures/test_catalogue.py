@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import re
 
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 

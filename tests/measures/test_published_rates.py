@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.instruments.paraphrase.estimators import wording_estimates
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.wording import wording_estimates
+from pytest_judgesense.trial import Judgment
 
 from .building import GRADES, LADDER, VACUUM, both_orders, cell, estimate, worded
 

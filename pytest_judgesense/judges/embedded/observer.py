@@ -58,7 +58,7 @@ from pytest_judgesense.judges.embedded.grading import (
     written,
 )
 from pytest_judgesense.judges.embedded.reading import Reading, read_prompt
-from pytest_judgesense.judgment import TIE
+from pytest_judgesense.trial import TIE
 
 __all__ = ["PROFILES", "Observer", "observer_named"]
 

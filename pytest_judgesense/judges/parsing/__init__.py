@@ -52,8 +52,8 @@ from pytest_judgesense.judges.parsing.statements import (
 )
 from pytest_judgesense.judges.parsing.text import both_ends, ends_abruptly, tidy, without_thinking
 from pytest_judgesense.judges.parsing.vocabulary import Vocabulary, vocabulary_of
-from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
 __all__ = ["parse_reply"]
 

@@ -38,7 +38,7 @@ from pydantic_core import PydanticCustomError
 from pytest_judgesense.judges.parsing import patterns as p
 from pytest_judgesense.judges.parsing.objects import json_objects
 from pytest_judgesense.judges.parsing.text import without_thinking
-from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.trial import Unparsed, Verdict
 
 __all__ = [
     "CATEGORIES",

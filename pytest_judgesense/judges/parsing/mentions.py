@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.trial import Unparsed, Verdict
 
 __all__ = ["Mentions", "Reading"]
 

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.judges.parsing.mentions import Reading
 from pytest_judgesense.judges.parsing.vocabulary import Vocabulary
-from pytest_judgesense.judgment import Verdict
+from pytest_judgesense.trial import Verdict
 
 __all__ = ["Span", "explicit_spans", "json_objects", "verdicts_of_object"]
 

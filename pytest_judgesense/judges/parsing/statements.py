@@ -27,7 +27,7 @@ from pytest_judgesense.judges.parsing import patterns as p
 from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
 from pytest_judgesense.judges.parsing.sentences import WINDOW, Sentence, sentences
 from pytest_judgesense.judges.parsing.vocabulary import Vocabulary
-from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
 __all__ = ["Statement", "Weight", "several", "statements", "without_markup"]
 

@@ -20,8 +20,8 @@ from typing import Final
 
 from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
 from pytest_judgesense.judges.parsing.text import normal_form, peel
-from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
 __all__ = ["NOUN", "Vocabulary", "vocabulary_of"]
 

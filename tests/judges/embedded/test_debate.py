@@ -14,10 +14,10 @@ from pytest_judgesense.judges.parsing.debate import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.judges.wire import Reply, wire_of
-from pytest_judgesense.judgment import Verdict
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.stimuli import transcript
+from pytest_judgesense.trial import Verdict
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."

@@ -13,8 +13,8 @@ from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.reading import read_prompt
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_repair
-from pytest_judgesense.judgment import TIE, Verdict
 from pytest_judgesense.suites.space import GRADES, DecisionSpace
+from pytest_judgesense.trial import TIE, Verdict
 
 SPACE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
 QUESTION = """<question>

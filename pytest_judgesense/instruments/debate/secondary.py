@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
-from pytest_judgesense.measures.debate import COMPONENTS, Tally, components
-from pytest_judgesense.measures.ranking import (
+from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components
+from pytest_judgesense.instruments.debate.ranking import (
     BANDS,
     RESAMPLES,
     Ranked,

@@ -6,10 +6,9 @@ import math
 
 import pytest
 
-from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.stats.detection import d_prime
-
-from .building import CRITERION, LADDER, both_orders, cell, climb, estimate, judgment
+from pytest_judgesense.trial import Judgment
+from tests.measures.building import CRITERION, LADDER, both_orders, cell, climb, estimate, judgment
 
 SAME = {"distance": 0, "subset": "same"}
 RIGHT, TIED, FIRST = ("A", "B"), ("tie", "tie"), ("A", "A")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.measures.debate import WEIGHTS, Tally
-from pytest_judgesense.measures.ranking import Ranking, rank, ranking_of
-from pytest_judgesense.measures.secondary import analyses_of, secondary_of
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally
+from pytest_judgesense.instruments.debate.ranking import Ranking, rank, ranking_of
+from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
 
 TOPICS = [f"t{i}" for i in range(10)]
 

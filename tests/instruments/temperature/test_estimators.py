@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pytest_judgesense.judgment import Design
-from pytest_judgesense.measures import sweep as columns
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.sweep import majority_share, series_of, sweep_of
+from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.temperature import sweep as columns
+from pytest_judgesense.instruments.temperature.sweep import majority_share, series_of, sweep_of
+from pytest_judgesense.trial import Design
+from tests.measures.building import estimate
 
-from .building import estimate
-from .sweeping import replicates, softmax_cell, softmax_shares, swept
+from .sweeps import replicates, softmax_cell, softmax_shares, swept
 
 LETTERS = "12t"
 

@@ -29,16 +29,16 @@ from typing import Final
 
 import numpy as np
 
-from pytest_judgesense.judgment import Judgment
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
-from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.sensitivity import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.ladder.sensitivity import (
     sensitivity_by_distance,
     threshold_estimate,
     tie_rate,
 )
+from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Judgment
 
 __all__ = [
     "criterion_estimates",

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from pytest_judgesense.judgment import (
+from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
     Design,

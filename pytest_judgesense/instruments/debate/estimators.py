@@ -28,12 +28,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate, Missing
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.order import side_bias
-from pytest_judgesense.measures.replies import repeat_flips
+from pytest_judgesense.measures.rates import repeat_flips
 from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mean
-from pytest_judgesense.stats.estimate import Estimate, Missing
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 __all__ = [
     "COMPONENTS",

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.judgment import Judgment
-
-from .building import CRITERION, LADDER, VACUUM, both_orders, cell, estimate, judgment
+from pytest_judgesense.trial import Judgment
+from tests.measures.building import CRITERION, LADDER, VACUUM, both_orders, cell, estimate, judgment
 
 SAME = {"distance": 0, "subset": "same"}
 

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
-from pytest_judgesense.judgment import Condition
-from pytest_judgesense.measures.catalogue import MeasureInfo
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.debate import debate_estimates
-from pytest_judgesense.measures.instrument import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.debate.estimators import debate_estimates
+from pytest_judgesense.instruments.debate.ranking import prompt_estimates
+from pytest_judgesense.instruments.ladder.estimators import (
     criterion_estimates,
     ladder_estimates,
     vacuum_estimates,
 )
+from pytest_judgesense.instruments.paraphrase.estimators import wording_estimates
+from pytest_judgesense.instruments.temperature.estimators import temperature_estimates
+from pytest_judgesense.measures.catalogue import MeasureInfo
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.order import order_estimates
-from pytest_judgesense.measures.ranking import prompt_estimates
-from pytest_judgesense.measures.replies import reply_estimates
-from pytest_judgesense.measures.temperature import temperature_estimates
-from pytest_judgesense.measures.wording import wording_estimates
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.rates import reply_estimates
+from pytest_judgesense.trial import Condition
 
 __all__ = ["estimate_all", "find_estimate"]
 

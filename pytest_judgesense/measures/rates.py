@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from pytest_judgesense.judgment import Condition, Failed, Judgment, Unparsed
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
 
 __all__ = ["repeat_flips", "reply_estimates"]
 

@@ -25,11 +25,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.estimate import Estimate, Interval, Missing
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
-from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
 from pytest_judgesense.stats.threshold import detection_threshold
+from pytest_judgesense.trial import Judgment
 
 __all__ = ["sensitivity_by_distance", "threshold_estimate", "tie_rate"]
 

@@ -12,11 +12,10 @@ from sklearn.metrics import cohen_kappa_score
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.judgment import Design
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.measures.wording import upper_half, wording_notices
-
-from .building import GRADES, YES_NO, cell, estimate, worded
+from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.instruments.paraphrase.estimators import upper_half, wording_notices
+from pytest_judgesense.trial import Design
+from tests.measures.building import GRADES, YES_NO, cell, estimate, worded
 
 # Two wordings, four texts: 3-4 crosses the cut below 4, 4-5 does not, 1-5 is four steps, 2-2 none.
 ANSWERS = {"a": ["3", "4"], "b": ["4", "5"], "c": ["1", "5"], "d": ["2", "2"]}

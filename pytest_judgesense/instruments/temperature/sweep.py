@@ -21,8 +21,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict, content_of_slot
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content_of_slot
 
 __all__ = [
     "FACTORS",

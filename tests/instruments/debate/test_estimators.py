@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judgment import Design, Judgment
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.debate import WEIGHTS, Tally, tallies_of
+from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import cell, debate_detail, estimate, judgment
 
 DEBATES = Design(kind="debate", labels=("PRO", "CON"), weights=WEIGHTS)

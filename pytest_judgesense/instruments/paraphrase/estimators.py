@@ -38,12 +38,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.estimate import Estimate, Interval, Missing
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
-from pytest_judgesense.stats.estimate import Estimate, Interval, Missing
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
+from pytest_judgesense.trial import Judgment
 
 __all__ = ["meaning", "paraphrase_pairs", "upper_half", "wording_estimates", "wording_notices"]
 

@@ -32,10 +32,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures import causal
-from pytest_judgesense.measures.catalogue import OUTCOMES
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.sweep import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.temperature import causal
+from pytest_judgesense.instruments.temperature.estimators import (
+    THRESHOLD,
+    calls_of,
+    is_high,
+)
+from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
     OUT,
@@ -48,13 +52,9 @@ from pytest_judgesense.measures.sweep import (
     series_of,
     sweep_of,
 )
-from pytest_judgesense.measures.temperature import (
-    THRESHOLD,
-    calls_of,
-    is_high,
-)
+from pytest_judgesense.measures.catalogue import OUTCOMES
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.estimate import Estimate
 
 __all__ = ["ALL", "temperature_analyses"]
 

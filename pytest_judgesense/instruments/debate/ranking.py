@@ -33,9 +33,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import Judgment
-from pytest_judgesense.measures.cell import Cell, rate, unavailable
-from pytest_judgesense.measures.debate import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.debate.estimators import (
     COMPONENTS,
     WEIGHTS,
     Tally,
@@ -46,7 +45,8 @@ from pytest_judgesense.measures.debate import (
     units_of,
     winner_of,
 )
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.cell import Cell, rate, unavailable
+from pytest_judgesense.trial import Judgment
 
 __all__ = [
     "BANDS",

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from pytest_judgesense.measures import causal
+from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.temperature import causal
+from pytest_judgesense.instruments.temperature.tables import temperature_analyses
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.temperature_tables import temperature_analyses
 
-from .sweeping import replicates, softmax_cell, swept
+from .sweeps import replicates, softmax_cell, swept
 
 KINDS, STYLES, GRID = ("pairwise", "single"), ("direct", "reasoned"), (0.5, 1.5, 3.0)
 

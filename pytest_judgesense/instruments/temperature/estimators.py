@@ -38,9 +38,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures.catalogue import OUTCOMES
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.sweep import (
+from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
     OUT,
@@ -54,8 +53,9 @@ from pytest_judgesense.measures.sweep import (
     series_of,
     sweep_of,
 )
+from pytest_judgesense.measures.catalogue import OUTCOMES
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.estimate import Estimate, Missing
 
 __all__ = [
     "THRESHOLD",

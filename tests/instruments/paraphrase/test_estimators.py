@@ -2,9 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.judgment import Design, Judgment
-
-from .building import GRADES, SLOTS, YES_NO, both_orders, cell, estimate, judgment, worded
+from pytest_judgesense.trial import Design, Judgment
+from tests.measures.building import (
+    GRADES,
+    SLOTS,
+    YES_NO,
+    both_orders,
+    cell,
+    estimate,
+    judgment,
+    worded,
+)
 
 
 def test_jss_flip_rate_and_kappa_by_hand() -> None:

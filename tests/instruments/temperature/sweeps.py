@@ -6,7 +6,8 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 
-from pytest_judgesense.judgment import (
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.trial import (
     Condition,
     Design,
     Failed,
@@ -16,7 +17,6 @@ from pytest_judgesense.judgment import (
     Unparsed,
     Verdict,
 )
-from pytest_judgesense.measures.cell import Cell
 
 SWEEP = Design(kind="temperature", labels=("A", "B"), pairwise=True, others=True)
 SLOTS = {"1": "A", "2": "B", "t": "tie"}

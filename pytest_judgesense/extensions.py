@@ -55,8 +55,11 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
 _KINDS_HERE: Final = (*FAMILIES, "debate", "temperature")
 _SECTIONS_HERE: Final = frozenset(
-    "anova equivalence leaderboard measure_correlation measure_pca post_hoc ranking ranking_basis "
-    "templates tier".split()
+    "anova by_category configuration_agreement equivalence leaderboard measure_correlation "
+    "measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds "
+    "recommended_temperature temperature_attribution_points temperature_attributions "
+    "temperature_correlations temperature_effects temperature_errors temperature_majority "
+    "temperature_table templates tier".split()
 )
 
 

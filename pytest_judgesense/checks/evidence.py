@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Final, TypeAlias
 
 from pytest_judgesense.checks.outcome import Outcome
@@ -15,6 +16,8 @@ from pytest_judgesense.instruments.paraphrase.estimators import (
     upper_half,
 )
 from pytest_judgesense.measures.cell import Cell, no_preference
+from pytest_judgesense.measures.debate import WEIGHTS, Tally, tallies_of, winner_of
+from pytest_judgesense.measures.instrument import other_conflict
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
@@ -43,10 +46,27 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
         condition["subset"] = "same"
     elif estimate.measure == "filler_preference":
         condition["subset"] = "filler"
+    elif cell.design.kind == "debate":
+        # No trial is under these: prompts are templates, and the category is one of the scores.
+        condition = {}
+    if category := estimate.measure == "score_variance" and estimate.condition.get("category"):
+        find = _debates(lambda cell, tally: _score_variance(cell, tally, str(category)))
     asked = cell.where(**condition)
-    if pair := estimate.condition.get("template_pair"):
-        asked = [judgment for judgment in asked if judgment.trial.template in str(pair).split("~")]
+    if templates := _templates(estimate, cell):
+        asked = [judgment for judgment in asked if judgment.trial.template in templates]
     return title, find(replace(cell, judgments=tuple(asked)))
+
+
+def _templates(estimate: Estimate, cell: Cell) -> tuple[str, ...]:
+    """The templates that an estimate is about; none where it is about all."""
+    condition = estimate.condition
+    if pair := condition.get("template_pair"):
+        return tuple(str(pair).split("~"))
+    if cell.design.kind != "debate":
+        return ()
+    pairs = {f"{a}-{b}": (a, b) for a, b in combinations(cell.templates, 2)}
+    one = condition.get("prompt_style")
+    return pairs.get(str(condition.get("prompt_pair")), (str(one),) if one else ())
 
 
 def _units_against(estimate: Estimate, cell: Cell, *, floor: bool) -> tuple[str, list[Group]]:
@@ -118,6 +138,62 @@ def _pairs(*terms: str) -> Callable[[Cell], list[Group]]:
     return find
 
 
+def _conflicts(cell: Cell) -> list[Group]:
+    return [
+        (ab, ba)
+        for ab, ba in cell.both_orders(cell.judgments)
+        if ab.verdict is not None and ba.verdict is not None and other_conflict(ab, ba)
+    ]
+
+
+def _debates(size: Callable[[Cell, Tally], float]) -> Callable[[Cell], list[Group]]:
+    """The runs of each debate under one prompt that add to a measure, those that add most first."""
+
+    def find(cell: Cell) -> list[Group]:
+        runs = _runs(cell)
+        added = {
+            (template, tally.debate): size(cell, tally)
+            for template, tallies in tallies_of(cell).items()
+            for tally in tallies
+        }
+        return [runs[key] for key in sorted(added, key=lambda key: -added[key]) if added[key] > 0]
+
+    return find
+
+
+def _runs(cell: Cell) -> dict[tuple[str, str], Group]:
+    """The judgments by prompt and debate."""
+    runs: dict[tuple[str, str], Group] = defaultdict(tuple)
+    for judgment in cell.judgments:
+        runs[judgment.trial.template, judgment.trial.item] += (judgment,)
+    return runs
+
+
+def _score_variance(cell: Cell, tally: Tally, category: str | None = None) -> float:
+    if category is None or tally.variances is None:
+        return tally.row[2]
+    scores = next(judgment.detail["scores"] for judgment in cell.judgments if judgment.detail)
+    return tally.variances[list(scores).index(category)]
+
+
+def _instability(cell: Cell, tally: Tally) -> float:
+    flip, _, score, confidence, *_ = tally.row
+    weights = cell.design.weights or WEIGHTS
+    return weights[0] * flip + weights[1] * score + weights[2] * confidence
+
+
+def _disagreeing_prompts(cell: Cell) -> list[Group]:
+    runs = _runs(cell)
+    groups = []
+    for debate in dict.fromkeys(debate for _, debate in runs):
+        for pair in combinations(cell.templates, 2):
+            one, other = (runs.get((template, debate), ()) for template in pair)
+            winners = {winner_of(one), winner_of(other)}
+            if None not in winners and len(winners) > 1:
+                groups.append((*one, *other))
+    return groups
+
+
 def _calls(holds: Callable[[Judgment], bool]) -> Callable[[Cell], list[Group]]:
     def find(cell: Cell) -> list[Group]:
         return [(judgment,) for judgment in cell.judgments if holds(judgment)]
@@ -183,6 +259,7 @@ _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "raw_false_preference": ("preferences between equals", _calls(_decisive)),
     "positional_false_preference": ("pairs won by a slot", _pairs("positional")),
     "one_sided_commit": ("pairs decided in one order only", _pairs("one_sided")),
+    "other_conflict": ("pairs in conflict otherwise", _conflicts),
     "target_sensitivity": ("better candidates missed", _calls(_missed)),
     "target_sensitivity_decisive": ("worse candidates chosen", _calls(_wrong)),
     "wrong_choice": ("worse candidates chosen", _calls(_wrong)),
@@ -193,6 +270,16 @@ _FINDERS: Final[dict[str, tuple[str, Callable[[Cell], list[Group]]]]] = {
     "side_bias": ("pairs won by a slot", _pairs("positional")),
     "order_positional": ("pairs won by a slot", _pairs("positional")),
     "order_one_sided": ("pairs decided in one order only", _pairs("one_sided")),
+    "instability": ("debates whose runs differ", _debates(_instability)),
+    "score_variance": ("debates whose scores vary", _debates(_score_variance)),
+    "confidence_variance": (
+        "debates whose confidence varies",
+        _debates(lambda _, tally: tally.row[3]),
+    ),
+    "prompt_disagreement": (
+        "debates with another winner under another prompt",
+        _disagreeing_prompts,
+    ),
     "unparsed_rate": ("replies without a verdict", _unparsed),
     "failed_rate": ("calls without a reply", _calls(lambda j: isinstance(j.outcome, Failed))),
 }

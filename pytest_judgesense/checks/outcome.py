@@ -318,12 +318,15 @@ _UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
     "item": lambda trial: trial.item,
     "call": lambda trial: trial.id,
     "question": lambda trial: (trial.item, trial.template, trial.order),
+    "debate": lambda trial: trial.item,
 }
 _RATES: Final = frozenset(
-    "jss flip_rate kappa repeat_flip_rate agreement dark_current raw_false_preference "
-    "positional_false_preference one_sided_commit other_conflict target_sensitivity miss_by_tie "
-    "side_bias order_positional order_one_sided unparsed_rate consistency pairwise_consistency "
-    "agreement_parsed error_rate majority_agreement".split()
+    "jss flip_rate kappa jss_binary within_one_agreement repeat_flip_rate agreement dark_current "
+    "raw_false_preference positional_false_preference one_sided_commit other_conflict "
+    "target_sensitivity wrong_choice filler_preference miss_by_tie side_bias order_positional "
+    "order_one_sided prompt_disagreement unparsed_rate failed_rate consistency "
+    "pairwise_consistency agreement_parsed error_rate error_rate_before_repair "
+    "majority_agreement".split()
 )
 
 
@@ -371,7 +374,10 @@ def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | floa
         for bar, measure, condition, floor in _TRADEOFF:
             yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
     elif check.measure in MEASURES and "bar" in check.bars:  # a margin is no bar
-        condition = {k: v for k, v in check.condition.items() if k not in ("polarity", "k")}
+        beside = ("polarity", "k", "prompt_pair")
+        condition = {k: v for k, v in check.condition.items() if k not in beside}
+        if check.measure == "filler_preference":
+            condition["subset"] = "filler"
         yield check.measure, check.bars["bar"], condition, check.floor
 
 

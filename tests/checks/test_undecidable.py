@@ -18,7 +18,7 @@ from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
 from tests.measures.building import perfect_judgments
 
 
-def suite_with(name: str, clusters: int, check: str, **arguments: float) -> Suite:
+def suite_with(name: str, clusters: int, check: str, **arguments: float | str) -> Suite:
     """The first clusters of a built-in suite, under one check."""
     suite = load_suite(builtin_suites()[name])
     kept = list(dict.fromkeys(item.cluster for item in suite.items))[:clusters]
@@ -35,7 +35,7 @@ def passes(suite: Suite) -> bool:
 
 
 # The fewest clusters by the exact bound 0.05^(1/K) of K clusters that all agree: 29 for 0.9, 42 for
-# a ceiling of 0.07, 14 for 0.8.
+# a ceiling of 0.07, 14 for 0.8 or a ceiling of 0.2.
 @pytest.mark.parametrize(
     ("name", "check", "arguments", "needed"),
     [
@@ -46,6 +46,12 @@ def passes(suite: Suite) -> bool:
         ("vacuum", "dark_current_ceiling", {"bar": 0.07}, 42),
         ("ladder", "target_sensitivity_floor", {"bar": 0.8, "distance": 1}, 14),
         ("factuality", "agreement_floor", {"bar": 0.8}, 14),
+        ("coherence", "jss_binary_floor", {"bar": 0.9}, 29),
+        ("coherence", "within_one_agreement_floor", {"bar": 0.9}, 29),
+        ("ladder", "wrong_choice_ceiling", {"bar": 0.2, "distance": 1}, 14),
+        ("ladder", "filler_preference_ceiling", {"bar": 0.2}, 14),
+        ("factuality", "failed_rate_ceiling", {"bar": 0.1}, 29),
+        ("debate", "prompt_disagreement_bound", {"bar": 0.2}, 14),
     ],
 )
 def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
@@ -61,6 +67,21 @@ def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
         f"{needed - 1} clusters",
         f"at least {needed} clusters",
     )
+
+
+def test_a_bar_on_one_pair_of_prompts_is_looked_at_too() -> None:
+    suite = suite_with("debate", 13, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
+    (finding,) = [f for f in lint_suite(suite) if f.rule == "undecidable-bar"]
+    assert finding.expected == "at least 14 clusters"
+
+
+def test_errors_before_repair_need_as_many_clusters_as_errors() -> None:
+    # Where nothing is repaired it is not measured, so the gate cannot say the same.
+    check = "error_rate_before_repair_ceiling"
+    enough, fewer = (suite_with("temperature", clusters, check, bar=0.3) for clusters in (9, 8))
+    assert "undecidable-bar" not in {finding.rule for finding in lint_suite(enough)}
+    (finding,) = [f for f in lint_suite(fewer) if f.rule == "undecidable-bar"]
+    assert finding.expected == "at least 9 clusters"  # 0.05^(1/9) is 0.717
 
 
 def test_the_bars_of_a_tradeoff_are_looked_at_one_by_one() -> None:

@@ -44,6 +44,7 @@ __all__ = [
     "criterion_estimates",
     "invalidity",
     "ladder_estimates",
+    "other_conflict",
     "vacuum_estimates",
 ]
 
@@ -184,7 +185,7 @@ def _same_quality(
         name: Units.collect(pairs, lambda ab, ba, holds=DECOMPOSITION[term]: float(holds(ab, ba)))
         for name, term in _TERMS.items()
     }
-    other = Units.collect(pairs, _other)
+    other = Units.collect(pairs, other_conflict)
     return [
         rate("raw_false_preference", cell, raw, condition),
         *(rate(name, cell, units, condition) for name, units in terms.items()),
@@ -215,7 +216,8 @@ def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
     )
 
 
-def _other(ab: Judgment, ba: Judgment) -> float:
+def other_conflict(ab: Judgment, ba: Judgment) -> float:
+    """What of the false preference of a canonical pair none of the other terms explains."""
     raw = (float(not no_preference(ab)) + float(not no_preference(ba))) / 2
     stable, positional = DECOMPOSITION["stable"](ab, ba), DECOMPOSITION["positional"](ab, ba)
     return raw - float(stable or positional) - float(DECOMPOSITION["one_sided"](ab, ba)) / 2

@@ -1,0 +1,80 @@
+"""What a run over every recorded suite of an embedded profile writes, as the golden files hold it.
+
+One process a profile writes the JSON and the Markdown datasheet and the terminal's text. What
+depends on the environment is replaced: versions, the age of recordings and the last bits of a
+float (ten significant digits stay, and twelve decimals), which differ between processors.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from tests.datasheet.replaying import SHIPPED
+
+FOLDER: Final = Path(__file__).parent
+CHECKOUT: Final = FOLDER.parent.parent
+KINDS: Final = ("datasheet.json", "datasheet.md", "terminal.txt")
+
+_VERSION: Final = re.compile(r'("(?:pytest-judgesense|numpy|scipy|python)": )"[^"]+"')
+_AGE: Final = re.compile(r"\((?:today|\d+ days? ago)\)")
+_FLOAT: Final = re.compile(r"-?\d+\.\d{9,}(?:e[-+]\d+)?|-?\d(?:\.\d+)?e-\d+")
+_PYTEST: Final = re.compile(r"^=+ short test summary info|^\d+ (?:passed|failed)", re.MULTILINE)
+
+
+def outputs(profile: str) -> dict[str, str]:
+    """The text of each of `KINDS`, from one run.
+
+    Raises:
+        RuntimeError: the run neither passed nor failed its checks.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
+        command += ["-p", "tests.golden.without_extras", "-p", "pytest_judgesense.plugin"]
+        command += ["--judge-name", f"embedded:{profile}"]
+        for suite in SHIPPED[profile]:
+            command += ["--judge-suite", suite]
+        for kind in KINDS[:2]:
+            command += ["--judge-datasheet", kind]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        environment |= {
+            "COLUMNS": "80",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # neither time nor words of other plugins
+            "PYTHONPATH": str(CHECKOUT),
+        }
+        ran = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        if ran.returncode not in (0, 1):
+            raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
+        written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:2]}
+    terminal = _PYTEST.split(ran.stdout)[0].replace(f"{Path(folder).resolve()}{os.sep}", "")
+    return {kind: _independent(text) for kind, text in (written | {KINDS[2]: terminal}).items()}
+
+
+def golden(profile: str, kind: str) -> str:
+    """The text of a golden file."""
+    content = _path(profile, kind).read_bytes()
+    return (gzip.decompress(content) if kind.endswith("json") else content).decode()
+
+
+def renew(profile: str, kind: str, text: str) -> None:
+    """Write a golden file; its bytes depend on ``text`` alone."""
+    content = text.encode()
+    compressed = gzip.compress(content, mtime=0) if kind.endswith("json") else content
+    _path(profile, kind).write_bytes(compressed)
+
+
+def _path(profile: str, kind: str) -> Path:
+    return FOLDER / f"{profile}.{kind}{'.gz' if kind.endswith('json') else ''}"
+
+
+def _independent(text: str) -> str:
+    text = _AGE.sub("(some time ago)", _VERSION.sub(r'\1"..."', text))
+    return _FLOAT.sub(lambda found: format(round(float(found[0]), 12), ".10g"), text)

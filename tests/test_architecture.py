@@ -27,6 +27,7 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 LEVELS = {
     "errors": 0,
     "judgment": 0,
+    "output": 1,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,

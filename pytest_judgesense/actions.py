@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,18 +58,15 @@ def init(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
-    from pytest_judgesense.datasheet.assembly import write_datasheet
+    from pytest_judgesense.datasheet.assembly import datasheet_text
     from pytest_judgesense.datasheet.handout import badge
+    from pytest_judgesense.datasheet.page import Evidence
     from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
+    from pytest_judgesense.output import Outputs
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    pages = [path for path in options.datasheet if path.suffix == ".html"]
-    if pages:
-        from pytest_judgesense.datasheet.page import Evidence, require_packages
-
-        require_packages()
     added = _extensions(options)
     cells = cells_of_logs(options.logs, options.seed, added.catalogue)
     if not cells:
@@ -79,20 +77,27 @@ def report(options: argparse.Namespace) -> int:
         )
     secondary = bool(options.datasheet)
     sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, extensions=added)
+    outputs = Outputs(verbose=options.verbose)
     if options.ranking:
-        ranked = list(ranking_lines(sheet))
-        for line in [*ranked, ""] if ranked else ["there are no debates to rank judges by", ""]:
-            print(printable(line))
-    for line in datasheet_lines(sheet):
-        print(printable(line))
+        ranked = outputs.shown("judge ranking", ranking_lines(sheet))
+        _print([*ranked, ""] if ranked else ["there are no debates to rank judges by", ""])
+    _print(outputs.shown("judge datasheet", datasheet_lines(sheet)))
+
+    def text(suffix: str) -> str:
+        logs = [list(log_of_cells(cells))] if suffix == ".jsonl" else []
+        return datasheet_text(suffix, sheet, logs, evidence=Evidence(tuple(cells)))
+
     for path in options.datasheet:
-        if path in pages:
-            write_datasheet(path, sheet, evidence=Evidence(tuple(cells)))
-        else:
-            logs = [list(log_of_cells(cells))] if path.suffix == ".jsonl" else []
-            write_datasheet(path, sheet, logs)
-        print(printable(f"datasheet written: {path}"))
-    return _write_badge(options.badge, badge((), [judge.judge for judge in sheet.judges]))
+        outputs.write("datasheet", path, partial(text, path.suffix))
+    if options.badge is not None:
+        judges = [judge.judge for judge in sheet.judges]
+        outputs.write("badge", options.badge, lambda: badge((), judges))
+    _print(outputs.written)
+    for problem in outputs.problems:
+        sys.stderr.write(printable(f"judgesense: {problem}") + "\n")
+    if not outputs.errors:
+        return 0
+    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
 
 
 def _report_checks(options: argparse.Namespace) -> int:
@@ -120,7 +125,7 @@ def _report_checks(options: argparse.Namespace) -> int:
 
 
 def _write_badge(path: Path | None, text: str) -> int:
-    from pytest_judgesense.reporting import write_text
+    from pytest_judgesense.output import write_text
 
     if path is not None:
         write_text(path, text)
@@ -145,7 +150,7 @@ def import_(options: argparse.Namespace) -> int:
     """Turn foreign files into a judgment log or a suite."""
     from pytest_judgesense.datasheet.log import log_line
     from pytest_judgesense.importers.judgesense import PairFile
-    from pytest_judgesense.reporting import write_text
+    from pytest_judgesense.output import write_text
     from pytest_judgesense.screening import lint_report
 
     read = _read_foreign(options)

@@ -86,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
         "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
     )
     report.add_argument("--seed", type=_seed, default=0, help="seed of every random draw")
+    report.add_argument(
+        "-v", "--verbose", action="store_true", help="show where a file that cannot be made fails"
+    )
     report.set_defaults(run=actions.report)
 
     compared = commands.add_parser("compare", help="compare two baselines, logs or datasheets")

@@ -27,6 +27,7 @@ from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import TIE, Design, Judgment
 
@@ -37,7 +38,6 @@ __all__ = [
     "joined_logs",
     "log_of_cells",
     "merge",
-    "write_text",
 ]
 
 # Numbers further apart are measurements rather than the grades of a scale.
@@ -292,18 +292,3 @@ def entries_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
             raise LogError(f"{path} is no datasheet", expected="judges with their checks")
         found += entries
     return found
-
-
-def write_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written", found=str(error)) from error

@@ -34,7 +34,7 @@ from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.measurement import Measurement, Mode, measure
-from pytest_judgesense.reporting import write_text
+from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Item, Suite, Template

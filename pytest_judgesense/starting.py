@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.reporting import write_text
+from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
 
 __all__ = ["start"]

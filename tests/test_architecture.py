@@ -28,6 +28,7 @@ LEVELS = {
     "errors": 0,
     "trial": 0,
     "estimate": 0,
+    "output": 1,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,

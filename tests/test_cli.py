@@ -225,16 +225,35 @@ def test_report_writes_a_page_that_says_that_a_log_holds_no_prompts(log, tmp_pat
     assert "4/4" in text  # see the report above
 
 
-def test_a_page_that_cannot_be_drawn_is_refused_before_a_log_is_read(tmp_path):
+def test_a_page_that_cannot_be_drawn_costs_no_other_file(log, tmp_path):
     code = (
         "import sys, importlib.util as util; known = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'jinja2' else known(name, *rest)\n"
         "from pytest_judgesense.cli import main\n"
-        "sys.exit(main(['report', 'no-such-log.jsonl', '--datasheet', 'x.html']))\n"
+        f"sys.exit(main(['report', {str(log)!r}, '--datasheet', 'x.html', '--datasheet', 'x.md',"
+        " '--badge', 'b.svg']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     assert done.returncode == 2
-    assert "jinja2 not installed" in done.stderr
-    assert "pip install 'pytest-judgesense[html]'" in done.stderr
+    install = "jinja2 not installed; pip install 'pytest-judgesense[html]'"
+    assert done.stderr == f"judgesense: x.html cannot be written: {install}\n"
+    assert done.stdout.splitlines()[-2:] == ["datasheet written: x.md", "badge written: b.svg"]
+    assert {"x.md", "b.svg"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
+    (tmp_path / "odd.py").write_text(
+        "from pytest_judgesense.extensions import ReportSection\n"
+        "def pytest_judgesense_report_sections():\n"
+        "    rows = lambda cell, estimates: ['no row']\n"
+        "    return [ReportSection('odd', rows, lambda rows: ['odd: shown'])]\n"
+    )
+    given = ("report", log, "--datasheet", "x.html", "--datasheet", "x.json")
+    done = run("-p", "odd", *given, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    (error,) = done.stderr.splitlines()
+    assert error.startswith("judgesense: x.html cannot be written: AttributeError: ")
+    assert done.stdout.splitlines()[-1] == "datasheet written: x.json"
+    assert "Traceback" in run("-p", "odd", *given, "-v", cwd=tmp_path).stderr

@@ -10,14 +10,14 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of, winner_of
+from pytest_judgesense.instruments.ladder.estimators import other_conflict
 from pytest_judgesense.instruments.paraphrase.estimators import (
     meaning,
     paraphrase_pairs,
     upper_half,
 )
 from pytest_judgesense.measures.cell import Cell, no_preference
-from pytest_judgesense.measures.debate import WEIGHTS, Tally, tallies_of, winner_of
-from pytest_judgesense.measures.instrument import other_conflict
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense import __version__
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "assemble",
     "counted_once",
+    "datasheet_text",
     "joined_datasheets",
     "sheet_of",
     "versions",
-    "write_datasheet",
 ]
 
 # What a judge's entry sums up of its parts, beside what the judge is.
@@ -115,17 +114,17 @@ def _analyses(
     return found
 
 
-def write_datasheet(
-    path: Path,
+def datasheet_text(
+    suffix: str,
     sheet: Datasheet,
     logs: Sequence[Sequence[str]] = (),
     missed: Sequence[str] = (),
     evidence: Evidence | None = None,
-) -> None:
-    """Write ``sheet`` in the form that the suffix of ``path`` chooses.
+) -> str:
+    """``sheet`` in the form that the suffix of its file chooses.
 
     Args:
-        path: ``.json`` or ``.md``: the datasheet; ``.html``: a page of it; ``.jsonl``: the
+        suffix: ``.json`` or ``.md``: the datasheet; ``.html``: a page of it; ``.jsonl``: the
             judgment log.
         sheet: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
@@ -133,32 +132,26 @@ def write_datasheet(
         evidence: the judgments, for a page.
 
     Raises:
-        UsageError: the suffix is unknown, the file cannot be written, or what draws a page is not
-            installed.
+        UsageError: the suffix is unknown, or what draws a page is not installed.
     """
-    if path.suffix == ".json":
-        text = datasheet_json(sheet)
-    elif path.suffix == ".md":
+    if suffix == ".json":
+        return datasheet_json(sheet)
+    if suffix == ".md":
         from pytest_judgesense.datasheet.handout import markdown
 
-        text = markdown(sheet, missed)
-    elif path.suffix == ".html":
+        return markdown(sheet, missed)
+    if suffix == ".html":
         from pytest_judgesense.datasheet.page import page_text
 
-        text = page_text(sheet, evidence)
-    elif path.suffix == ".jsonl":
-        text = "".join(f"{line}\n" for lines in logs for line in lines)
-    else:
-        raise UsageError(
-            f"a datasheet cannot be written to {path.name}",
-            found=f"the suffix {path.suffix!r}",
-            expected=".json, .html for a page, .md, or .jsonl for the judgment log",
-        )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"the datasheet {path} cannot be written", found=str(error)) from error
+        return page_text(sheet, evidence)
+    if suffix == ".jsonl":
+        return "".join(f"{line}\n" for lines in logs for line in lines)
+    raise UsageError(
+        "a datasheet cannot be written in this form",
+        found=f"the suffix {suffix!r}",
+        expected=".json, .html for a page, .md, or .jsonl for the judgment log",
+        remedy="name a file that ends in .json, .html, .md or .jsonl",
+    )
 
 
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:

@@ -251,8 +251,9 @@ def _attributions(sheet: Datasheet) -> Found:
             judge,
             suite,
             row["outcome"],
-            row["feature"],
+            row.get("feature"),  # an outcome that cannot be attributed has none
             *(_number(row.get(k)) for k in ("value", "se")),
+            row.get("unavailable"),
         )
         for judge, suite, table in means
         for row in table
@@ -279,7 +280,7 @@ def _attributions(sheet: Datasheet) -> Found:
         "Each point is a row of the data; the darker, the higher the value of the feature. The "
         "table holds mean absolute SHAP values.",
         tuple(panels),
-        ("judge", "suite", "outcome", "feature", "mean |SHAP|", "se"),
+        ("judge", "suite", "outcome", "feature", "mean |SHAP|", "se", "unavailable"),
         tuple(rows),
     )
 

@@ -135,17 +135,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     from pytest_judgesense.plugin.ci import without_commands
 
-    sections = {
-        "judge ranking": state.ranking_lines(),
-        "judge datasheet": state.summary_lines(),
-        "judge verification": state.verification_lines(),
-        "judge recording interrupted": state.resume_lines(),
-    }
-    for title, section in sections.items():
-        if lines := list(section):
-            terminalreporter.write_sep("=", title)
-            for line in lines:
-                terminalreporter.write_line(without_commands(line))
+    for title, lines in state.sections():
+        terminalreporter.write_sep("=", title)
+        for line in lines:
+            terminalreporter.write_line(without_commands(line))
     for line in state.failures.annotation_lines(config.rootpath):
         terminalreporter.write_line(line)
 

@@ -173,7 +173,7 @@ class Failures:
         Nothing outside GitHub Actions, and nothing where no check was to be measured.
 
         Returns:
-            What went wrong, if anything.
+            Why it cannot be written, if so.
         """
         place = os.environ.get("GITHUB_STEP_SUMMARY")
         if not place or not _on_github() or not (sheet or self._failed):

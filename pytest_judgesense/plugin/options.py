@@ -267,17 +267,6 @@ def _baseline(config: pytest.Config) -> Path | None:
     return path
 
 
-def _require_page_packages() -> None:
-    """Say before anything is judged that a page cannot be drawn here."""
-    from pytest_judgesense.datasheet.page import require_packages
-    from pytest_judgesense.errors import UsageError
-
-    try:
-        require_packages()
-    except UsageError as error:
-        raise pytest.UsageError(str(error)) from error
-
-
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a session.
 
@@ -294,8 +283,6 @@ def settings_of(config: pytest.Config) -> Settings:
                 f"--judge-datasheet {path.name}: the suffix chooses the form; expected .json, "
                 ".html for a page, .md, or .jsonl for the judgment log"
             )
-    if any(path.suffix == ".html" for path in datasheets):
-        _require_page_packages()
     mode = _choice(config, "judge-mode", _MODES)
     verify = _optional(config, "judge-verify", 1)
     if verify is not None and mode != "live":

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.clock import Clock
 from pytest_judgesense.plugin.options import Settings, settings_of
@@ -57,7 +58,8 @@ class State:
         self.plugins: Plugins = config.stash[PLUGINS]
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
-        self._told: list[str] = []
+        self._outputs = Outputs(verbose=config.get_verbosity() > 0)
+        self._session: pytest.Session | None = None
         self._was_interrupted = False
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
@@ -219,44 +221,40 @@ class State:
             secondary=bool(self.settings.datasheets),
         )
 
-    def ranking_lines(self) -> Iterator[str]:
-        """The ranking of judge configurations, where debates were judged."""
-        if not self.is_worker and self.datasheet is not None:
-            from pytest_judgesense.datasheet.terminal import ranking_lines
-
-            yield from ranking_lines(self.datasheet)
-
     def write(self, session: pytest.Session) -> None:
-        """Write the datasheets that were asked for, and keep what was recorded live."""
+        """Write the files that were asked for, and keep what was recorded live."""
         if self.is_worker:
             return
-        self._keep_live(session)
-        if problem := self.failures.summarise(self.datasheet):
-            self._told.append(problem)
-        if self.datasheet is None:
-            return
-        from pytest_judgesense.datasheet.assembly import write_datasheet
+        self._session = session
+        self._keep_live()
+        try:
+            sheet = self.datasheet
+        except Exception as error:  # noqa: BLE001 - the terminal still says what was tested
+            self._outputs.failed("the datasheet cannot be made", error)
+            sheet = self.datasheet = None
+        self._summarise(sheet)
+        if sheet is not None:
+            self._write_datasheets(sheet)
+        if self._received and self.settings.save_baseline is not None:
+            self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
+        self._set_exit_status()
+
+    def _write_datasheets(self, sheet: Datasheet) -> None:
+        from pytest_judgesense.datasheet.assembly import datasheet_text
 
         logs = {
             (part["sheet"]["judge"], part["sheet"]["suite"]): part["log"]
             for part in self._received
             if part["log"] is not None
         }
+        of_suites = [logs[key] for key in sorted(logs)]
+
+        def text(suffix: str) -> str:
+            evidence = self._evidence() if suffix == ".html" else None
+            return datasheet_text(suffix, sheet, of_suites, self.failures.missed, evidence)
+
         for path in self.settings.datasheets:
-            try:
-                write_datasheet(
-                    path,
-                    self.datasheet,
-                    [logs[key] for key in sorted(logs)],
-                    self.failures.missed,
-                    self._evidence() if path.suffix == ".html" else None,
-                )
-            except JudgesenseError as error:
-                self._tell_error(session, error)
-            else:
-                self._told.append(f"datasheet written: {path}")
-        if self.settings.save_baseline is not None:
-            self._write_baseline(self.settings.save_baseline, session)
+            self._outputs.write("datasheet", path, partial(text, path.suffix))
 
     def _evidence(self) -> Evidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
@@ -264,19 +262,22 @@ class State:
 
         return evidence_of(self._received, self.settings.baseline, self.settings.seed)
 
-    def _write_baseline(self, path: Path, session: pytest.Session) -> None:
+    def _baseline_text(self) -> str:
         from pytest_judgesense.baseline import baseline_text
         from pytest_judgesense.datasheet.assembly import versions
-        from pytest_judgesense.reporting import write_text
 
+        return baseline_text(self._received, self.settings.seed, versions())
+
+    def _summarise(self, sheet: Datasheet | None) -> None:
+        """Append to the summary of the job; the platform's own trouble with it fails no session."""
         try:
-            write_text(path, baseline_text(self._received, self.settings.seed, versions()))
-        except JudgesenseError as error:
-            self._tell_error(session, error)
+            problem = self.failures.summarise(sheet)
+        except Exception as error:  # noqa: BLE001 - the files are written all the same
+            self._outputs.failed("the job summary cannot be written", error)
         else:
-            self._told.append(f"baseline written: {path}")
+            self._outputs.written += [problem] if problem else []
 
-    def _keep_live(self, session: pytest.Session) -> None:
+    def _keep_live(self) -> None:
         if self._made_live_folder is None or self.settings.save_live is None:
             return
         if self.settings.verify is not None:
@@ -288,27 +289,52 @@ class State:
         try:
             keep_recordings(self._made_live_folder, self.settings.save_live)
         except JudgesenseError as error:
-            self._tell_error(session, error)
+            what = f"what was recorded live cannot be kept in {self.settings.save_live}"
+            self._outputs.failed(what, error)
 
-    def _tell_error(self, session: pytest.Session, error: JudgesenseError) -> None:
-        # What was measured is still told: the error stands below it.
-        self._told += f"ERROR: {error}".splitlines()
-        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+    def _set_exit_status(self) -> None:
+        """A failed output fails the session, as far as no test has done so."""
+        if self._outputs.errors and self._session is not None and not self._session.exitstatus:
+            codes = pytest.ExitCode
+            broken = self._outputs.is_broken
+            self._session.exitstatus = codes.INTERNAL_ERROR if broken else codes.USAGE_ERROR
 
-    def summary_lines(self) -> Iterator[str]:
-        """The terminal summary."""
+    def sections(self) -> Iterator[tuple[str, list[str]]]:
+        """Title and lines of what the terminal shows below the tests; none that is empty."""
         if self.is_worker:
             return
+        sections = {
+            "judge ranking": self._ranking_lines(),
+            "judge datasheet": self._datasheet_lines(),
+            "judge verification": self._verification_lines(),
+            "judge recording interrupted": self._resume_lines(),
+        }
+        shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
+        told = (
+            *self._outputs.written,
+            *(f"ERROR: {problem}" for problem in self._outputs.problems),
+            *self._lines_on_secrets(),
+        )
+        shown["judge datasheet"] += map(printable, told)
+        self._set_exit_status()
+        yield from ((title, lines) for title, lines in shown.items() if lines)
+
+    def _ranking_lines(self) -> Iterator[str]:
+        """The ranking of judge configurations, where debates were judged."""
+        if self.datasheet is not None:
+            from pytest_judgesense.datasheet.terminal import ranking_lines
+
+            yield from ranking_lines(self.datasheet)
+
+    def _datasheet_lines(self) -> Iterator[str]:
         if self.datasheet is not None:
             from datetime import UTC, datetime
 
             from pytest_judgesense.datasheet.terminal import datasheet_lines
 
             yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
-        yield from map(printable, self._told)
-        yield from map(printable, self._lines_on_secrets())
 
-    def verification_lines(self) -> Iterator[str]:
+    def _verification_lines(self) -> Iterator[str]:
         """What came of asking recorded trials again, by judge and suite; nothing otherwise."""
         if not self._verified:
             return
@@ -328,9 +354,9 @@ class State:
         """Note that the session was interrupted."""
         self._was_interrupted = True
 
-    def resume_lines(self) -> Iterator[str]:
+    def _resume_lines(self) -> Iterator[str]:
         """What an interrupted recording has kept, and how to go on; nothing otherwise."""
-        if self.is_worker or self.settings.mode != "record" or not self._was_interrupted:
+        if self.settings.mode != "record" or not self._was_interrupted:
             return
         if "run" in self.__dict__:
             yield from self.run.interrupted

@@ -75,14 +75,42 @@ POINTS = [
 ]
 
 
-def temperature_sheet() -> Datasheet:
-    """One judge on one suite of temperatures, without estimates."""
+# As they are where the extra `causal` is missing.
+NOT_INSTALLED = "lightgbm is not installed: pip install 'pytest-judgesense[causal]'"
+UNAVAILABLE_EFFECTS = [
+    {
+        "method": "aipw",
+        "outcome": outcome,
+        "group": "overall",
+        "level": "all",
+        "low": "< 2",
+        "high": ">= 2",
+        **dict.fromkeys(("value", "lower", "upper")),
+        "n": 0,
+        "questions": 0,
+        "unavailable": NOT_INSTALLED,
+    }
+    for outcome in ("agreement", "consistency", "error_rate")
+]
+UNAVAILABLE_ATTRIBUTIONS = [
+    {"outcome": outcome, "unavailable": NOT_INSTALLED}
+    for outcome in ("agreement", "consistency", "error_rate")
+]
+
+
+def temperature_sheet(**changed: list[dict[str, Any]]) -> Datasheet:
+    """One judge on one suite of temperatures, without estimates.
+
+    Args:
+        changed: rows in place of those of `TABLE` and so on, by name of the analysis.
+    """
     tables: dict[str, list[dict[str, Any]]] = {
         "temperature_table": [*TABLE, *MARGINS],
         "temperature_correlations": CORRELATIONS,
         "temperature_effects": EFFECTS,
         "temperature_attributions": ATTRIBUTIONS,
         "temperature_attribution_points": POINTS,
+        **changed,
     }
     part = SuiteSheet(
         judge="hot",

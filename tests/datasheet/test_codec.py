@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_judgesense.datasheet.assembly import assemble, sheet_of, write_datasheet
+from pytest_judgesense.datasheet.assembly import assemble, datasheet_text, sheet_of
 from pytest_judgesense.datasheet.codec import (
     SCHEMA,
     datasheet_json,
@@ -212,23 +212,14 @@ def test_the_digest_of_prompts_follows_the_prompts_alone() -> None:
     assert digest(silent) is None
 
 
-def test_the_suffix_chooses_datasheet_or_log(tmp_path: Any) -> None:
+def test_the_suffix_chooses_datasheet_or_log() -> None:
     sheet = sheet_of(parts_of("noisy"), seed=0, mode="replay")
-    write_datasheet(tmp_path / "new" / "x.json", sheet)
-    assert (tmp_path / "new" / "x.json").read_text(encoding="utf-8") == datasheet_json(sheet)
-    write_datasheet(tmp_path / "x.jsonl", sheet, [["a", "b"], ["c"]])
-    assert (tmp_path / "x.jsonl").read_bytes() == b"a\nb\nc\n"
+    assert datasheet_text(".json", sheet) == datasheet_json(sheet)
+    assert datasheet_text(".jsonl", sheet, [["a", "b"], ["c"]]) == "a\nb\nc\n"
 
 
-def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones(tmp_path: Any) -> None:
-    sheet = sheet_of([], seed=0, mode="replay")
+def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError) as caught:
-        write_datasheet(tmp_path / "x.xlsx", sheet)
+        datasheet_text(".xlsx", sheet_of([], seed=0, mode="replay"))
     assert "'.xlsx'" in str(caught.value)
     assert ".json" in str(caught.value)
-
-
-def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Any) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(UsageError, match="cannot be written"):
-        write_datasheet(tmp_path / "file" / "x.json", sheet_of([], seed=0, mode="replay"))

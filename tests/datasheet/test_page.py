@@ -10,12 +10,11 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.datasheet import page
-from pytest_judgesense.datasheet.assembly import sheet_of, write_datasheet
+from pytest_judgesense.datasheet.assembly import datasheet_text, sheet_of
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.datasheet.page import Before, Evidence, page_text
 from pytest_judgesense.datasheet.sheet import Datasheet
@@ -328,19 +327,15 @@ def test_long_replies_are_cut_where_the_file_would_grow_too_large(
     assert "replies are cut after 4,000 characters" in text
 
 
-def test_the_same_sheet_is_the_same_page_and_is_written_with_line_feeds(tmp_path: Path) -> None:
-    write_datasheet(tmp_path / "x.html", shown_sheet(), evidence=evidence())
-    written = (tmp_path / "x.html").read_bytes()
-    assert written.decode() == shown_page().text
-    assert b"\r" not in written
+def test_the_same_sheet_is_the_same_page_with_line_feeds() -> None:
+    text = datasheet_text(".html", shown_sheet(), evidence=evidence())
+    assert text == shown_page().text
+    assert "\r" not in text
 
 
-def test_without_what_draws_it_the_error_names_the_command(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_what_draws_it_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "find_spec", lambda name: None if name == "matplotlib" else True)
     with pytest.raises(UsageError) as caught:
-        write_datasheet(tmp_path / "x.html", shown_sheet())
+        datasheet_text(".html", shown_sheet())
     assert "matplotlib not installed" in str(caught.value)
     assert "pip install 'pytest-judgesense[html]'" in str(caught.value)
-    assert not (tmp_path / "x.html").exists()

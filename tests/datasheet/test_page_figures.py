@@ -19,7 +19,14 @@ from pytest_judgesense.datasheet.sheet import Datasheet
 from pytest_judgesense.estimate import Estimate
 
 from .replaying import PUBLISHED, SHIPPED, replayed
-from .temperatures import TABLE, temperature_sheet
+from .temperatures import (
+    ATTRIBUTIONS,
+    NOT_INSTALLED,
+    TABLE,
+    UNAVAILABLE_ATTRIBUTIONS,
+    UNAVAILABLE_EFFECTS,
+    temperature_sheet,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -190,6 +197,29 @@ def test_correlations_effects_and_attributions() -> None:
     assert len(marks) == 180
     assert {mark.size for mark in marks} == {0.0, 0.5, 1.0}
     assert all(abs(mark.y - round(mark.y)) <= 0.4 + 1e-12 for mark in marks)
+
+
+def test_without_the_extra_effects_and_attributions_say_how_to_install_it() -> None:
+    sheet = temperature_sheet(
+        temperature_effects=UNAVAILABLE_EFFECTS,
+        temperature_attributions=UNAVAILABLE_ATTRIBUTIONS,
+        temperature_attribution_points=[],
+    )
+    found = {one.head.key: one for one in comparing_figures(sheet)}
+    for key in ("effects", "attributions"):
+        absent = found[key]
+        assert isinstance(absent, Absent)
+        assert "pip install 'pytest-judgesense[causal]'" in absent.reason
+    assert isinstance(found["temperature"], Figure)
+
+
+def test_an_outcome_that_cannot_be_attributed_stands_in_the_table_with_its_reason() -> None:
+    sheet = temperature_sheet(temperature_attributions=[*ATTRIBUTIONS, UNAVAILABLE_ATTRIBUTIONS[2]])
+    found = {one.head.key: one for one in comparing_figures(sheet)}["attributions"]
+    assert isinstance(found, Figure)
+    assert found.columns[2:] == ("outcome", "feature", "mean |SHAP|", "se", "unavailable")
+    assert found.rows[0][2:] == ("agreement", "temperature", 0.08, 0.01, None)
+    assert found.rows[-1][2:] == ("error_rate", None, None, None, NOT_INSTALLED)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.output import write_text
-from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order

@@ -53,7 +53,6 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import HttpRequest
 from pytest_judgesense.output import write_text
-from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial

@@ -57,11 +57,13 @@ class Evidence(NamedTuple):
         find: from the judgments behind an estimate, and its condition, to those groups of them:
             template pairs, canonical pairs, replicates or single calls.
         within: the condition of the judgments that are searched, beside that of the estimate.
+        whole: whether all judgments are searched: ``find`` itself knows what the condition means.
     """
 
     title: str
     find: Callable[[Cell, Mapping[str, Any]], list[tuple[Judgment, ...]]]
     within: Mapping[str, Any] = MappingProxyType({})
+    whole: bool = False
 
 
 class Measure(NamedTuple):  # quicker to make than a dataclass: every session makes them all

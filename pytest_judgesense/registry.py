@@ -1,8 +1,9 @@
-"""What plugins add: measures with their checks, providers, kinds of suites, report sections.
+"""What an instrument or a plugin gives: kinds of suites, measures, checks, providers, sections.
 
-A plugin gives frozen values from hooks (`plugin.hookspecs`); here they are looked at and put
-together into one frozen value, `Extensions`, which is handed on to whatever measures. Every error
-names the plugin. Light on purpose: plugins import this module when pytest starts.
+Plugins give frozen values from hooks (`plugin.hookspecs`), the built-in instruments give the same
+values through `instruments.builtin`. Here they are put together into one frozen value, the
+`Registry`, which is handed on to whatever measures. Every error names the plugin. Light on purpose:
+every session imports this module when pytest starts.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
 from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
-from pytest_judgesense.measures.catalogue import BUILT_IN, FAMILIES, Catalogue, MeasureInfo
-from pytest_judgesense.suites.suite import Item, SuiteKind
+from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
+from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.suites.suite import Item
+from pytest_judgesense.suites.suite import SuiteKind as StimulusKind
 
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
@@ -26,18 +29,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS",
-    "NONE",
-    "Extensions",
+    "Check",
+    "CheckKind",
+    "Evidence",
     "HttpRequest",
     "Item",
     "Measure",
     "Provider",
+    "Registry",
     "Reply",
     "ReportSection",
     "SuiteKind",
-    "catalogue_of",
     "extended",
+    "later",
     "loaded",
+    "registry_of",
+    "with_measures",
 ]
 
 # What gives the objects of a plugin: its name for messages, and its function.
@@ -53,83 +60,28 @@ _MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
 _GROUP: Final = "judgesense"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
-_KINDS_HERE: Final = (*FAMILIES, "debate", "temperature")
 _SECTIONS_HERE: Final = frozenset(
     "anova by_category configuration_agreement equivalence leaderboard measure_correlation "
     "measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds "
-    "recommended_temperature temperature_attribution_points temperature_attributions "
+    "recomfixed_temperature temperature_attribution_points temperature_attributions "
     "temperature_correlations temperature_effects temperature_errors temperature_majority "
     "temperature_table templates tier".split()
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure that a plugin adds, with the check that gates it.
+class SuiteKind(StimulusKind):
+    """A kind of suites: its stimuli, and what is measured, checked and reported on it.
 
     Attributes:
-        name: lower-case letters, digits and ``_``.
-        direction: where better lies; ``construct`` where that depends on what is measured: such a
-            measure has no check.
-        unit: what its denominator counts, in the singular.
-        meaning: one line for people.
-        estimate: from a cell to the estimates of this measure on it, pure and without a draw that
-            the cell's seed does not decide. It gives ``unavailable`` where there is nothing to
-            measure, for cells without a judgment too: intervals leave out clusters in turn.
-        check: the last word of the check's name: ``floor`` where higher is better, else
-            ``ceiling``, ``bound`` or ``limit``; ``None`` for no check.
-        suite: the suite that a check without ``suite=`` uses; ``None`` if it must be named.
-        kinds: the kinds of suites that it is taken on; empty for all.
-        bounds: the least and the greatest bar.
-        margin: the loss that ``no_regression`` overlooks unless it is given one.
-
-    Raises:
-        ValueError: these do not go together.
+        measures: taken on every suite of the kind, in the order in which datasheets hold them.
+        checks: beside those that gate the measures.
+        sections: of the report.
     """
 
-    name: str
-    direction: Literal["higher", "lower", "construct"]
-    unit: str
-    meaning: str
-    estimate: Callable[[Cell], Iterable[Estimate]]
-    check: Literal["floor", "ceiling", "bound", "limit"] | None = None
-    suite: str | None = None
-    kinds: tuple[str, ...] = ()
-    bounds: tuple[float, float] = (0.0, 1.0)
-    margin: float = 0.05
-
-    def __post_init__(self) -> None:
-        words = {"higher": ("floor",), "lower": ("ceiling", "bound", "limit"), "construct": ()}
-        if not _NAME.fullmatch(self.name):
-            msg = f"the name of a measure is like my_measure, not {self.name!r}"
-        elif self.direction not in words:
-            msg = f"measure {self.name}: direction is one of {', '.join(words)}"
-        elif self.check is not None and self.check not in words[self.direction]:
-            known = ", ".join(words[self.direction]) or "none"
-            msg = f"measure {self.name}: with direction {self.direction} check is one of: {known}"
-        elif not (self.unit and self.meaning):
-            msg = f"measure {self.name} has a unit and a meaning"
-        elif not (self.bounds[0] < self.bounds[1] and self.margin >= 0):
-            msg = f"measure {self.name}: bounds are low and high, margin is at least 0"
-        else:
-            return
-        raise ValueError(msg)
-
-    def info(self, source: str) -> MeasureInfo:
-        """The entry of the catalogue; ``source`` is the plugin."""
-        return MeasureInfo(
-            self.name,
-            self.direction,
-            self.unit,
-            self.meaning,
-            f"{self.name}_{self.check}" if self.check else None,
-            self.suite,
-            bounds=self.bounds,
-            margin=self.margin,
-            estimate=self.estimate,
-            kinds=self.kinds,
-            source=source,
-        )
+    measures: tuple[Measure, ...] = ()
+    checks: tuple[CheckKind, ...] = ()
+    sections: tuple[ReportSection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +132,7 @@ class ReportSection:
                 f"{cell.judge} on suite {cell.suite}",
                 found=f"{type(error).__name__}: {error}",
                 expected="rows of plain values, and lines of text",
-                remedy="mend the plugin",
+                remedy="fix the plugin",
             ) from error
         if not rows:
             return None
@@ -188,25 +140,50 @@ class ReportSection:
 
 
 @dataclass(frozen=True)
-class Extensions:
-    """What plugins add, put together.
+class Registry:
+    """What instruments and plugins give, put together.
 
     Attributes:
-        catalogue: measures, checks and families of kinds, the built-in ones included.
-        providers: by name.
-        kinds: kinds of suites, by name.
-        sections: of the report, by name.
+        measures: by name, of all kinds of suites.
+        checks: by name.
+        kinds: of suites, by name, the built-in ones first.
+        loose: measures that are given by themselves, not with a kind.
+        providers: of plugins, by name.
+        sections: of the report that are given by themselves.
     """
 
-    catalogue: Catalogue = BUILT_IN
+    measures: Mapping[str, Measure]
+    checks: Mapping[str, CheckKind]
+    kinds: Mapping[str, SuiteKind]
+    loose: tuple[Measure, ...] = ()
     providers: Mapping[str, Provider] = field(default_factory=lambda: MappingProxyType({}))
-    kinds: tuple[SuiteKind, ...] = ()
     sections: tuple[ReportSection, ...] = ()
+
+    def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
+        """What is measured on suites of ``kind``.
+
+        Raises:
+            UsageError: there is no such kind.
+        """
+        if kind not in self.kinds:
+            raise UsageError(
+                f"suite {suite} is of a kind that is not known",
+                found=f"kind = {kind!r}",
+                expected="one of: " + ", ".join(self.kinds),
+                remedy="load the plugin that adds it: judgesense -p MODULE, or pytest -p MODULE",
+            )
+        loose = (one for one in self.loose if not one.kinds or kind in one.kinds)
+        return (*self.kinds[kind].measures, *loose)
+
+    @property
+    def added(self) -> tuple[SuiteKind, ...]:
+        """The kinds of suites that plugins give."""
+        return tuple(kind for kind in self.kinds.values() if kind.source)
 
     def analyses(
         self, cell: Cell, estimates: tuple[Estimate, ...]
     ) -> tuple[Mapping[str, Any], ...]:
-        """The report sections of a cell."""
+        """The report sections of a cell that plugins give."""
         made = (
             section.analysis(cell, estimates)
             for section in self.sections
@@ -215,32 +192,49 @@ class Extensions:
         return tuple(analysis for analysis in made if analysis is not None)
 
 
-NONE: Final = Extensions()
+def registry_of(kinds: Iterable[SuiteKind], loose: Iterable[Measure] = ()) -> Registry:
+    """The registry of kinds of suites, and of measures given by themselves."""
+    known = {kind.name: kind for kind in kinds}
+    loose = tuple(loose)
+    measures: dict[str, Measure] = {}
+    for one in (*(one for kind in known.values() for one in kind.measures), *loose):
+        measures.setdefault(one.name, one)
+    checks = [gate_of(one) for one in measures.values() if one.gate]
+    checks += [NO_REGRESSION, *(one for kind in known.values() for one in kind.checks)]
+    return Registry(measures, {one.name: one for one in checks}, known, loose)
 
 
-def catalogue_of(given: Iterable[Given]) -> Catalogue:
-    """The catalogue with the measures that plugins give.
+def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
+    """``known`` with the measures that plugins give, for markers.
 
     Raises:
         ExtensionError: a measure is ill-formed, or its name or that of its check is taken.
     """
-    measures, checks = dict(BUILT_IN.measures), dict(BUILT_IN.checks)
+    measures, checks = dict(known.measures), dict(known.checks)
+    loose = list(known.loose)
     for source, measure in _objects(_MEASURES, Measure, given):
-        info = measure.info(source)
-        _refuse_taken("measure", info.name, source, {k: m.source for k, m in measures.items()})
-        measures[info.name] = info
-        if info.gate:
-            taken = {check: measures[of].source for check, of in checks.items() if of in measures}
-            _refuse_taken("check", info.gate, source, {**dict.fromkeys(checks, ""), **taken})
-            checks[info.gate] = info.name
-    return Catalogue(measures, checks)
+        if fault := measure.fault():
+            raise ExtensionError(
+                f"plugin {source}: its {_MEASURES} failed",
+                found=fault,
+                expected=f"a list of {__name__}.Measure",
+                remedy="fix the plugin",
+            )
+        _refuse_taken("measure", measure.name, source, _sources(measures.values()))
+        own = measure._replace(source=source)
+        measures[own.name] = own
+        loose.append(own)
+        if own.check:
+            _refuse_taken("check", own.check, source, _sources(checks.values()))
+            checks[own.check] = gate_of(own)
+    return replace(known, measures=measures, checks=checks, loose=tuple(loose))
 
 
-def extended(catalogue: Catalogue, given: Callable[[str], Iterable[Given]]) -> Extensions:
-    """What plugins add beside measures, put together with them.
+def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
+    """``known`` with what plugins give beside measures.
 
     Args:
-        catalogue: see `catalogue_of`.
+        known: see `with_measures`.
         given: from one of `HOOKS` to what gives its objects.
 
     Raises:
@@ -248,42 +242,47 @@ def extended(catalogue: Catalogue, given: Callable[[str], Iterable[Given]]) -> E
     """
     providers: dict[str, Provider] = {}
     for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
-        known = {name: one.source for name, one in providers.items()}
-        _refuse_taken("provider", provider.name, source, {**_here(_PROVIDERS_HERE), **known})
+        taken = {**dict.fromkeys(_PROVIDERS_HERE, ""), **_sources(providers.values())}
+        _refuse_taken("provider", provider.name, source, taken)
         providers[provider.name] = replace(provider, source=source)
-    kinds: dict[str, SuiteKind] = {}
+    kinds = dict(known.kinds)
+    measures, checks = dict(known.measures), dict(known.checks)
     for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
-        known = {name: one.source for name, one in kinds.items()}
-        _refuse_taken("kind of suites", kind.name, source, {**_here(_KINDS_HERE), **known})
-        if unknown := sorted(set(kind.families) - set(FAMILIES)):
-            raise ExtensionError(
-                f"kind {kind.name!r} of plugin {source} has a family that is not known",
-                found=repr(unknown[0]),
-                expected="of " + ", ".join(FAMILIES),
-                remedy="mend the plugin",
-            )
-        kinds[kind.name] = replace(kind, source=source)
+        _refuse_taken("kind of suites", kind.name, source, _sources(kinds.values()))
+        own = [
+            one if one.name in measures else one._replace(source=source) for one in kind.measures
+        ]
+        kinds[kind.name] = replace(kind, source=source, measures=tuple(own))
+        for one in own:
+            if measures.setdefault(one.name, one) is one and one.check:
+                _refuse_taken("check", one.check, source, _sources(checks.values()))
+                checks[one.check] = gate_of(one)
+        for check in kind.checks:
+            _refuse_taken("check", check.name, source, _sources(checks.values()))
+            checks[check.name] = check._replace(source=source)
     sections: dict[str, ReportSection] = {}
     for source, section in _objects(_SECTIONS, ReportSection, given(_SECTIONS)):
-        known = {name: one.source for name, one in sections.items()}
-        _refuse_taken("report section", section.name, source, {**_here(_SECTIONS_HERE), **known})
+        taken = {**dict.fromkeys(_SECTIONS_HERE, ""), **_sources(sections.values())}
+        _refuse_taken("report section", section.name, source, taken)
         sections[section.name] = replace(section, source=source)
-    families = {name: kind.families for name, kind in kinds.items()}
-    return Extensions(
-        catalogue._replace(kinds=families),
-        providers,
-        tuple(kinds.values()),
-        tuple(sections.values()),
+    return replace(
+        known,
+        measures=measures,
+        checks=checks,
+        kinds=kinds,
+        providers=providers,
+        sections=tuple(sections.values()),
     )
 
 
-def loaded(modules: Sequence[str] = ()) -> Extensions:
-    """What installed plugins add, for the command line, which has no hooks.
+def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
+    """``known`` with what installed plugins give, for the command line, which has no hooks.
 
     They are found by their entry points in the group ``judgesense``: modules, or other objects,
     with functions of the names of the hooks.
 
     Args:
+        known: what there is without them.
         modules: further ones, by their import names.
 
     Raises:
@@ -305,7 +304,7 @@ def loaded(modules: Sequence[str] = ()) -> Extensions:
                 f"plugin {source} cannot be loaded",
                 found=f"{type(error).__name__}: {error}",
                 expected="a module that can be imported",
-                remedy="mend its name, or install it where judgesense is",
+                remedy="fix its name, or install it where judgesense is",
             ) from error
         found.setdefault(id(plugin), (source, plugin))
 
@@ -316,7 +315,7 @@ def loaded(modules: Sequence[str] = ()) -> Extensions:
             if (function := getattr(plugin, hook, None)) is not None
         ]
 
-    return extended(catalogue_of(given(_MEASURES)), given)
+    return extended(with_measures(known, given(_MEASURES)), given)
 
 
 def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tuple[str, Any]]:
@@ -331,23 +330,24 @@ def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tup
             raise ExtensionError(
                 f"plugin {source}: its {hook} failed",
                 found=f"{type(error).__name__}: {error}",
-                expected=f"a list of pytest_judgesense.extensions.{kind.__name__}",
-                remedy="mend the plugin",
+                expected=f"a list of pytest_judgesense.registry.{kind.__name__}",
+                remedy="fix the plugin",
             ) from error
         for one in objects:
             if not isinstance(one, kind):
                 raise ExtensionError(
                     f"plugin {source}: its {hook} returned something else",
                     found=repr(one)[:200],
-                    expected=f"a list of pytest_judgesense.extensions.{kind.__name__}",
-                    remedy="mend the plugin",
+                    expected=f"a list of pytest_judgesense.registry.{kind.__name__}",
+                    remedy="fix the plugin",
                 )
             found.append((source, one))
     yield from sorted(found, key=lambda pair: (pair[1].name, pair[0]))
 
 
-def _here(names: Iterable[str]) -> dict[str, str]:
-    return dict.fromkeys(names, "")
+def _sources(known: Iterable[Any]) -> dict[str, str]:
+    """By name whose each is: a plugin's, or, empty, this package's own."""
+    return {one.name: one.source for one in known}
 
 
 def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:

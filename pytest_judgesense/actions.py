@@ -286,10 +286,11 @@ def _judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
 
 
 def _suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
+    from pytest_judgesense.instruments.builtin import known_kinds
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    kinds = _extensions(options).kinds
+    kinds = known_kinds(_extensions(options).kinds)
     return load_suite(_suite_files(base)[0], preset or None, kinds, labelled=labelled)
 
 
@@ -363,7 +364,7 @@ def label(options: argparse.Namespace) -> int:
         label_items(
             judge,
             suite,
-            stimuli_of(suite.path),
+            stimuli_of(suite),
             options.output,
             options.judge_cassettes,
             options.judge_mode,

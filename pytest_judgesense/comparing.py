@@ -32,7 +32,7 @@ from pytest_judgesense.datasheet.log import judgment_of_object
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
-from pytest_judgesense.judges.judging import identity_of
+from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue

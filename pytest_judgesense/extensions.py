@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.catalogue import BUILT_IN, FAMILIES, Catalogue, MeasureInfo
-from pytest_judgesense.suites.suite import Item, SuiteKind
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
 
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
@@ -30,10 +32,14 @@ __all__ = [
     "Extensions",
     "HttpRequest",
     "Item",
+    "LintFinding",
     "Measure",
     "Provider",
+    "Question",
     "Reply",
+    "ReplyForm",
     "ReportSection",
+    "Rule",
     "SuiteKind",
     "catalogue_of",
     "extended",
@@ -130,6 +136,18 @@ class Measure:
             kinds=self.kinds,
             source=source,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SuiteKind(Kind):
+    """A kind of suites that a plugin adds.
+
+    Attributes:
+        families: built-in kinds whose measures are taken here too: `FAMILIES`. They read the
+            conditions of items that these kinds set.
+    """
+
+    families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
-from pytest_judgesense.judges.judging import (
+from pytest_judgesense.judges.calls import (
     calls_of,
     identity_of,
     judgment_of,

@@ -24,7 +24,7 @@ from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
-from pytest_judgesense.judges.judging import first_calls
+from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec

@@ -81,8 +81,9 @@ DOORS = {
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
         "suites.schema",
-        "suites.suite",
+        "suites.stimuli",
         "suites.loading",
+        "instruments.",
         "judges.spec",
         "judges.parsing.debate",
         "baseline",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,15 @@ from pytest_judgesense.extensions import (
     catalogue_of,
     extended,
 )
+from pytest_judgesense.instruments.builtin import known_kinds
 from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.reporting import datasheet_of_cells, merge
+from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests.suites.files import CONTENT
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
@@ -201,23 +206,29 @@ def test_names_that_cannot_be_written_are_refused(name: str) -> None:
             SuiteKind(name, lambda rows: [])
 
 
+FORM = SuiteForm.model_validate(tomllib.loads(CONTENT), context=known_kinds())
+
+
 def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None:
     def item(name: str) -> Item:
         return Item(name, "c", {})
 
+    stimuli = Stimuli(FORM, tmp_path, [(1, {})])
     for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
-        kind = SuiteKind("mine", lambda rows, items=items: items, source="p")  # type: ignore[misc]
+        kind = SuiteKind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
         with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
-            kind.read([], tmp_path)
-    broken = SuiteKind("mine", lambda rows: [rows["x"]], source="p")  # type: ignore[call-overload]
+            kind.read(stimuli)
+    broken = SuiteKind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
     with pytest.raises(ExtensionError, match="TypeError"):
-        broken.read([], tmp_path)
+        broken.read(stimuli)
 
-    def refuse(rows: Any) -> list[Item]:
+    def refuse(of: Any) -> list[Item]:
         raise ValueError("no such line")
 
     with pytest.raises(SuiteError, match="no such line"):
-        SuiteKind("mine", refuse, source="p").read([], tmp_path)
+        SuiteKind("mine", refuse, source="p").read(stimuli)
+    with pytest.raises(SuiteError, match="has no items"):
+        SuiteKind("mine", lambda of: [], source="p").read(stimuli)
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ from pytest_judgesense.estimate import Clustered, Estimate, number_text
 from pytest_judgesense.instruments.estimation import find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, MEASURES, Catalogue
 from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
-from pytest_judgesense.suites.consistency import LintFinding
-from pytest_judgesense.suites.lint import lint_items
+from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 

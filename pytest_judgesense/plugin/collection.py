@@ -13,6 +13,7 @@ from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.comparing import Member
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
+from pytest_judgesense.instruments.builtin import known_kinds
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.catalogue import Catalogue
 from pytest_judgesense.plugin.ci import hold
@@ -115,7 +116,7 @@ class SuiteFile(pytest.File):
         state = state_of(self.config)
         suites = []
         for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
-            suite = load_suite(self.path, preset, state.plugins.extensions.kinds)
+            suite = load_suite(self.path, preset, known_kinds(state.plugins.extensions.kinds))
             state.seen_suites.add(suite.base)
             suites.append(suite)
         chosen = [suite for suite in suites if self._chosen(suite)]
@@ -141,7 +142,7 @@ class SuiteFile(pytest.File):
         named = [split_name(name) for name in state_of(self.config).settings.suites]
         presets = [preset for base, preset in named if base == file_name]
         # An id that is pasted back brings its preset with it.
-        kinds = state_of(self.config).plugins.extensions.kinds
+        kinds = known_kinds(state_of(self.config).plugins.extensions.kinds)
         known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]

@@ -29,6 +29,7 @@ from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import known_kinds
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -113,7 +114,8 @@ class Run:
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""
-        return suite_named(name, near, self._settings.rootdir, self._extensions.kinds)
+        kinds = known_kinds(self._extensions.kinds)
+        return suite_named(name, near, self._settings.rootdir, kinds)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement of ``judge`` on ``suite``, made once.

@@ -28,7 +28,6 @@ from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
@@ -46,6 +45,7 @@ from tests.docs.blocks import (
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
+from tests.suites.known import load_suite, presets_of
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}

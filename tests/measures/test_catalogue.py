@@ -5,7 +5,7 @@ import re
 from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
+from tests.suites.known import load_suite
 
 from .building import cell, perfect_judgments
 

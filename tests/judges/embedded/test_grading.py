@@ -134,9 +134,7 @@ def test_half_of_the_malformed_replies_say_what_was_meant(name: str) -> None:
         assert 60 < len(broken) < 140  # half of 200, by more than five standard errors
         mended = [
             parse_reply(
-                PROFILES["clean"].reply(
-                    render_repair(r, GRADE if space is GRADES else space)[0]["content"]
-                ),
+                PROFILES["clean"].reply(render_repair(r, form)[0]["content"]),
                 space,
             )
             for r in broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,11 @@ def test_a_copy_of_a_built_in_kind_from_outside_asks_the_same(tmp_path: Path, na
     path = builtin_suites()[name]
     suite = load_suite(path, None, KINDS)
     outside = replace(suite.form, name="copied", source="outside")
-    for file in path.parent.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    file = tmp_path / path.name
-    file.write_text(
-        file.read_text("utf-8").replace(f'kind = "{suite.kind}"', 'kind = "copied"'), "utf-8"
-    )
+    # Beside its own folder, a suite file may name stimuli of another suite.
+    shutil.copytree(path.parent.parent, tmp_path / "suites")
+    file = tmp_path / "suites" / path.parent.name / path.name
+    text = file.read_text("utf-8")
+    file.write_text(text.replace(f'kind = "{suite.kind}"', 'kind = "copied"'), "utf-8")
     copied = load_suite(file, None, {"copied": outside})
     assert copied.kind == "copied"
     assert _asked(copied) == _asked(suite)

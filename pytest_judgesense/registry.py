@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -20,12 +20,15 @@ from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
 from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Evidence, Measure, later
-from pytest_judgesense.suites.suite import Item
-from pytest_judgesense.suites.suite import SuiteKind as StimulusKind
+from pytest_judgesense.measures.shared import AGREEMENT, right
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
 
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.trial import Judgment
 
 __all__ = [
     "HOOKS",
@@ -34,11 +37,16 @@ __all__ = [
     "Evidence",
     "HttpRequest",
     "Item",
+    "Kind",
+    "LintFinding",
     "Measure",
     "Provider",
+    "Question",
     "Registry",
     "Reply",
+    "ReplyForm",
     "ReportSection",
+    "Rule",
     "SuiteKind",
     "extended",
     "later",
@@ -70,18 +78,46 @@ _SECTIONS_HERE: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteKind(StimulusKind):
+class SuiteKind:
     """A kind of suites: its stimuli, and what is measured, checked and reported on it.
 
     Attributes:
+        name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
+        form: its items, rules, calls and replies; or a function without arguments that gives them
+            when the first suite is loaded.
         measures: taken on every suite of the kind, in the order in which datasheets hold them.
         checks: beside those that gate the measures.
-        sections: of the report.
+        call_measure: the measure whose variance over single calls a design is planned by.
+        call_score: what a single call adds to it; ``None`` for one that does not count.
+        source: the plugin that gives it; empty for this package.
     """
 
+    name: str
+    form: Kind | Callable[[], Kind]
     measures: tuple[Measure, ...] = ()
     checks: tuple[CheckKind, ...] = ()
-    sections: tuple[ReportSection, ...] = ()
+    call_measure: str = AGREEMENT.name
+    call_score: Callable[[Judgment], float | None] = right
+    source: str = ""
+
+    def loaded(self) -> Kind:
+        """Its items, rules, calls and replies.
+
+        Raises:
+            ExtensionError: the plugin's form is of another name, or none.
+        """
+        found: object = self.form if not callable(self.form) else self.form()
+        from pytest_judgesense.suites.kind import Kind
+
+        if not isinstance(found, Kind) or found.name != self.name:
+            raise ExtensionError(
+                f"kind {self.name!r} of plugin {self.source} has no form",
+                found=repr(found)[:200],
+                expected=f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
+                "gives it",
+                remedy="fix the plugin",
+            )
+        return replace(found, source=self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +211,16 @@ class Registry:
         loose = (one for one in self.loose if not one.kinds or kind in one.kinds)
         return (*self.kinds[kind].measures, *loose)
 
-    @property
-    def added(self) -> tuple[SuiteKind, ...]:
-        """The kinds of suites that plugins give."""
-        return tuple(kind for kind in self.kinds.values() if kind.source)
+    def named(self, measure: str) -> Measure:
+        """The measure of this name; of one that is not known here, nothing but its name."""
+        return self.measures.get(measure) or Measure(
+            measure, "construct", "unit", "not known here", lambda _: ()
+        )
+
+    @cached_property
+    def forms(self) -> Mapping[str, Kind]:
+        """The form of each kind of suites, by name: what loading a suite takes."""
+        return {name: kind.loaded() for name, kind in self.kinds.items()}
 
     def analyses(
         self, cell: Cell, estimates: tuple[Estimate, ...]

@@ -32,9 +32,9 @@ from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
-from pytest_judgesense.suites.consistency import LintFinding
-from pytest_judgesense.suites.lint import lint_items
+from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 

@@ -44,7 +44,7 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
             remedy="fix the plugin",
         ) from error
     units = {measure.name: measure.unit for measure in measures}
-    seen: list[tuple[str, dict[str, object]]] = []
+    seen: list[tuple[str, dict[str, str | int | float]]] = []
     for estimate in found:
         if isinstance(estimate, Estimate) and estimate.measure in units:
             place = (estimate.measure, dict(estimate.condition))
@@ -55,6 +55,6 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
         raise ExtensionError(
             f"{named} gave something else than its estimates on suite {cell.suite}",
             found=repr(estimate)[:200],
-            expected=f"estimates of {', '.join(units)} on the suite of the cell, each condition once",
+            expected=f"estimates of {', '.join(units)} on this suite, each condition once",
             remedy="fix the plugin",
         )

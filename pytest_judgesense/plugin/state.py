@@ -80,7 +80,7 @@ class State:
             self._session_folder,
             self._started,
             waiting,
-            self.plugins.extensions,
+            self.plugins.registry,
         )
 
     @property

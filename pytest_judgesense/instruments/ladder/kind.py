@@ -8,10 +8,24 @@ from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_MEASURES,
     CRITERION_TRADEOFF,
     LADDER_MEASURES,
+    TARGET_SENSITIVITY,
 )
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.registry import SuiteKind
 
+_STIMULI: Final = "pytest_judgesense.instruments.ladder.stimuli"
 KINDS: Final = (
-    SuiteKind("ladder", measures=LADDER_MEASURES),
-    SuiteKind("criterion", measures=CRITERION_MEASURES, checks=(CRITERION_TRADEOFF,)),
+    SuiteKind(
+        "ladder",
+        later(_STIMULI, "LADDER"),
+        LADDER_MEASURES,
+        call_measure=TARGET_SENSITIVITY.name,
+    ),
+    SuiteKind(
+        "criterion",
+        later(_STIMULI, "CRITERION"),
+        CRITERION_MEASURES,
+        (CRITERION_TRADEOFF,),
+        call_measure=TARGET_SENSITIVITY.name,
+    ),
 )

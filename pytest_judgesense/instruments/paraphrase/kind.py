@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.instruments.paraphrase.measures import MEASURES
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.registry import SuiteKind
 
-KINDS: Final = (SuiteKind("paraphrase", measures=MEASURES),)
+KINDS: Final = (
+    SuiteKind(
+        "paraphrase",
+        later("pytest_judgesense.instruments.paraphrase.stimuli", "PARAPHRASE"),
+        MEASURES,
+    ),
+)

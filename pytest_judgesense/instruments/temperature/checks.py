@@ -192,6 +192,7 @@ def judge_recommendation(
     policy: Policy,
     most_missing: float,
 ) -> Outcome:
+    """The highest temperature such that it and every lower one hold all bars."""
     steps = _climb(check, estimates, policy, most_missing)
     best, end = _recommended(steps)
     least = check.bars.get("at_least", steps[0].temperature if steps else 0.0)

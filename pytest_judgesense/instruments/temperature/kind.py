@@ -9,10 +9,14 @@ from pytest_judgesense.instruments.temperature.measures import (
     RECOMMENDED_TEMPERATURE,
     TEMPERATURE_EFFECT_BOUND,
 )
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.registry import SuiteKind
 
 KINDS: Final = (
     SuiteKind(
-        "temperature", measures=MEASURES, checks=(RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND)
+        "temperature",
+        later("pytest_judgesense.instruments.temperature.stimuli", "TEMPERATURE"),
+        MEASURES,
+        (RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND),
     ),
 )

@@ -190,7 +190,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",
             expected="package.module:function, importable from where pytest runs",
-            remedy="mend the name, or put its folder on pythonpath",
+            remedy="fix the name, or put its folder on pythonpath",
         ) from error
     if not callable(target):
         raise UsageError(

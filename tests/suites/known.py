@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites import loading
+from pytest_judgesense.instruments.builtin import known_kinds
+from pytest_judgesense.suites import builtin, loading
 from pytest_judgesense.suites.suite import Suite
 
 KINDS = BUILT_IN.forms
@@ -13,6 +16,15 @@ KINDS = BUILT_IN.forms
 
 def load_suite(path: Path, preset: str | None = None, *, labelled: bool = True) -> Suite:
     return loading.load_suite(path, preset, KINDS, labelled=labelled)
+
+
+def builtin_suites() -> dict[str, Path]:
+    """The built-in suites of the kinds that there are."""
+    return {
+        name: path
+        for name, path in builtin.builtin_suites().items()
+        if tomllib.loads(path.read_text("utf-8"))["kind"] in KINDS
+    }
 
 
 def presets_of(path: Path) -> tuple[str, ...]:

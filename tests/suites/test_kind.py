@@ -15,7 +15,6 @@ from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm
@@ -26,7 +25,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Usage, Verdict
 
 from .files import CONTENT, ITEMS, write_suite
-from .known import KINDS
+from .known import KINDS, builtin_suites
 
 JUDGE = judge_from_name("openai:gpt")
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.rules import lint_items
 
-from .known import load_suite
+from .known import builtin_suites, load_suite
 from .linting import ASKED, BALANCED, COMPARED, SLOTS, YES_NO, found, pairs, templates
 
 

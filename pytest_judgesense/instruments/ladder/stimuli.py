@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, TypeVar
 
@@ -313,6 +314,10 @@ def _two_arms(form: SuiteForm) -> None:
 
 
 LADDER: Final = Kind(
-    "ladder", _items, verify=two_candidates, rules=(Rule(_both_orders, loading=True),)
+    "ladder",
+    _items,
+    lines=(LadderTask, QuarterTask),
+    verify=two_candidates,
+    rules=(Rule(_both_orders, loading=True),),
 )
-CRITERION: Final = Kind("criterion", _items, verify=_two_arms, rules=LADDER.rules)
+CRITERION: Final = replace(LADDER, name="criterion", verify=_two_arms)

@@ -9,6 +9,7 @@ from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import MARKS, prompts_of
+from pytest_judgesense.suites.schema import ContentItem, PairItem
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -50,6 +51,7 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 PARAPHRASE: Final = Kind(
     "paraphrase",
     plain_items,
+    lines=(ContentItem, PairItem),
     rules=(Rule(_twins), Rule(_option_order)),
     # Whatever is to be judged may be worded like a mark.
     waived=(MARKS,),

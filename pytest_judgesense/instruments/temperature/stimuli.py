@@ -206,6 +206,7 @@ def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> Reading:
 TEMPERATURE: Final = Kind(
     "temperature",
     _items,
+    lines=(GradedItem,),
     verify=_verify,
     rules=(
         Rule(_reference_shown, loading=True),

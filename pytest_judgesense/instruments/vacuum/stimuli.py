@@ -9,7 +9,7 @@ from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, same_sides
-from pytest_judgesense.suites.schema import two_candidates
+from pytest_judgesense.suites.schema import PairItem, two_candidates
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -31,6 +31,7 @@ def _no_vacuum(suite: Suite) -> Iterator[LintFinding]:
 VACUUM: Final = Kind(
     "vacuum",
     plain_items,
+    lines=(PairItem,),
     verify=two_candidates,
     rules=(Rule(_no_vacuum),),
     waived=(IDENTICAL_SIDES,),

@@ -24,12 +24,14 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 # it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
 # judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
 # from recordings to the files of other programs and back, power from them to error rates.
-LEVELS = {
+LEVELS: dict[str, float] = {
     "errors": 0,
     "judgment": 0,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,
+    # It reads a reply under the decision space of a suite.
+    "replies": 1.5,
     "judges": 2,
     "measures": 2,
     "checks": 3,
@@ -81,11 +83,11 @@ DOORS = {
         "suites.suite",
         "suites.loading",
         "judges.spec",
-        "judges.parsing.debate",
+        "replies.debate",
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
+    "pydantic_core": ("cassettes.exchange", "judges.wire", "replies.debate"),
 }
 
 LONGEST = 460
@@ -119,8 +121,8 @@ LONGER_THAN_300 = {
     "importers.results",
     "judges.asking",
     "interchange",
-    "judges.parsing.statements",
-    "judges.parsing.vocabulary",
+    "replies.statements",
+    "replies.vocabulary",
     "judges.traffic",
     "stats.comparison",
     "baseline",

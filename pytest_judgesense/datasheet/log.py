@@ -15,7 +15,6 @@ from sys import intern
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.judges.parsing.debate import judgment_of_object as debate_reply_of
 from pytest_judgesense.judgment import (
     Condition,
     Design,
@@ -27,6 +26,7 @@ from pytest_judgesense.judgment import (
     Usage,
     Verdict,
 )
+from pytest_judgesense.replies.debate import judgment_of_object as debate_reply_of
 
 __all__ = ["design_of_object", "judgment_of_object", "log_line", "log_lines", "read_log"]
 

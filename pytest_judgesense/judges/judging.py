@@ -18,8 +18,6 @@ from typing import Any, Final, TypeAlias
 from pytest_judgesense.cassettes.scrubbing import redact_url
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.lines import Call, Course
-from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.prompts import render_messages, render_repair
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
@@ -35,6 +33,8 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies.debate import parse_debate
 from pytest_judgesense.suites.space import GRADES
 from pytest_judgesense.suites.suite import Suite
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.parsing.debate import CATEGORIES, REPLY_SCHEMA
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judgment import Order
+from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA
 from pytest_judgesense.suites.consistency import shown_candidates
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.space import GRADES, DecisionSpace

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.judges.embedded.evidence import covers, sentences
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.simulated.evidence import covers, sentences
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.parsing.debate import CATEGORIES, REPLY_SCHEMA, parse_debate
 from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA, parse_debate
 
 WHOLE: dict[str, Any] = {
     "scores": {name: {"PRO": 7, "CON": 5.5} for name in CATEGORIES},

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from pytest_judgesense.judges.parsing import patterns as p
-from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
-from pytest_judgesense.judges.parsing.sentences import WINDOW, Sentence, sentences
-from pytest_judgesense.judges.parsing.vocabulary import Vocabulary
 from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.replies import patterns as p
+from pytest_judgesense.replies.mentions import Mentions, Reading
+from pytest_judgesense.replies.sentences import WINDOW, Sentence, sentences
+from pytest_judgesense.replies.vocabulary import Vocabulary
 
 __all__ = ["Statement", "Weight", "several", "statements", "without_markup"]
 

@@ -40,19 +40,19 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from pytest_judgesense.judges.parsing import patterns as p
-from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
-from pytest_judgesense.judges.parsing.objects import explicit_spans
-from pytest_judgesense.judges.parsing.statements import (
+from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.replies import patterns as p
+from pytest_judgesense.replies.mentions import Mentions, Reading
+from pytest_judgesense.replies.objects import explicit_spans
+from pytest_judgesense.replies.statements import (
     Statement,
     Weight,
     several,
     statements,
     without_markup,
 )
-from pytest_judgesense.judges.parsing.text import both_ends, ends_abruptly, tidy, without_thinking
-from pytest_judgesense.judges.parsing.vocabulary import Vocabulary, vocabulary_of
-from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.replies.text import both_ends, ends_abruptly, tidy, without_thinking
+from pytest_judgesense.replies.vocabulary import Vocabulary, vocabulary_of
 from pytest_judgesense.suites.space import DecisionSpace
 
 __all__ = ["parse_reply"]

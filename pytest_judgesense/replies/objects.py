@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from pytest_judgesense.judges.parsing.mentions import Reading
-from pytest_judgesense.judges.parsing.vocabulary import Vocabulary
 from pytest_judgesense.judgment import Verdict
+from pytest_judgesense.replies.mentions import Reading
+from pytest_judgesense.replies.vocabulary import Vocabulary
 
 __all__ = ["Span", "explicit_spans", "json_objects", "verdicts_of_object"]
 

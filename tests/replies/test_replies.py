@@ -1,6 +1,6 @@
 """Replies and the verdicts that they state.
 
-Every expected outcome follows from the rule in the docstring of `judges.parsing`; the comment over
+Every expected outcome follows from the rule in the docstring of `replies`; the comment over
 a table names the step of the rule, or the trap, that its rows are about.
 """
 
@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 
 AB = DecisionSpace(("A", "B"), pairwise=True)

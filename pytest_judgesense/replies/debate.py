@@ -35,10 +35,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from pytest_judgesense.judges.parsing import patterns as p
-from pytest_judgesense.judges.parsing.objects import json_objects
-from pytest_judgesense.judges.parsing.text import without_thinking
 from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.replies import patterns as p
+from pytest_judgesense.replies.objects import json_objects
+from pytest_judgesense.replies.text import without_thinking
 
 __all__ = [
     "CATEGORIES",

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from tests.shared_data import LLMBAR, needs_llmbar
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.judges.embedded.grading import malformed_rate, support
-from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
-from pytest_judgesense.judges.embedded.reading import read_prompt
-from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_repair
+from pytest_judgesense.judges.simulated.grading import malformed_rate, support
+from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
+from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.judgment import TIE, Verdict
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import GRADES, DecisionSpace
 
 SPACE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})

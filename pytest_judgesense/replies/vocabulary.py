@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
-from pytest_judgesense.judges.parsing.text import normal_form, peel
 from pytest_judgesense.judgment import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.replies.mentions import Mentions, Reading
+from pytest_judgesense.replies.text import normal_form, peel
 from pytest_judgesense.suites.space import DecisionSpace
 
 __all__ = ["NOUN", "Vocabulary", "vocabulary_of"]

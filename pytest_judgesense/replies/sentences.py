@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_judgesense.judges.parsing import patterns as p
+from pytest_judgesense.replies import patterns as p
 
 __all__ = ["WINDOW", "Sentence", "sentences"]
 

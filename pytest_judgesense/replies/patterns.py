@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pytest_judgesense.judges.parsing.vocabulary import NOUN
+from pytest_judgesense.replies.vocabulary import NOUN
 
 EXPLICIT: Final = "\uf8f1"
 L: Final = "[\ue000-\uefff]"

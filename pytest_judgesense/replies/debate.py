@@ -36,9 +36,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from pytest_judgesense.judgment import Unparsed, Verdict
-from pytest_judgesense.replies import patterns as p
-from pytest_judgesense.replies.objects import json_objects
-from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.replies.formal import json_objects
+from pytest_judgesense.replies.text import refuses, without_thinking
 
 __all__ = [
     "CATEGORIES",
@@ -183,7 +182,7 @@ def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool)
         return "truncated JSON"
     if broken:
         return "malformed JSON"
-    if p.REFUSES.search(answer):
+    if refuses(answer):
         return "refusal"
     return "truncated JSON" if truncated else "no JSON object"
 

@@ -40,9 +40,9 @@ from scipy.stats import binom
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.judges.embedded.observer import Observer
-from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.estimation import estimate_all

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from pytest_judgesense.judges.embedded.observer import Observer
-from pytest_judgesense.judges.embedded.reading import read_prompt
-from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite

@@ -236,8 +236,8 @@ def lint(options: argparse.Namespace) -> int:
 
 def serve(options: argparse.Namespace) -> int:
     """Serve the embedded judge."""
-    from pytest_judgesense.judges.embedded.observer import PROFILES
-    from pytest_judgesense.judges.embedded.server import EmbeddedServer
+    from pytest_judgesense.judges.simulated.observer import PROFILES
+    from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
     try:
         server = EmbeddedServer(options.port, totals=True)

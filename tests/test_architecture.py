@@ -25,7 +25,7 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 # it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
 # judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
 # from recordings to the files of other programs and back, power from them to error rates.
-LEVELS = {
+LEVELS: dict[str, float] = {
     "errors": 0,
     "trial": 0,
     "estimate": 0,
@@ -33,6 +33,8 @@ LEVELS = {
     "suites": 1,
     "stats": 1,
     "cassettes": 1,
+    # It reads a reply under the decision space of a suite.
+    "replies": 1.5,
     "judges": 2,
     "measures": 2,
     "instruments": 2.5,
@@ -86,11 +88,11 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.spec",
-        "judges.parsing.debate",
+        "replies.debate",
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
+    "pydantic_core": ("cassettes.exchange", "judges.wire", "replies.debate"),
 }
 
 

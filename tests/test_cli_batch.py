@@ -14,7 +14,7 @@ import pytest
 
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
+from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.trial import Failed
 from tests.datasheet.replaying import measured, suite_named

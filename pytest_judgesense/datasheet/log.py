@@ -15,7 +15,7 @@ from sys import intern
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.judges.parsing.debate import judgment_of_object as debate_reply_of
+from pytest_judgesense.replies.debate import judgment_of_object as debate_reply_of
 from pytest_judgesense.trial import (
     Condition,
     Design,

@@ -18,11 +18,11 @@ from typing import Any, Final, TypeAlias
 from pytest_judgesense.cassettes.scrubbing import redact_url
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.lines import Call, Course
-from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_messages, render_repair
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.wire import Reply
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.kind import Question, Reading
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.key import is_loopback
 from pytest_judgesense.errors import JudgeError
-from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.resolving import key_of
+from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status
 from pytest_judgesense.judges.traffic import Traffic

@@ -25,8 +25,8 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.simulated.observer import PROFILES
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,

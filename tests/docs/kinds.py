@@ -18,16 +18,16 @@ import yaml
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.options import _OPTIONS
+from pytest_judgesense.replies.debate import parse_debate
 from pytest_judgesense.suites import schema
 from pytest_judgesense.trial import Unparsed
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines
 
 # Files that pytest and the plugin find by their names.
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
-# Names of formulas that are no measures; tests/judges/embedded computes them.
+# Names of formulas that are no measures; tests/judges/simulated computes them.
 SYMBOLS = {
     "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
     | {"two", "one", "temperature", "malformed"},

@@ -20,12 +20,12 @@ from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES
 from pytest_judgesense.datasheet.sheet import Calls
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
-from pytest_judgesense.judges.embedded.observer import PROFILES
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.judges.simulated.observer import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.options import _OPTIONS
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
@@ -176,10 +176,10 @@ def test_the_examples_of_replies_are_parsed_as_shown() -> None:
 
 
 def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
-    from pytest_judgesense.judges import parsing
+    from pytest_judgesense import replies
 
     listed = [row[0] for row in table_rows("replies.md", "## Reasons")]
-    closed_list = (parsing.__doc__ or "").partition("a closed list")[2]
+    closed_list = (replies.__doc__ or "").partition("a closed list")[2]
     written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
     assert listed == written
 

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.errors import JudgeError, MissingRecording
-from pytest_judgesense.judges.embedded.server import answer
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
+from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite

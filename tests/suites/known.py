@@ -6,8 +6,6 @@ import tomllib
 from pathlib import Path
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.suites import loading
-from pytest_judgesense.instruments.builtin import known_kinds
 from pytest_judgesense.suites import builtin, loading
 from pytest_judgesense.suites.suite import Suite
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.judges.embedded.evidence import covers, sentences
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.simulated.evidence import covers, sentences
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, template_pairs
 from pytest_judgesense.suites.suite import Suite

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pytest_judgesense.judges.parsing.debate import CATEGORIES, REPLY_SCHEMA, SIDES, parse_debate
+from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA, SIDES, parse_debate
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Reading, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import with_elements

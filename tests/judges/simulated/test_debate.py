@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.instruments.debate.stimuli import transcript
-from pytest_judgesense.judges.embedded.debate import shares, speech_wanted
-from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
-from pytest_judgesense.judges.embedded.server import answer
-from pytest_judgesense.judges.parsing.debate import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
+from pytest_judgesense.judges.simulated.debate import shares, speech_wanted
+from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
+from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.judges.wire import Reply, wire_of
+from pytest_judgesense.replies.debate import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.stimuli import transcript
 from pytest_judgesense.trial import Verdict
-from tests.suites.known import load_suite
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."

@@ -12,8 +12,6 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["both_ends", "ends_abruptly", "normal_form", "peel", "tidy", "without_thinking"]
-
 _SPELLINGS: Final = str.maketrans(
     {
         "‘": "'",
@@ -61,16 +59,20 @@ _THINKING: Final = re.compile(
     r"|</(?:think|thinking|thought|reasoning|analysis|scratchpad)>",
     re.IGNORECASE | re.MULTILINE,
 )
+_MARKUP: Final = re.compile(r"[*`\"]+|(?<!\w)_+|(?<=[^\W_])_+(?!\w)|(?<!\w)'|'(?!\w)")
+_REFUSES: Final = re.compile(
+    r"\b(?:(?:i'm|i am) (?:very |so |really )?sorry|my apologies|i apologi[sz]e|sorry, (?:but )?i"
+    r"|as an ai|as a (?:large )?language model"
+    r"|i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline|decline)"
+    r"|i'm (?:unable|not able)|against my (?:programming|guidelines|principles))(?!\w)",
+    re.IGNORECASE,
+)
+UNREADABLE: Final = "\ufffc"
+# "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
+_BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?", re.IGNORECASE)
 _ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
 _LONGEST_END: Final = 30_000
 _SHORTEST_CUT: Final = 12
-_OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
-_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
-_BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
-_FENCE: Final = re.compile(r"```\w{0,12}\n?")
-_TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
-_JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
-_BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
 
 
 def _without_long_runs_of_marks(text: str) -> str:
@@ -140,20 +142,11 @@ def ends_abruptly(text: str) -> bool:
     return unclosed or (bool(_ABRUPT.search(text)) and text.count(" ") >= _SHORTEST_CUT)
 
 
-def normal_form(text: str) -> str:
-    """``text`` as phrases are compared: case folded, single blanks between words."""
-    return _JOINTS.sub(" ", " ".join(text.casefold().split()))
+def without_markup(text: str) -> str:
+    """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`."""
+    return _MARKUP.sub("", _BLOCK_NAME.sub(UNREADABLE, text))
 
 
-def peel(text: str) -> str:
-    """``text`` without the punctuation, Markdown, brackets, tags and fences around it."""
-    text = _FENCE.sub("", text).strip()
-    while True:
-        before = text
-        whole = _TAGGED.fullmatch(text) or _BOXED.fullmatch(text.strip("$ "))
-        text = whole[whole.re.groups] if whole else text
-        text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
-        if "\\boxed" not in text:
-            text = text.lstrip(_OPENERS).rstrip(_CLOSERS)
-        if text == before:
-            return text
+def refuses(text: str) -> bool:
+    """Whether ``text`` declines to answer."""
+    return _REFUSES.search(text) is not None

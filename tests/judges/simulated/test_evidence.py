@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.embedded.evidence import (
+from pytest_judgesense.judges.simulated.evidence import (
     FUNCTION_WORDS,
     cohesion,
     content_stems,

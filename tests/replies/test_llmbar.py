@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Unparsed, Verdict
 from tests.shared_data import LLMBAR, needs_llmbar
@@ -24,6 +24,8 @@ PLAIN = DecisionSpace(("A", "B"), pairwise=True)
 
 # (folder, index, swap): what the text says instead of the recorded winner.
 DISAGREEMENTS = {
+    ("Adversarial/GPTInst/ChatGPT/CoT", 51, True): "cut off: Therefore, Output (a)",
+    ("Adversarial/GPTInst/ChatGPT/Swap", 51, True): "the same text",
     ("Adversarial/GPTInst/LLaMA2/CoT", 82, True): (
         "declines on ethical grounds and says that it can call neither output better; the "
         "recorded winner is merely the label that its denial names last"
@@ -43,8 +45,8 @@ WITHOUT_WINNER = {
     # Declines to answer a question about a crime.
     ("Adversarial/GPTInst/LLaMA2/Vanilla", 82, False): "refusal",
     ("Adversarial/GPTInst/LLaMA2/Vanilla_NoRules", 82, False): "refusal",
-    # Concludes that both are equally good, which its prompt forbids.
-    ("Natural/ChatGPT/CoT", 17, False): "tie not permitted",
+    # Concludes that both are equally good, in prose.
+    ("Natural/ChatGPT/CoT", 17, False): "no verdict",
 }
 
 

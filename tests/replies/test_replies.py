@@ -1,6 +1,6 @@
 """Replies and the verdicts that they state.
 
-Every expected outcome follows from the rule in the docstring of `judges.parsing`; the comment over
+Every expected outcome follows from the rule in the docstring of `replies`; the comment over
 a table names the step of the rule, or the trap, that its rows are about.
 """
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Unparsed, Verdict
 
@@ -127,10 +127,8 @@ def test_two_different_labels_bare_are_no_verdict(space: DecisionSpace, between:
         # In an ordinal space of five, "4/5" is a score on its scale, not two labels.
         if between == "/" and space.ordinal:
             assert outcome == one if other == max(space.labels, key=int) else outcome[0] == "<"
-        elif (
-            between == " and " and space.ordinal and int(other) - int(one) == len(space.labels) - 1
-        ):
-            assert outcome == "<no verdict>"  # "1 and 5" names the scale
+        elif between == " ":
+            assert outcome == "<no verdict>"
         else:
             assert outcome.startswith("<several verdicts: "), (one, other)
 
@@ -180,10 +178,11 @@ def test_a_bare_label_in_other_spellings(space: DecisionSpace, text: str, expect
     (FIVE, "8/10", "<out of range: 8/10>"),
     (FIVE, "4.5", "<not a label: 4.5>"),
     (FIVE, "5.5", "<out of range: 5.5>"),
-    (FIVE, "4,5", "<no verdict>"),
+    (FIVE, "4,5", "<several verdicts: 4, 5>"),
     (FIVE, "80%", "<no verdict>"),
     (FIVE, "GPT-4", "<no verdict>"),
-    (FIVE, "1-5", "<no verdict>"),
+    (FIVE, "1-5", "<several verdicts: 1, 5>"),
+    (FIVE, "4?", "<no verdict>"),
     (FIVE, "3-4", "<several verdicts: 3, 4>"),
     (FIVE, "Score: 4 to 5", "<several verdicts: 4, 5>"),
     (FIVE, "Score: 3 or 4", "<several verdicts: 3, 4>"),
@@ -270,7 +269,6 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (AB, "## Verdict\n\nB", "B"),
     (AB, "verdict: A\nreason: B is long", "A"),
     (AB, "Verdict: A is better", "A"),
-    (AB, "Verdict: A is worse", "B"),
     (AB, "Answer: A\n\nOn reflection it is close.\n\nFinal answer: B", "B"),
     (AB, "Answer: A\nAnswer: B", "<several verdicts: A, B>"),
     (AB, "Answer: not A", "<no verdict>"),
@@ -292,9 +290,6 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (FIVE, "4, because it flows", "4"),
     (FIVE, "4. The text flows.", "4"),
     (FIVE, "1. The text is fine.\n2. It is long.", "<no verdict>"),
-    (FIVE, "On a scale of 1 to 5, I would rate this a 4.", "4"),
-    (FIVE, "Between 1 (bad) and 5 (good), I give 2.", "2"),
-    (FIVE, "I would give it 3 out of 5 because 2 sentences are unclear.", "3"),
     (FIVE, "The coherence score of this text is 4.", "4"),
     (FIVE, "Coherence: 4\nThe text flows well.", "4"),
     (FIVE, "Clarity: 3\nStyle: 4\nOverall score: 5", "5"),
@@ -307,9 +302,7 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (YES_NO, "No, the statement is not supported because it is false.", "NO"),
     (YES_NO, "Yes. The source says so.", "YES"),
     (YES_NO, "**No.** The statement adds a date.", "NO"),
-    (YES_NO, "I would say yes, because the source mentions it.", "YES"),
     (YES_NO, "Answer (YES or NO): NO", "NO"),
-    (YES_NO, "Is the statement supported? No.", "NO"),
     (YES_NO, "Does it name the town? Yes. The year? No. So the answer is NO.", "NO"),
     (YES_NO, "Does it name the town? Yes. The year is not clear.", "<no verdict>"),
     (YES_NO, "No, wait. Yes.", "<several verdicts: NO, YES>"),
@@ -330,31 +323,81 @@ def test_marked_verdicts_and_openings(space: DecisionSpace, text: str, expected:
 @table(
     (OUTPUTS, "Output (a) is better than Output (b)", "A"),
     (OUTPUTS, "Both are fine. Therefore, considering all of it, Output (b) is better.", "B"),
-    (OUTPUTS, "Output (b), on the other hand, is better.", "B"),
     (OUTPUTS, "Output (a) is a better summary of the given text.", "A"),
-    (OUTPUTS, "This makes Output (b) the better choice.", "B"),
-    (OUTPUTS, "Output (a) better executes the instruction.", "A"),
-    (OUTPUTS, "Therefore, Output (b) is the more suitable response.", "B"),
     (AB, "Of course B is better.", "B"),
     (OUTPUTS, "While Output (a) is better in style, Output (b) is better overall.", "B"),
-    (AB, "I prefer B over A", "B"),
-    (AB, "I prefer B to A.", "B"),
-    (AB, "I'd go with A.", "A"),
-    (AB, "B is worse than A", "A"),
-    (AB, "A is the worse response.", "B"),
-    (AB, "A is not as good as B", "B"),
-    (AB, "B outperforms A.", "B"),
-    (AB, "A clearly wins.", "A"),
     (AB, "Assistant A's response is better because it is short.", "A"),
     (AB, "THE BETTER RESPONSE IS A.", "A"),
     (ACCURATE, "The statement is inaccurate.", "inaccurate"),
     (ACCURATE, "accurate, not inaccurate", "accurate"),
-    (ACCURATE, "The first part is accurate. Therefore the whole is inaccurate.", "inaccurate"),
+    (ACCURATE, "The text is long. Therefore the whole is inaccurate.", "inaccurate"),
+    (YES_NO, "The statement is YES.", "YES"),
+    (FIVE, "The coherence of the text is 4. The sentences follow each other.", "4"),
+    (AB, "After reading both, I have determined that B is better. It is short.", "B"),
     (SUPPORT, "The claim is not supported by the source. Verdict: not supported", "not supported"),
     (DEBATE, "The winner of this debate is CON.", "CON"),
     (CHOICE, "The correct answer is C.", "C"),
 )
 def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# Prose that is read no more: the recorded replies do without (docs/replies.md says the figures).
+@table(
+    (AB, "I prefer B over A", "<no verdict>"),
+    (AB, "I prefer B to A.", "<no verdict>"),
+    (AB, "I'd go with A.", "<no verdict>"),
+    (AB, "A, I'm not entirely sure but I would choose A.", "<no verdict>"),
+    (AB, "B is worse than A", "<no verdict>"),
+    (AB, "Verdict: A is worse", "<no verdict>"),
+    (AB, "A is the worse response.", "<no verdict>"),
+    (AB, "A is not as good as B", "<no verdict>"),
+    (AB, "B outperforms A.", "<no verdict>"),
+    (AB, "A clearly wins.", "<no verdict>"),
+    (OUTPUTS, "Output (b), on the other hand, is better.", "<no verdict>"),
+    (OUTPUTS, "This makes Output (b) the better choice.", "<no verdict>"),
+    (OUTPUTS, "Output (a) better executes the instruction.", "<no verdict>"),
+    (OUTPUTS, "Therefore, Output (b) is the more suitable response.", "<no verdict>"),
+    (OUTPUTS, "Output (b) is the more complete one. It is better.", "<no verdict>"),
+    (FIVE, "On a scale of 1 to 5, I would rate this a 4.", "<no verdict>"),
+    (FIVE, "Between 1 (bad) and 5 (good), I give 2.", "<no verdict>"),
+    (FIVE, "I would give it 3 out of 5 because 2 sentences are unclear.", "<no verdict>"),
+    (YES_NO, "I would say yes, because the source mentions it.", "<no verdict>"),
+    (YES_NO, "Is the statement supported? No.", "<no verdict>"),
+    (FREE, "A and B are equally good.", "<no verdict>"),
+    (FREE, "Both responses are equally good.", "<no verdict>"),
+    (FREE, "Neither Response A nor Response B is better.", "<no verdict>"),
+    (FREE, "There is no clear winner.", "<no verdict>"),
+    (FREE, "The texts are identical, so it is a tie.", "<no verdict>"),
+    (SUPPORT, "Is supported. Is not supported.", "<no verdict>"),
+    (
+        ACCURATE,
+        "The first part is accurate. Therefore the whole is inaccurate.",
+        "<several verdicts: accurate, inaccurate>",
+    ),
+    (YES_NO, "NO YES", "<no verdict>"),
+)
+def test_prose_that_is_read_no_more(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# A judge that repeats its prompt says nothing: the names of its blocks are labels only alone.
+@table(
+    (AB, "<response_b>", "B"),
+    (AB, "response_a", "A"),
+    (AB, "<response_a> A <response_b> B", "<no verdict>"),
+    (AB, "<response_a>\nA\n</response_a>\n<response_b>\nB\n</response_b>", "<no verdict>"),
+    (AB, "<response_b>\nWith pleasure. Fill the kettle.", "<no verdict>"),
+    (AB, "The better response is:\n**response_b**\nWith pleasure.", "<no verdict>"),
+    (AB, "Decision: response_a", "<no verdict>"),
+    (AB, "A: A", "<no verdict>"),
+    (AB, "A: A\n\nA: A\n\nB: B", "<no verdict>"),
+    (AB, "A. B\n\nYou decide.", "<several verdicts: A, B>"),
+    (FREE, "Decide which is better. Choose tie if neither is better.", "<no verdict>"),
+)
+def test_an_echo_of_the_prompt_is_no_verdict(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
     assert said(text, space) == expected
 
 
@@ -408,7 +451,6 @@ def test_what_is_no_statement(space: DecisionSpace, text: str, expected: str) ->
         "Output (b) is better because it is short.\nOutput (a) is better because it is long.",
         "<several verdicts: A, B>",
     ),
-    (SUPPORT, "Is supported. Is not supported.", "<several verdicts: not supported, supported>"),
     (AB, "Both have merits.\n\nB", "B"),
 )
 def test_the_weightiest_statements_decide(space: DecisionSpace, text: str, expected: str) -> None:
@@ -424,13 +466,8 @@ def test_the_weightiest_statements_decide(space: DecisionSpace, text: str, expec
         "Tie",
         "It's a tie.",
         "Winner: tie",
-        "A and B are equally good.",
-        "Both responses are equally good.",
         "Neither is better.",
-        "Neither Response A nor Response B is better.",
-        "There is no clear winner.",
         "Verdict: both are equally good",
-        "The texts are identical, so it is a tie.",
         "[[A=B]]",
     ],
 )
@@ -483,6 +520,9 @@ def test_an_apology_before_a_verdict_is_no_refusal() -> None:
     (TEN, "1", CUT),  # or 10
     (TEN, "1.", "1"),
     (SUPPORT, "not", CUT),
+    (AB, "I have compared the two in every respect that counts: [[A]]", "A"),
+    (YES_NO, "The statement is NO", CUT),  # "... longer true"
+    (FIVE, "Coherence: 4", CUT),
     # The next word may have been "is worse".
     (OUTPUTS, "Both outputs are short and clear. Therefore, Output (a)", CUT),
     (AB, "Both of the responses are short and clear.\n\nA", CUT),

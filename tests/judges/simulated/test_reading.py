@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.judges.embedded.grading import form_asked_for
-from pytest_judgesense.judges.embedded.reading import read_prompt
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.simulated.grading import form_asked_for
+from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.suites.builtin import builtin_suites
-from tests.suites.known import load_suite
+from pytest_judgesense.suites.loading import load_suite
 
 PAIR = """You compare responses.
 

@@ -35,9 +35,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from pytest_judgesense.judges.parsing import patterns as p
-from pytest_judgesense.judges.parsing.objects import json_objects
-from pytest_judgesense.judges.parsing.text import without_thinking
+from pytest_judgesense.replies.formal import json_objects
+from pytest_judgesense.replies.text import refuses, without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
 
 __all__ = [
@@ -183,7 +182,7 @@ def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool)
         return "truncated JSON"
     if broken:
         return "malformed JSON"
-    if p.REFUSES.search(answer):
+    if refuses(answer):
         return "refusal"
     return "truncated JSON" if truncated else "no JSON object"
 

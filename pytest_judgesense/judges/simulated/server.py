@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.embedded.observer import Observer, observer_named
+from pytest_judgesense.judges.simulated.observer import Observer, observer_named
 
 __all__ = ["EmbeddedServer", "answer", "serving"]
 

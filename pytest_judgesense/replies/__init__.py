@@ -36,26 +36,26 @@ Reasons of `Unparsed`, a closed list:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from pytest_judgesense.judges.parsing import patterns as p
-from pytest_judgesense.judges.parsing.mentions import Mentions, Reading
-from pytest_judgesense.judges.parsing.objects import explicit_spans
-from pytest_judgesense.judges.parsing.statements import (
-    Statement,
-    Weight,
-    several,
-    statements,
+from pytest_judgesense.replies.formal import formal
+from pytest_judgesense.replies.labels import Labels, Reading, labels_of
+from pytest_judgesense.replies.marked import marked
+from pytest_judgesense.replies.prose import prose
+from pytest_judgesense.replies.statements import Statement, Weight, decision, sentences
+from pytest_judgesense.replies.text import (
+    UNREADABLE,
+    both_ends,
+    ends_abruptly,
+    refuses,
+    tidy,
     without_markup,
+    without_thinking,
 )
-from pytest_judgesense.judges.parsing.text import both_ends, ends_abruptly, tidy, without_thinking
-from pytest_judgesense.judges.parsing.vocabulary import Vocabulary, vocabulary_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
-
-__all__ = ["parse_reply"]
 
 _EMPTY: Final = Unparsed("empty reply")
 _NOTHING: Final = Unparsed("no verdict")
@@ -64,12 +64,20 @@ _CUT_OFF: Final = Unparsed("cut off before the verdict")
 _NO_TIE: Final = Unparsed("tie not permitted")
 _NO_ABSTENTION: Final = Unparsed("abstention not permitted")
 
-_BETWEEN_LABELS: Final = re.compile(rf"\b(?:and|or|vs|versus)\b|{p.L}|[\W_]", re.IGNORECASE)
-_LAST_MENTION: Final = re.compile(rf"{p.L}[^\w.!)\]\ue000-\uf8ff]*$")
-# A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
-_FEW_WORDS: Final = 6
 # Characters of a reply that is worth keeping with its verdict.
 _SHORT: Final = 80
+# A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
+_FEW_WORDS: Final = 6
+_ABSTAINS: Final = re.compile(
+    r"\b(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|am not able to"
+    r"|are unable to)|i'm (?:unable|not able) to|it is (?:impossible|not possible) to|unable to)"
+    r"(?: (?:fairly|reliably|really|properly|make an?|reach an?|objectively|possibly)){0,3}"
+    r" (?:judge|decide|determine|choose|say|tell|compare|judge?ment|decision|determination"
+    r"|verdict)\b"
+    r"|\bi (?:must |will |would |have to |choose to )?abstain\b"
+    r"|\b(?:insufficient|not enough) (?:information|context|evidence) (?:to|for)\b",
+    re.IGNORECASE,
+)
 
 
 def parse_reply(
@@ -88,82 +96,53 @@ def parse_reply(
     """
     if text is None or not text.strip():
         return _EMPTY
-    vocabulary = vocabulary_of(space)
+    labels = labels_of(space)
     if len(text) <= _SHORT:
-        return _read_short(text, vocabulary, space.verdicts, truncated)
-    return _read(text, vocabulary, space.verdicts, truncated)
+        return _read_short(text, labels, space.verdicts, truncated)
+    return _read(text, labels, space.verdicts, truncated)
 
 
 @lru_cache(maxsize=1024)  # "A", "Verdict: A": a judge gives few short replies, and many times
 def _read_short(
-    text: str, vocabulary: Vocabulary, verdicts: tuple[str, ...], truncated: bool
+    text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
 ) -> Verdict | Unparsed:
-    return _read(text, vocabulary, verdicts, truncated)
+    return _read(text, labels, verdicts, truncated)
 
 
 def _read(
-    text: str, vocabulary: Vocabulary, verdicts: tuple[str, ...], truncated: bool
+    text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
 ) -> Verdict | Unparsed:
     answer, still_thinking = without_thinking(text)
     if still_thinking:
         return _CUT_OFF
     said = both_ends(tidy(both_ends(answer)))
-    whole = vocabulary.read(said)
-    if whole is not None:
-        return _CUT_OFF if truncated and vocabulary.extends(said) else _permitted(whole, verdicts)
-    stated = _stated(said, vocabulary, truncated=truncated)
-    if stated is not None:
-        return _permitted(stated, verdicts)
-    return _unstated(said, verdicts, truncated)
+    whole = labels.read_several(said)
+    if truncated and isinstance(whole, Verdict) and labels.extends(said):
+        return _CUT_OFF
+    stated = whole or _stated(said, labels, truncated=truncated)
+    return _unstated(said, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
 
 
-def _stated(said: str, vocabulary: Vocabulary, *, truncated: bool = False) -> Reading | None:
+def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     """What the statements in ``said`` come to; ``None`` if there are none."""
-    mentions = Mentions()
-    marked = without_markup("".join(_marked(said, vocabulary, mentions)))
-    codes = re.findall(p.L, marked)
-    if len(codes) > 1 and not _BETWEEN_LABELS.sub("", marked):
-        return _agreed(dict.fromkeys(mentions[code] for code in codes))
-    if truncated and marked.count(" ") > _FEW_WORDS:
-        # The word after the last label is missing, and it may have been "is worse".
-        marked = _LAST_MENTION.sub("", marked)
-    found = statements(marked, mentions, vocabulary)
-    least = Weight.OPINION if truncated else Weight.REMARK
-    return _decision([statement for statement in found if statement.weight >= least])
-
-
-def _marked(said: str, vocabulary: Vocabulary, mentions: Mentions) -> Iterator[str]:
-    """``said`` with a character for each mention, and an explicit one for each formal verdict."""
 
     def read(value: str) -> Reading | None:
-        whole = vocabulary.read(value)
-        if whole is not None:
-            return whole
-        prose = without_markup(vocabulary.mark(value, inner := Mentions()))
-        return _decision(statements(prose, inner, vocabulary))
+        return labels.read(value) or decision([*_informal(without_markup(value), labels)])
 
-    position = 0
-    for span in explicit_spans(said, vocabulary, read):
-        yield vocabulary.mark(said[position : span.start], mentions)
-        if span.readings:
-            yield f" {p.EXPLICIT}{mentions.code(_agreed(span.readings))} "
-        position = span.end
-    yield vocabulary.mark(said[position:], mentions)
+    found, rest = formal(said, labels, read)
+    if not truncated:
+        return decision([*found, *_informal(rest, labels)])
+    if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
+        # The sentence that was cut may have gone on "is worse".
+        rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
+    found += _informal(f"{rest}\n{UNREADABLE}", labels)
+    return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
 
 
-def _agreed(readings: Iterable[Reading]) -> Reading:
-    different = list(dict.fromkeys(readings))
-    return different[0] if len(different) == 1 else several(different)
-
-
-def _decision(found: list[Statement]) -> Reading | None:
-    """The weightiest statements decide, unless they or what follows them disagree."""
-    if not found:
-        return None
-    heaviest = max(statement.weight for statement in found)
-    deciding = [statement for statement in found if statement.weight == heaviest]
-    after = [statement for statement in found if statement.position > deciding[-1].position]
-    return _agreed(statement.reading for statement in deciding + after)
+def _informal(text: str, labels: Labels) -> Iterator[Statement]:
+    said = sentences(text)
+    yield from marked(text, said, labels)
+    yield from prose(said, labels)
 
 
 def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
@@ -176,8 +155,8 @@ def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparse
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """What a reply without any statement is: an abstention, a refusal, cut off, or nothing."""
-    if p.ABSTAINS.search(said):
+    if _ABSTAINS.search(said):
         return _permitted(Verdict(ABSTAIN), verdicts)
-    if p.REFUSES.search(said):
+    if refuses(said):
         return _REFUSAL
     return _CUT_OFF if truncated or ends_abruptly(said) else _NOTHING

@@ -34,20 +34,20 @@ from statistics import NormalDist
 from typing import Final
 
 from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.judges.embedded.debate import (
+from pytest_judgesense.judges.simulated.debate import (
     debate_judgment,
     malformed_judgment,
     speech,
     speech_wanted,
 )
-from pytest_judgesense.judges.embedded.evidence import (
+from pytest_judgesense.judges.simulated.evidence import (
     cohesion,
     content_stems,
     coverage,
     surface,
     unsupported,
 )
-from pytest_judgesense.judges.embedded.grading import (
+from pytest_judgesense.judges.simulated.grading import (
     REASONED_GAIN,
     SUPPORT_SCALE,
     form_asked_for,
@@ -57,7 +57,7 @@ from pytest_judgesense.judges.embedded.grading import (
     support,
     written,
 )
-from pytest_judgesense.judges.embedded.reading import Reading, read_prompt
+from pytest_judgesense.judges.simulated.reading import Reading, read_prompt
 from pytest_judgesense.trial import TIE
 
 __all__ = ["PROFILES", "Observer", "observer_named"]

@@ -34,7 +34,7 @@ from itertools import cycle, islice
 from random import Random
 from typing import Any, Final
 
-from pytest_judgesense.judges.embedded.evidence import content_stems, sentences, words
+from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
 
 __all__ = ["debate_judgment", "malformed_judgment", "shares", "speech", "speech_wanted"]
 

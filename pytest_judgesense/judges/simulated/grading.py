@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
-from pytest_judgesense.judges.embedded.evidence import query_share
+from pytest_judgesense.judges.simulated.evidence import query_share
 
 __all__ = [
     "REASONED_GAIN",

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.judges.asking import open_asker
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import Reply
@@ -78,7 +78,7 @@ async def calls_per_second(
 ) -> tuple[float, float]:
     """Ask so many at once for so many seconds: calls a second, and CPU seconds a call."""
     judge = JudgeSpec("bench", "openai", "model-1", base_url=f"http://127.0.0.1:{port}/v1")
-    tape = Tape.open(path, "record")
+    tape = Cassette(path, "record")
     waiting = itertools.count()
     done = 0
 

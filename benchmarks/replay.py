@@ -27,9 +27,9 @@ from types import ModuleType
 import httpx
 from reporting import Bar, conclude, print_table, seconds_each
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import rewrite
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.judges.asking import open_asker
 from pytest_judgesense.judges.prompts import render_messages
@@ -141,7 +141,7 @@ def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[],
 
 
 def own_client(
-    tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]
+    tape: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
 ) -> Callable[[], None]:
     """The same within the trials of a tape."""
     asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
@@ -218,7 +218,7 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
     trials: list[Trial] = plan_trials(suite)
 
     async def replay() -> int:
-        tape = Tape.open(path, "replay")
+        tape = Cassette(path, "replay")
         verdicts = 0
         async with open_asker(JUDGE, tape, concurrency=1) as asker:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
@@ -238,7 +238,7 @@ def loads_file(path: Path) -> Callable[[], object]:
 @contextmanager
 def missing_ms(path: Path) -> Iterator[float]:
     """Milliseconds of CPU time until a trial that is not recorded is reported."""
-    tape = Tape.open(path, "replay")
+    tape = Cassette(path, "replay")
     started = time.process_time()
     try:
         with tape.trial("bench/item-none/t1/ab/r1") as scope:
@@ -296,7 +296,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
             suite, path = suite_of(size), folder / f"{size}.jsonl"
             exchanges = exchanges_of(suite, "A")
             rewrite(path, exchanges)
-            tapes[size] = Tape.open(path, "replay")
+            tapes[size] = Cassette(path, "replay")
             sample = spread(exchanges, calls)
             counts[size] = len(sample)
             jobs[size] = own_client(tapes[size], client, sample)

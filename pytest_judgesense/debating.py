@@ -26,8 +26,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
 from pytest_judgesense.judges.asking import Asker, open_asker
 from pytest_judgesense.judges.loop import AskingLoop, together
@@ -194,7 +194,7 @@ def generate_debates(
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
         tapes = [
-            Tape.open(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
+            Cassette(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
         ]
         asked_as = [_asked_as(one, temperature) for one in debaters]
         try:
@@ -239,7 +239,7 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
 
 async def _debate_all(
     debaters: Sequence[JudgeSpec],
-    tapes: Sequence[Tape],
+    tapes: Sequence[Cassette],
     topics: Sequence[Topic],
     style: str,
     concurrency: int,

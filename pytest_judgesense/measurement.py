@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.recordings import models_of
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.exchange import models_of
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import analyses_of
@@ -182,7 +182,7 @@ def measure(
     trials = plan_trials(own)
     secrets = credentials_of(judge, credentials)
     tapes = [
-        Tape.open(
+        Cassette(
             path,
             "replay" if mode == "replay" else "record",
             secrets=secrets,
@@ -251,7 +251,7 @@ def measure(
 
 
 def models_named(
-    judge: JudgeSpec, answers: Iterable[Answer], tapes: Iterable[tuple[Tape, Sequence[Trial]]]
+    judge: JudgeSpec, answers: Iterable[Answer], tapes: Iterable[tuple[Cassette, Sequence[Trial]]]
 ) -> dict[str, Counter[str]]:
     """How many replies name each model, by the model that was asked for."""
     if judge.provider == "callable":  # whom it asks, only its calls tell
@@ -281,7 +281,7 @@ async def ask_all(
     judge: JudgeSpec,
     suite: Suite,
     trials: Sequence[Trial],
-    tape: Tape,
+    tape: Cassette,
     traffic: Traffic,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
@@ -303,7 +303,7 @@ async def ask_all(
 async def _together(
     asker: Asker,
     asked: Sequence[tuple[Trial, list[dict[str, str]], Course]],
-    tape: Tape,
+    tape: Cassette,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
     before: AskedOn,
@@ -376,7 +376,7 @@ def _refuse_gaps(
 
 
 def _verify_recorded(
-    by_tape: Sequence[tuple[Tape, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
+    by_tape: Sequence[tuple[Cassette, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
 ) -> None:
     """Say at once how much is missing, not only which trial is the first."""
     missing = [

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy
 from pytest_judgesense.checks.ranking import judge_any

@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import as_bytes
 from pytest_judgesense.cassettes.scope import CallScope, entered
-from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.lines import (
     Call,
@@ -68,7 +68,7 @@ class Asker:
     def __init__(
         self,
         own: Line,
-        tape: Tape,
+        tape: Cassette,
         *,
         mending: Line | None = None,
         threads: ThreadPoolExecutor | None = None,
@@ -152,7 +152,7 @@ class Asker:
         line = self._line(call)
         request = line.request_of(call)
         body = request.body
-        if self._tape.answer_to(scope, request.method, request.url, body) is not None:
+        if self._tape.answer_to(scope.trial, request.method, request.url, body) is not None:
             # Found once more, so that it counts as asked: what a trial asks no more is dropped.
             found = self._tape.find(scope, request.method, request.url, body)
             return Answer(line.read(found))
@@ -177,7 +177,7 @@ class Asker:
         except Unsendable as error:
             return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
         except NoResponse as error:
-            reason = self._tape.cleaned(str(error))
+            reason = self._tape.redacted(str(error))
             call.unanswered(reason)
             return Attempt(Failed(reason), "retry")
         latency = time.perf_counter() - started
@@ -244,7 +244,7 @@ class Asker:
             # Clients retry by themselves; what they raise in the end is not tried once more.
             status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
-            reason = self._tape.cleaned(_reason(error))
+            reason = self._tape.redacted(_reason(error))
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
@@ -257,7 +257,7 @@ class Asker:
             )
         if not scope.intercepted:
             self._tape.record_call(scope, target, plain, text)
-        return Attempt(Reply(self._tape.cleaned(text)), latency_s=latency)
+        return Attempt(Reply(self._tape.redacted(text)), latency_s=latency)
 
 
 def _only(call: Call) -> Course:
@@ -299,7 +299,7 @@ def _reason(error: BaseException) -> str:
 
 @asynccontextmanager
 async def open_asker(
-    spec: JudgeSpec, tape: Tape, *, concurrency: int, traffic: Traffic | None = None
+    spec: JudgeSpec, tape: Cassette, *, concurrency: int, traffic: Traffic | None = None
 ) -> AsyncIterator[Asker]:
     """An asker for ``spec`` on ``tape``; while recording with its connections, and for the embedded
     judge with its server on 127.0.0.1.

@@ -15,7 +15,7 @@ import aiohttp
 import httpx
 
 from pytest_judgesense import __version__
-from pytest_judgesense.cassettes.stubs import plain_aiohttp_request
+from pytest_judgesense.cassettes.interception import plain_aiohttp_request
 from pytest_judgesense.judges.wire import HttpRequest, NoResponse, Received, Unsendable
 
 __all__ = ["Connections"]

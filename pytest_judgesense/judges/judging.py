@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.cassettes.scrubbing import redact_url
+from pytest_judgesense.cassettes.redaction import redact_url
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.lines import Call, Course
 from pytest_judgesense.judges.parsing import parse_reply

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
-from pytest_judgesense.cassettes.key import is_loopback
+from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.resolving import key_of

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense import errors
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import as_bytes
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.lines import text_of
@@ -78,7 +78,7 @@ class Refusals:
         return None if said is None else Answer(said)
 
 
-def refused_unasked(judge: JudgeSpec, tape: Tape, trials: Sequence[Trial]) -> dict[str, Answer]:
+def refused_unasked(judge: JudgeSpec, tape: Cassette, trials: Sequence[Trial]) -> dict[str, Answer]:
     """What comes of those ``trials`` that a recording lacks since their cell was refused."""
     recorded = tape.trials
     left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]

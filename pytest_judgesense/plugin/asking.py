@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.asking import open_asker
 from pytest_judgesense.judges.resolving import credentials_of
@@ -35,7 +35,7 @@ class AskableJudge:
         name: name of the judge.
     """
 
-    def __init__(self, spec: JudgeSpec, run: Run, tape: Tape, test: str) -> None:
+    def __init__(self, spec: JudgeSpec, run: Run, tape: Cassette, test: str) -> None:
         self.name = spec.name
         self._spec = spec
         self._run = run
@@ -114,7 +114,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     with run.places.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
         mode = state_of(item.config).settings.mode
-        tape = Tape.open(
+        tape = Cassette(
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content, rewrite
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
 from pytest_judgesense.judges.asking import Answer
@@ -247,7 +247,7 @@ def ask_again(
     by_tape = []
     for recording, path in cassettes.items():
         part = [trial for trial in trials if recording_of(trial.id) == recording]
-        tape = Tape.open(path, "record", secrets=secrets)
+        tape = Cassette(path, "record", secrets=secrets)
         by_tape.append((tape, part))
         asked = loop.run(
             ask_all(asked_as, suite, part, tape, traffic, concurrency, _tell_nobody, AskedOn())

@@ -16,8 +16,8 @@ import pytest
 
 from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
-from pytest_judgesense.cassettes.scrubbing import scrub
+from pytest_judgesense.cassettes.redaction import scrub
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome
@@ -108,7 +108,7 @@ class Run:
         found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
-            import pytest_judgesense.cassettes.stubs  # noqa: F401
+            import pytest_judgesense.cassettes.interception  # noqa: F401
         return found
 
     def suite(self, name: str, near: Path) -> Suite:

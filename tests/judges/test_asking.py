@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.errors import (
     JudgeError,
     JudgesenseError,
@@ -51,7 +51,7 @@ def _ask(
 ) -> list[Answer]:
     """Ask all trials together on one tape, as the measurement does, and close the file."""
     asked = trials if trials is not None else {TRIAL: MESSAGES}
-    tape = Tape.open(path, mode)  # type: ignore[arg-type]
+    tape = Cassette(path, mode)  # type: ignore[arg-type]
 
     async def together(opened: AbstractAsyncContextManager[Asker]) -> list[Answer]:
         async with opened as asker:

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Mode, Tape
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges import traffic as traffic_module
 from pytest_judgesense.judges.asking import Answer, open_asker
@@ -219,7 +219,7 @@ def _ask(
     prompts: tuple[str, ...] = ("p",),
     traffic: Traffic | None = None,
 ) -> list[Answer | BaseException]:
-    tape = Tape.open(path, mode)
+    tape = Cassette(path, mode)
 
     async def together() -> list[Answer | BaseException]:
         used = traffic or Traffic(spec, 8)
@@ -383,7 +383,7 @@ def test_it_is_not_asked_for_the_next_suite_either(provider: Provider, path: Pat
     loop, traffic = AskingLoop(), Traffic(spec, 8)
 
     async def ask(trial: str) -> None:
-        tape = Tape.open(path, "record")
+        tape = Cassette(path, "record")
         async with open_asker(spec, tape, concurrency=8, traffic=traffic) as asker:
             await asker.ask(trial, [{"role": "user", "content": trial}])
 

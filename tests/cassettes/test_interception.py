@@ -21,13 +21,13 @@ import requests
 import urllib3
 import vcr
 
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import MissingRecording, NetworkRefused, StaleRecording
 
 from .endpoint import Endpoint
 
-OpenTape = Callable[..., Tape]
+OpenCassette = Callable[..., Cassette]
 Ask = Callable[[str, str], object]
 
 
@@ -97,7 +97,7 @@ CLIENTS = [_httpx, _httpx_async, _requests, _urllib3, _urllib3_by_pieces, _aioht
 
 
 @contextmanager
-def asking(tape: Tape, trial: str) -> Iterator[None]:
+def asking(tape: Cassette, trial: str) -> Iterator[None]:
     with tape.intercepting(), tape.trial(trial) as scope:
         yield
     assert scope.error is None
@@ -107,15 +107,15 @@ def asking(tape: Tape, trial: str) -> Iterator[None]:
 @pytest.mark.parametrize("path", ["/chat", "/gzip", "/moved"])
 @pytest.mark.parametrize("ask", CLIENTS)
 def test_a_recording_answers_as_the_endpoint_did(
-    ask: Ask, path: str, endpoint: Endpoint, open_tape: OpenTape
+    ask: Ask, path: str, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    recording = open_tape("record")
+    recording = open_cassette("record")
     with asking(recording, "one"):
         live = ask(endpoint.url + path, "Is it? é\n")
     recording.finish(["one"])
     hits = endpoint.hits
     assert hits == (2 if path == "/moved" else 1)
-    with asking(open_tape("replay"), "one"):
+    with asking(open_cassette("replay"), "one"):
         assert ask(endpoint.url + path, "Is it? é\n") == live
     assert endpoint.hits == hits
     last = read_exchanges(recording.path)[-1]
@@ -126,20 +126,22 @@ def test_a_recording_answers_as_the_endpoint_did(
 
 
 @pytest.mark.parametrize("ask", [_httpx, _requests, _urllib3, _urllib, _aiohttp])
-def test_clients_share_a_recording(ask: Ask, endpoint: Endpoint, open_tape: OpenTape) -> None:
-    with asking(open_tape("record"), "one"):
+def test_clients_share_a_recording(
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette
+) -> None:
+    with asking(open_cassette("record"), "one"):
         live = _httpx(f"{endpoint.url}/chat", "p")
-    with asking(open_tape("replay"), "one"):
+    with asking(open_cassette("replay"), "one"):
         assert ask(f"{endpoint.url}/chat", "p") == live
     assert endpoint.hits == 1
 
 
 def test_the_direct_way_and_the_way_through_a_client_give_the_same(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    with asking(open_tape("record"), "one"):
+    with asking(open_cassette("record"), "one"):
         _httpx(f"{endpoint.url}/gzip", "p")
-    tape = open_tape("replay")
+    tape = open_cassette("replay")
     with tape.trial("one") as scope:
         # The keys in another order, spaces, and bytes: the same request.
         direct = tape.find(scope, "post", "http://127.0.0.1:1/gzip", b'{ "prompt" : "p" }')
@@ -148,11 +150,11 @@ def test_the_direct_way_and_the_way_through_a_client_give_the_same(
 
 
 def test_identical_bodies_of_concurrent_trials_do_not_cross(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     trials = [f"t{number}" for number in range(40)]
 
-    async def ask_all(tape: Tape) -> list[int]:
+    async def ask_all(tape: Cassette) -> list[int]:
         async with httpx.AsyncClient() as client:
 
             async def ask(trial: str) -> int:
@@ -163,21 +165,21 @@ def test_identical_bodies_of_concurrent_trials_do_not_cross(
             with tape.intercepting():
                 return await asyncio.gather(*map(ask, trials))
 
-    recording = open_tape("record")
+    recording = open_cassette("record")
     live = asyncio.run(ask_all(recording))
     assert sorted(live) == list(range(1, 41))  # each request has got an answer of its own
     recording.finish(trials)
-    assert asyncio.run(ask_all(open_tape("replay"))) == live
+    assert asyncio.run(ask_all(open_cassette("replay"))) == live
     assert endpoint.hits == 40
 
 
 @pytest.mark.parametrize("ask", [_requests, _urllib3, _urllib])
 def test_threads_record_every_call_and_replay_without_reaching_the_endpoint(
-    ask: Ask, endpoint: Endpoint, open_tape: OpenTape
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     trials = [f"t{number}" for number in range(96)]
 
-    def ask_all(tape: Tape) -> list[object]:
+    def ask_all(tape: Cassette) -> list[object]:
         def in_trial(trial: str) -> object:
             with tape.trial(trial):
                 return ask(f"{endpoint.url}/chat", "same")
@@ -185,17 +187,17 @@ def test_threads_record_every_call_and_replay_without_reaching_the_endpoint(
         with tape.intercepting(), ThreadPoolExecutor(32) as pool:
             return list(pool.map(in_trial, trials))
 
-    recording = open_tape("record")
+    recording = open_cassette("record")
     live = ask_all(recording)
     assert endpoint.hits == len(read_exchanges(recording.path)) == 96
-    assert ask_all(open_tape("replay")) == live
+    assert ask_all(open_cassette("replay")) == live
     assert endpoint.hits == 96
 
 
 def test_threads_that_a_judge_starts_belong_to_its_trial(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    def ask(tape: Tape) -> list[object]:
+    def ask(tape: Cassette) -> list[object]:
         answers: list[object] = []
 
         def in_thread() -> None:
@@ -209,13 +211,15 @@ def test_threads_that_a_judge_starts_belong_to_its_trial(
                 answers.append(pool.submit(_httpx, f"{endpoint.url}/chat", "q").result())
         return answers
 
-    live = ask(open_tape("record"))
-    assert ask(open_tape("replay")) == live
+    live = ask(open_cassette("record"))
+    assert ask(open_cassette("replay")) == live
     assert endpoint.hits == 2
 
 
-def test_streams_are_recorded_whole_and_replayed(endpoint: Endpoint, open_tape: OpenTape) -> None:
-    def events(tape: Tape) -> list[str]:
+def test_streams_are_recorded_whole_and_replayed(
+    endpoint: Endpoint, open_cassette: OpenCassette
+) -> None:
+    def events(tape: Cassette) -> list[str]:
         with (
             asking(tape, "one"),
             httpx.stream("POST", f"{endpoint.url}/stream", json={"prompt": "p"}) as response,
@@ -223,27 +227,27 @@ def test_streams_are_recorded_whole_and_replayed(endpoint: Endpoint, open_tape: 
             assert response.headers["content-type"] == "text/event-stream"
             return [line for line in response.iter_lines() if line]
 
-    assert events(open_tape("record")) == ["data: one", "data: two"]
-    assert events(open_tape("replay")) == ["data: one", "data: two"]
+    assert events(open_cassette("record")) == ["data: one", "data: two"]
+    assert events(open_cassette("replay")) == ["data: one", "data: two"]
     assert endpoint.hits == 1
 
 
 def test_bytes_that_are_not_utf8_come_back_as_they_were(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     for mode in ("record", "replay"):
-        with asking(open_tape(mode), "one"):
+        with asking(open_cassette(mode), "one"):
             response = httpx.post(f"{endpoint.url}/latin", json={"prompt": "p"})
         assert response.text == "café"
     assert endpoint.hits == 1
 
 
 def test_a_changed_prompt_is_remembered_though_the_judge_swallows_the_error(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    with asking(open_tape("record"), "one"):
+    with asking(open_cassette("record"), "one"):
         _httpx(f"{endpoint.url}/chat", "Answer YES or NO.")
-    tape = open_tape("replay")
+    tape = open_cassette("replay")
     with tape.intercepting(), tape.trial("one") as scope:
         for _ in range(2):  # as an SDK retries
             with pytest.raises((StaleRecording, MissingRecording)):
@@ -256,9 +260,9 @@ def test_a_changed_prompt_is_remembered_though_the_judge_swallows_the_error(
 
 @pytest.mark.parametrize("ask", CLIENTS)
 def test_what_is_not_recorded_is_an_error_and_no_call(
-    ask: Ask, endpoint: Endpoint, open_tape: OpenTape
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    tape = open_tape("replay")
+    tape = open_cassette("replay")
     with tape.intercepting(), tape.trial("one") as scope, pytest.raises(MissingRecording):
         ask(f"{endpoint.url}/chat", "p")
     assert isinstance(scope.error, MissingRecording)
@@ -266,12 +270,12 @@ def test_what_is_not_recorded_is_an_error_and_no_call(
 
 
 def test_a_recorded_failure_does_not_make_the_client_wait(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     endpoint.failures = 1
     headers = []
     for mode in ("record", "replay"):
-        with asking(open_tape(mode), "one"):
+        with asking(open_cassette(mode), "one"):
             response = httpx.post(f"{endpoint.url}/flaky", json={"prompt": "p"})
         assert response.status_code == 500
         headers.append(response.headers.get("retry-after"))
@@ -279,9 +283,9 @@ def test_a_recorded_failure_does_not_make_the_client_wait(
 
 
 def test_bare_http_client_is_refused_while_replaying(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    tape = open_tape("replay")
+    tape = open_cassette("replay")
     with tape.intercepting(), tape.trial("one") as scope, pytest.raises(NetworkRefused) as caught:
         http.client.HTTPConnection(endpoint.url.removeprefix("http://")).request("POST", "/chat")
     assert scope.error is caught.value
@@ -292,9 +296,9 @@ def test_bare_http_client_is_refused_while_replaying(
 @pytest.mark.parametrize("mode", ["record", "replay"])
 @pytest.mark.parametrize("ask", CLIENTS)
 def test_calls_outside_a_trial_reach_the_endpoint_and_are_not_recorded(
-    ask: Ask, mode: str, endpoint: Endpoint, open_tape: OpenTape
+    ask: Ask, mode: str, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    tape = open_tape(mode)
+    tape = open_cassette(mode)
     with tape.intercepting():
         assert ask(f"{endpoint.url}/chat", "p") == {"reply": "p", "serial": 1}
     assert endpoint.hits == 1
@@ -303,10 +307,10 @@ def test_calls_outside_a_trial_reach_the_endpoint_and_are_not_recorded(
 
 @pytest.mark.parametrize("ask", [_httpx, _aiohttp])
 def test_calls_outside_a_trial_go_to_the_cassette_of_somebody_else(
-    ask: Ask, endpoint: Endpoint, open_tape: OpenTape, tmp_path: object
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette, tmp_path: object
 ) -> None:
     theirs = f"{tmp_path}/theirs.yaml"
-    tape = open_tape("record")
+    tape = open_cassette("record")
     with vcr.use_cassette(theirs):
         outside = ask(f"{endpoint.url}/chat", "theirs")
     with vcr.use_cassette(theirs, record_mode="none") as their_cassette, tape.intercepting():
@@ -320,7 +324,7 @@ def test_calls_outside_a_trial_go_to_the_cassette_of_somebody_else(
 
 
 def test_nested_tapes_take_their_own_trials(endpoint: Endpoint, tmp_path: object) -> None:
-    tapes = [Tape.open(tmp_path / f"{name}.jsonl", "record") for name in "ab"]  # type: ignore[operator]
+    tapes = [Cassette(tmp_path / f"{name}.jsonl", "record") for name in "ab"]  # type: ignore[operator]
     with tapes[0].intercepting(), tapes[1].intercepting():
         for tape, prompt in zip(tapes, "ab", strict=True):
             with tape.trial(f"trial {prompt}"):
@@ -330,7 +334,7 @@ def test_nested_tapes_take_their_own_trials(endpoint: Endpoint, tmp_path: object
 
 
 def test_the_retries_of_urllib3_itself_are_recorded_once(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     endpoint.failures = 2
     retries = urllib3.Retry(
@@ -341,23 +345,25 @@ def test_the_retries_of_urllib3_itself_are_recorded_once(
         with urllib3.PoolManager(retries=retries) as pool:
             return pool.request("POST", f"{endpoint.url}/flaky", json={"prompt": "p"}).json()
 
-    recording = open_tape("record")
+    recording = open_cassette("record")
     with asking(recording, "one"):
         live = ask()
     assert endpoint.hits == 3
     assert [line.response.status for line in read_exchanges(recording.path)] == [200]
-    with asking(open_tape("replay"), "one"):
+    with asking(open_cassette("replay"), "one"):
         assert ask() == live
 
 
-def test_cookies_and_headers_reach_the_live_client(endpoint: Endpoint, open_tape: OpenTape) -> None:
-    with asking(open_tape("record"), "one"), requests.Session() as session:
+def test_cookies_and_headers_reach_the_live_client(
+    endpoint: Endpoint, open_cassette: OpenCassette
+) -> None:
+    with asking(open_cassette("record"), "one"), requests.Session() as session:
         session.post(f"{endpoint.url}/chat", json={"prompt": "p"}, timeout=10)
         assert session.cookies.get("session") == "hidden"
 
 
 def test_a_thread_that_outlives_its_trial_records_nothing(
-    endpoint: Endpoint, open_tape: OpenTape
+    endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
     ended = threading.Event()
 
@@ -365,7 +371,7 @@ def test_a_thread_that_outlives_its_trial_records_nothing(
         assert ended.wait(10)
         _httpx(f"{endpoint.url}/chat", "late")
 
-    tape = open_tape("record")
+    tape = open_cassette("record")
     with tape.intercepting():
         with tape.trial("one"):
             thread = threading.Thread(target=late)
@@ -378,12 +384,12 @@ def test_a_thread_that_outlives_its_trial_records_nothing(
 
 @pytest.mark.parametrize("ask", [_httpx, _requests, _aiohttp])
 def test_no_log_holds_a_request(
-    ask: Ask, endpoint: Endpoint, open_tape: OpenTape, caplog: pytest.LogCaptureFixture
+    ask: Ask, endpoint: Endpoint, open_cassette: OpenCassette, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, logger="vcr.cassette")
     for mode in ("record", "replay"):
-        with asking(open_tape(mode), "one"):
+        with asking(open_cassette(mode), "one"):
             ask(f"{endpoint.url}/chat?key=hidden", "prompt in no log")
     assert "127.0.0.1" not in caplog.text
     assert "prompt in no log" not in caplog.text
@@ -391,7 +397,7 @@ def test_no_log_holds_a_request(
     assert "127.0.0.1" in caplog.text  # httpx is heard again
 
 
-def test_everything_is_put_back(open_tape: OpenTape) -> None:
+def test_everything_is_put_back(open_cassette: OpenCassette) -> None:
     def handlers() -> list[object]:
         return [
             httpx.HTTPTransport.handle_request,
@@ -402,7 +408,7 @@ def test_everything_is_put_back(open_tape: OpenTape) -> None:
         ]
 
     before = handlers()
-    with pytest.raises(KeyboardInterrupt), open_tape("replay").intercepting():
+    with pytest.raises(KeyboardInterrupt), open_cassette("replay").intercepting():
         assert all(now is not then for now, then in zip(handlers(), before, strict=True))
         raise KeyboardInterrupt
     assert handlers() == before

@@ -5,10 +5,8 @@ system at once, so that a killed recording keeps everything but, at worst, half 
 Such a torn line (no line break at its end, and an object that is not closed) is an error to a
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
-and replaced in one step. Whatever fails, what was there stays byte for byte.
-
-In the final form the long parts that bodies share stand in a file of their own (see `bodies`). A
-part is always there before a line refers to it, and goes after the last that did.
+with the paragraphs that exchanges share in lines of their own, and replaced in one step. Whatever
+fails, what was there stays byte for byte.
 """
 
 from __future__ import annotations
@@ -16,31 +14,39 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Final, NamedTuple
 
-from pytest_judgesense.cassettes.bodies import (
-    Parts,
-    cut,
-    part_digest,
-    part_line,
-    parts_path,
-    read_parts,
+from pytest_judgesense.cassettes.exchange import (
+    Exchange,
+    Head,
+    Texts,
+    checked_head,
+    exchange_of,
+    lines_of,
+    text_of_line,
 )
-from pytest_judgesense.cassettes.exchange import Exchange, verified_entry
 from pytest_judgesense.errors import BrokenCassette, CassetteError
-
-__all__ = ["Journal", "Line", "read_exchanges", "read_lines", "replace_content", "rewrite"]
-
-# A line of a cassette, and its object (see `Exchange.from_entry`).
-Line: TypeAlias = tuple[bytes, dict[str, Any]]
 
 _END: Final = b"\n"
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class Line(NamedTuple):
+    """A line of a cassette that holds an exchange, with what its bodies may refer to."""
+
+    number: int
+    data: bytes
+    head: Head
+    texts: Texts
+
+    @property
+    def exchange(self) -> Exchange:
+        """The exchange, made of the line each time: bytes take less memory."""
+        return exchange_of(self.data, self.texts)
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
@@ -51,21 +57,12 @@ def read_exchanges(path: Path) -> list[Exchange]:
             line.
         CassetteError: the file cannot be opened.
     """
-    parts = read_parts(parts_path(path))
-    return [Exchange.from_entry(entry, parts) for _, entry in read_lines(path, parts)]
+    return [line.exchange for line in read_lines(path)]
 
 
-def read_lines(path: Path, parts: Parts) -> Iterator[Line]:
-    """The lines of a cassette one by one, verified; none if there is no such file.
-
-    Args:
-        path: the cassette.
-        parts: what bodies may refer to.
-
-    Raises:
-        BrokenCassette, CassetteError: see `read_exchanges`.
-    """
-    return _read_tolerantly(path, _refuse_torn, parts)
+def read_lines(path: Path) -> Iterator[Line]:
+    """The exchanges of a cassette line by line, as `read_exchanges`; raises the same."""
+    return _read_tolerantly(path, _refuse_torn)
 
 
 def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
@@ -76,39 +73,9 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     Raises:
         CassetteError: it cannot be written; the file is as it was.
     """
-    given = list(exchanges)
-    shared = _shared_parts(given)
-    digests = {text: digest for digest, text in shared.items()}
-    data = "".join(f"{exchange.to_line(digests.get)}\n" for exchange in given).encode("utf-8")
-    beside, before = parts_path(path), read_parts(parts_path(path))
-    # Until the lines are replaced, what the old ones refer to has to stay.
-    if shared.keys() - before.keys():
-        replace_content(beside, _part_lines({**before, **shared}))
+    data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
     if _read(path) != data or not path.exists():
         replace_content(path, data)
-    if not shared and before:
-        beside.unlink()
-    elif shared and _read(beside) != _part_lines(shared):
-        replace_content(beside, _part_lines(shared))
-
-
-def _shared_parts(exchanges: Iterable[Exchange]) -> dict[str, str]:
-    """The long parts that stand in bodies more than once, in the order of their first place."""
-    times = Counter(
-        text
-        for exchange in exchanges
-        for body in (exchange.request.body, exchange.response.body)
-        if isinstance(body, str)
-        for text in cut(body)
-    )
-    shared: dict[str, str] = {}
-    for text in (text for text, count in times.items() if count > 1):
-        shared.setdefault(part_digest(text), text)
-    return shared
-
-
-def _part_lines(parts: Parts) -> bytes:
-    return "".join(f"{part_line(*part)}\n" for part in parts.items()).encode("utf-8")
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -137,7 +104,7 @@ def replace_content(path: Path, data: bytes) -> None:
             f"{path} could not be put into its final form",
             found=str(error),
             expected="a folder in which a file can be written and replaced",
-            remedy="nothing is lost, the file is as it was: free the disk or mend the permissions, "
+            remedy="nothing is lost, the file is as it was: free the disk or fix the permissions, "
             "and record on with --judge-mode record, which asks only what is missing",
         ) from error
 
@@ -145,10 +112,7 @@ def replace_content(path: Path, data: bytes) -> None:
 class Journal:
     """Appends exchanges to a cassette, from any thread. The file appears with the first one.
 
-    Attributes:
-        path: the cassette.
-        parts: the long parts that stood beside it when it was opened.
-        notice: what opening it had to mend, in one sentence; ``None`` if it was whole.
+    Its ``notice`` says in one sentence what opening the file had to repair, if anything.
     """
 
     def __init__(self, path: Path) -> None:
@@ -156,17 +120,16 @@ class Journal:
 
         Raises:
             BrokenCassette: a line was edited or damaged; nothing is changed then.
-            CassetteError: the file cannot be opened, or not be mended.
+            CassetteError: the file cannot be opened or repaired.
         """
         self.path = path
         self._lock = Lock()
         self._is_ready = False
-        torn: list[bytes] = []
-        self.parts = read_parts(parts_path(path))
+        torn: list[tuple[int, bytes]] = []
         self._lines = list(
-            _read_tolerantly(path, lambda _path, _number, rest: torn.append(rest), self.parts)
+            _read_tolerantly(path, lambda _, number, rest: torn.append((number, rest)))
         )
-        self.notice = _mend_end(path, b"".join(torn), len(self._lines))
+        self.notice = _repair_end(path, *torn[0]) if torn else _complete_end(path)
 
     def take_lines(self) -> list[Line]:
         """What the file held when it was opened, in the order of its lines; once."""
@@ -195,7 +158,7 @@ class Journal:
             f"{self.path} cannot be recorded: nothing was asked",
             found=found,
             expected="a file and a folder that can be written",
-            remedy="mend the permissions, or name another folder with --judge-cassettes",
+            remedy="fix the permissions, or name another folder with --judge-cassettes",
         )
 
     def append(self, exchange: Exchange) -> None:
@@ -219,7 +182,7 @@ class Journal:
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
                 found=str(error),
                 expected="a file that can be written",
-                remedy="what was recorded before stands: free the disk or mend the permissions and "
+                remedy="what was recorded before stands: free the disk or fix the permissions and "
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ) from error
@@ -238,21 +201,25 @@ def _write_whole(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _read_tolerantly(
-    path: Path, torn: Callable[[Path, int, bytes], None], parts: Parts
-) -> Iterator[Line]:
-    """All whole lines; ``torn`` is told of what stands behind the last line break, if not whole."""
+def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
+    """All whole lines; ``torn`` is given what stands behind the last line break, if not whole."""
     known: dict[tuple[str, int], int] = {}
+    texts: dict[str, str] = {}
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.endswith(_END) and _is_torn(line):
                     torn(path, number, line)
                     return
-                text = line.removesuffix(_END)
-                entry = _entry(text, path, number, parts)
-                _refuse_duplicate(path, number, entry, known)
-                yield text, entry
+                data = line.removesuffix(_END)
+                _refuse_no_text(data, path, number)
+                if data.startswith(b'{"id"'):
+                    key, text = text_of_line(data, path, number)
+                    texts[key] = text
+                    continue
+                head = checked_head(data, path, number, texts)
+                _refuse_duplicate(path, number, head, known)
+                yield Line(number, data, head, texts)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
@@ -282,46 +249,54 @@ def _is_torn(rest: bytes) -> bool:
 
 
 def _refuse_duplicate(
-    path: Path, number: int, entry: dict[str, Any], known: dict[tuple[str, int], int]
+    path: Path, number: int, head: Head, known: dict[tuple[str, int], int]
 ) -> None:
-    first = known.setdefault((entry["trial"], entry["call"]), number)
+    first = known.setdefault((head.trial, head.call), number)
     if first != number:
         raise BrokenCassette(
-            f"{path}:{number}: call {entry['call']} of trial {entry['trial']} stands twice",
+            f"{path}:{number}: call {head.call} of trial {head.trial} stands twice",
             found=f"the same call in line {first}",
             expected="one line for each call of a trial",
             remedy="restore the file from version control, or delete one of the two lines",
         )
 
 
-def _mend_end(path: Path, torn: bytes, whole: int) -> str | None:
-    """Cut off what is torn, behind so many whole lines; give the last whole one its line break."""
+def _repair_end(path: Path, number: int, torn: bytes) -> str:
+    """Cut off what is torn."""
     try:
-        if torn:
-            with path.open("r+b") as file:
-                file.truncate(path.stat().st_size - len(torn))
-        elif whole and not _ends_whole(path):
-            with path.open("ab") as file:
-                file.write(_END)
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - len(torn))
     except OSError as error:
-        raise CassetteError(
-            f"{path}: the last line was cut off in mid-write, and cannot be mended",
-            found=str(error),
-            expected="a file that can be written",
-            remedy="mend the permissions, and record on with --judge-mode record",
-        ) from error
-    if not torn:
-        return None
+        raise _irreparable(path, error) from error
     return (
-        f"{path}:{whole + 1}: the last line was cut off in mid-write ({len(torn)} bytes); "
+        f"{path}:{number}: the last line was cut off in mid-write ({len(torn)} bytes); "
         "removed it, its call is made again"
     )
 
 
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == _END
+def _complete_end(path: Path) -> None:
+    """Give the last line its line break."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            whole = file.read() in (_END, b"")
+        if not whole:
+            with path.open("ab") as file:
+                file.write(_END)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _irreparable(path, error) from error
+
+
+def _irreparable(path: Path, error: OSError) -> CassetteError:
+    return CassetteError(
+        f"{path}: the last line was cut off in mid-write, and cannot be repaired",
+        found=str(error),
+        expected="a file that can be written",
+        remedy="fix the permissions, and record on with --judge-mode record",
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -338,13 +313,13 @@ def _unreadable(path: Path, error: OSError) -> CassetteError:
         f"{path} cannot be read",
         found=str(error),
         expected="a cassette: a file of lines",
-        remedy="mend the permissions, or name another folder with --judge-cassettes",
+        remedy="fix the permissions, or name another folder with --judge-cassettes",
     )
 
 
-def _entry(line: bytes, path: Path, number: int, parts: Parts) -> dict[str, Any]:
+def _refuse_no_text(line: bytes, path: Path, number: int) -> None:
     try:
-        text = line.decode("utf-8")
+        line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BrokenCassette(
             f"{path}:{number}: the line is not UTF-8",
@@ -353,4 +328,3 @@ def _entry(line: bytes, path: Path, number: int, parts: Parts) -> dict[str, Any]
             remedy="restore the file from version control, or delete the line and record what is "
             "missing with --judge-mode record",
         ) from error
-    return verified_entry(text, path, number, parts)

@@ -7,7 +7,7 @@ strings that have the unmistakable shape of a key; ``[secret: NAME]`` stands in 
 
 A value is found as it is and in the forms that it takes on the way: JSON-escaped (twice, where JSON
 stands within JSON), percent-encoded, HTML-escaped, in base64 at each of its three alignments and
-with line breaks, in hexadecimal; and split over the pieces of a stream (see `bodies.pieces_of`).
+with line breaks, in hexadecimal; and split over the events of a stream.
 """
 
 from __future__ import annotations
@@ -16,27 +16,18 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from itertools import product
+from threading import Lock
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from pytest_judgesense.cassettes.bodies import Piece, pieces_of, rewritten
-from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, secret_name
-from pytest_judgesense.cassettes.exchange import Body
-
-__all__ = [
-    "PLACEHOLDER",
-    "REDACTED",
-    "allowed_headers",
-    "redact_url",
-    "same_but_for_secrets",
-    "scrub",
-    "scrub_body",
-    "scrub_url",
-]
+from pytest_judgesense.cassettes.bodies import content_encoding, decoded
+from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
+from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body
 
 REDACTED: Final = "REDACTED"
 PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
@@ -159,7 +150,7 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     return text, {name for _, _, name in spans}
 
 
-def scrub_body(body: Body, secrets: Mapping[str, str]) -> tuple[Body, set[str]]:
+def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
     """``body``, text or bytes, without secret fields and values; the names that were found."""
     if isinstance(body, bytes):
         # Latin-1 maps every byte to one character and back.
@@ -317,11 +308,122 @@ def _forms(value: str) -> tuple[_Form, ...]:
     return tuple(forms)
 
 
-# --- fields, and values that are split over the strings of a body --------------------------------
+# --- fields, and values that are split over the strings of a body ---------------------------------
 
 
 _FIELD: Final = re.compile(r'"[\w-]*"\s*:')
 _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
+_STREAM: Final = re.compile(r"^data:", re.MULTILINE)
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Document:
+    """A JSON text, or one event of a stream, with what stands around it."""
+
+    before: str
+    source: str
+    after: str = ""
+    # In a list, so that a document that is one string can be replaced as well.
+    value: list[Any] | None = None
+    changed: bool = False
+
+    def written(self) -> str:
+        """The text as it is now; layout and line ends as they were."""
+        if not self.changed or self.value is None:
+            return f"{self.before}{self.source}{self.after}"
+        return f"{self.before}{_laid_out_like(self.source, self.value[0])}{self.after}"
+
+
+@dataclass(slots=True)
+class _String:
+    """A string of a document that is no field name.
+
+    ``path`` is the fields and positions that lead to it, with the numbers that an ``index`` beside
+    them gives; ``fields`` is the fields alone.
+    """
+
+    document: _Document
+    holder: Any
+    key: Any
+    path: tuple[Any, ...]
+    fields: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        found: str = self.holder[self.key]
+        return found
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self.holder[self.key] = text
+        self.document.changed = True
+
+
+def _documents(body: str) -> list[_Document]:
+    """The body as one JSON document, or as the events of a stream (SSE, JSON Lines); else none."""
+    start = body.lstrip()[:1]
+    if start in ("{", "[") and (value := _loaded(body)):
+        return [_Document("", body, value=value)]
+    if start != "{" and not _STREAM.search(body):
+        return []
+    events = []
+    for line in _LINE.findall(body):
+        found = _EVENT.fullmatch(line)
+        if found is None:
+            events.append(_Document("", line))
+            continue
+        before, source, after = found.groups()
+        # An event of plain text is a string.
+        value = _loaded(source) or ([source] if before else None)
+        events.append(_Document(before, source, after, value))
+    return events
+
+
+def _loaded(text: str) -> list[Any] | None:
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _laid_out_like(source: str, value: Any) -> str:
+    before = _loaded(source)
+    if before is None:
+        return str(value)
+    layouts = [{"separators": (",", ":")}, {}, {"indent": 2}]
+    for layout, ascii_only in product(layouts, (False, True)):
+        dumps = partial(json.dumps, ensure_ascii=ascii_only, **layout)
+        if dumps(before[0]) == source:
+            return dumps(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _strings(documents: Iterable[_Document]) -> Iterator[_String]:
+    for document in documents:
+        if document.value is not None:
+            yield from _strings_in(document, document.value, 0, (), ())
+
+
+def _strings_in(
+    document: _Document, holder: Any, key: Any, path: tuple[Any, ...], fields: tuple[str, ...]
+) -> Iterator[_String]:
+    value = holder[key]
+    if isinstance(value, str):
+        yield _String(document, holder, key, path, fields)
+    elif isinstance(value, list):
+        for place in range(len(value)):
+            yield from _strings_in(document, value, place, (*path, place), fields)
+    elif isinstance(value, dict):
+        number = tuple(
+            (name, one)
+            for name, one in value.items()
+            if (name == "index" or name.endswith("_index"))
+            and not isinstance(one, str | list | dict)
+        )
+        for name in value:
+            yield from _strings_in(document, value, name, (*path, number, name), (*fields, name))
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
@@ -330,14 +432,13 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
         return redacted, {"a form field"} if redacted != text else set()
     if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
         return text, set()
-    changed, names = [], set()
-    for piece in pieces_of(text):
-        name = next((field for field in piece.fields if secret_name(field)), None)
-        if name is not None and piece.text not in ("", REDACTED):
-            piece.text = REDACTED
-            changed.append(piece)
+    documents, names = _documents(text), set()
+    for string in _strings(documents):
+        name = next((field for field in string.fields if secret_name(field)), None)
+        if name is not None and string.text not in ("", REDACTED):
+            string.text = REDACTED
             names.add(f"field {name}")
-    return rewritten(text, changed), names
+    return "".join(document.written() for document in documents) if names else text, names
 
 
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -346,30 +447,104 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
     together by their path, with the choice that they number; or by their fields alone.
     """
-    names: set[str] = set()
     # One document holds a reply in one string, but for the probabilities of its tokens.
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
-    pieces = pieces_of(text) if is_stream or '"logprobs"' in text else []
-    changed: dict[int, Piece] = {}
+    if not is_stream and '"logprobs"' not in text:
+        return text, set()
+    documents, names = _documents(text), set()
     for key in ("path", "fields"):
-        groups: dict[Any, list[Piece]] = {}
-        for piece in pieces:
-            groups.setdefault(getattr(piece, key), []).append(piece)
+        groups: dict[Any, list[_String]] = {}
+        for string in _strings(documents):
+            groups.setdefault(getattr(string, key), []).append(string)
         for group in groups.values():
-            spans = _spans("".join(p.text for p in group), secrets) if len(group) > 1 else ()
+            spans = _spans("".join(one.text for one in group), secrets) if len(group) > 1 else ()
             for start, end, name in reversed([*spans]):
                 names.add(name)
-                changed |= {p.start: p for p in _cut(group, start, end, _placeholder(name))}
-    return rewritten(text, changed.values()), names
+                _cut(group, start, end, _placeholder(name))
+    return "".join(document.written() for document in documents) if names else text, names
 
 
-def _cut(group: list[Piece], start: int, end: int, placeholder: str) -> Iterator[Piece]:
-    """Take a span of the joined text out of its pieces; the placeholder stands in the first."""
+def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
+    """Take a span of the joined text out of its strings; the placeholder stands in the first."""
     position = 0
-    for piece in group:
-        low, high = max(start - position, 0), min(end - position, len(piece.text))
-        position += len(piece.text)
+    for string in group:
+        text = string.text
+        low, high = max(start - position, 0), min(end - position, len(text))
+        position += len(text)
         if low < high:
-            piece.text = f"{piece.text[:low]}{placeholder}{piece.text[high:]}"
+            string.text = f"{text[:low]}{placeholder}{text[high:]}"
             placeholder = ""
-            yield piece
+
+
+# --- what is recorded -----------------------------------------------------------------------------
+
+
+def received(status: int, headers: Iterable[tuple[str, str]], data: bytes) -> RecordedResponse:
+    """A response as it is recorded: allowed headers, content encoding undone where possible."""
+    pairs = list(headers)
+    encodings = content_encoding(pairs)
+    content = decoded(data, encodings)
+    kept = dict(allowed_headers(pairs))
+    if content is None:
+        content, kept["content-encoding"] = data, encodings
+    return RecordedResponse(status, MappingProxyType(kept), as_body(content))
+
+
+_T = TypeVar("_T")
+# Texts of which it is known what they are without secrets: those of the calls under way.
+_REMEMBERED: Final = 512
+
+
+class Redactor:
+    """Removes what is known to be secret, and notes what it found. Safe with threads.
+
+    Args:
+        credentials: what is known; it may grow.
+        noting: whether what is found is to be reported, as while recording.
+    """
+
+    def __init__(self, credentials: Credentials, *, noting: bool) -> None:
+        self.credentials = credentials
+        self._noting = noting
+        self._lock = Lock()
+        self._removed: set[str] = set()
+        # By what was searched how: for which secrets, what it is without them, which were found.
+        self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
+
+    @property
+    def removed(self) -> list[str]:
+        """Names of the credentials that were found and removed, sorted."""
+        with self._lock:
+            return sorted(self._removed)
+
+    def url(self, url: str) -> str:
+        """``url`` without secrets."""
+        return self._without_secrets(scrub_url, url)
+
+    def text(self, text: str) -> str:
+        """``text`` without secrets."""
+        return self._without_secrets(scrub, text)
+
+    def body(self, body: str | bytes) -> str | bytes:
+        """``body`` without secret fields and values."""
+        return self._without_secrets(scrub_body, body)
+
+    def _without_secrets(
+        self, clean: Callable[[_T, Mapping[str, str]], tuple[_T, set[str]]], dirty: _T
+    ) -> _T:
+        # A URL is the same in every call, and a body comes by several times on its way: searching
+        # costs more than anything else that is done with it here.
+        values = self.credentials.values
+        searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
+        result: _T = known
+        if searched is not values:  # they grow, and are another mapping then
+            result, names = clean(dirty, values)
+            found = frozenset(names)
+            if len(self._cleaned) >= _REMEMBERED:
+                self._cleaned.clear()
+            self._cleaned[clean, dirty] = values, result, found
+        if found and self._noting:
+            self.credentials.note_removed(found)
+            with self._lock:
+                self._removed |= found
+        return result

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_judgesense.cassettes.scrubbing import allowed_headers, redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.redaction import allowed_headers, redact_url, scrub, scrub_body
 
 
 def test_only_headers_of_the_list_are_kept() -> None:

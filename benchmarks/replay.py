@@ -31,10 +31,10 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import wire_of
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import judgment_of
 from pytest_judgesense.suites.planning import plan_trials
@@ -85,7 +85,7 @@ def suite_of(size: int) -> Suite:
 
 def exchanges_of(suite: Suite, reply: str) -> list[Exchange]:
     """What a recording of the suite holds; the responses are about 0.9 kB."""
-    wire = wire_of(JUDGE.provider)
+    wire = BUILT_IN[JUDGE.provider]
     exchanges = []
     for trial, messages in zip(plan_trials(suite), messages_of(suite), strict=True):
         request = wire.request(JUDGE, BASE_URL, None, messages, None)
@@ -220,7 +220,7 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
     async def replay() -> int:
         tape = Cassette(path, "replay")
         verdicts = 0
-        async with open_asker(JUDGE, tape, concurrency=1) as asker:
+        async with open_client(JUDGE, tape, concurrency=1) as asker:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
                 answer = asker.replay(trial.id, messages)
                 verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"

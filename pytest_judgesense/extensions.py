@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
-from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.catalogue import BUILT_IN, FAMILIES, Catalogue, MeasureInfo
 from pytest_judgesense.suites.suite import Item, SuiteKind
 

@@ -45,13 +45,13 @@ from pytest_judgesense.errors import (
     LogError,
     UsageError,
 )
+from pytest_judgesense.judges.client import fault_of, unasked_endpoint
 from pytest_judgesense.judges.judging import first_calls
-from pytest_judgesense.judges.lines import fault_of, line_of
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judges.wire import HttpRequest
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.reporting import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
@@ -86,7 +86,7 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
     own = suite_for_judge(suite, judge)
     calls = first_calls(own, judge)
     asked_as = judge_for_suite(judge, own)
-    line = replace(line_of(asked_as, Traffic(asked_as, 1)), key=None)
+    line = replace(unasked_endpoint(asked_as, Throttle(asked_as, 1)), key=None)
     for trial in plan_trials(own):
         for call in calls(trial):
             yield trial, line.request_of(call)

@@ -55,14 +55,14 @@ LEVELS = {
 # or a package with a dot behind it.
 DOORS = {
     # The built-in clients' connections, and the certificates that they trust.
-    "aiohttp": ("judges.connections",),
-    "httpx": ("judges.connections",),
+    "aiohttp": ("judges.transport",),
+    "httpx": ("judges.transport",),
     "vcr": ("cassettes.interception",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
     "urllib3": ("cassettes.interception",),
     "pytest": ("plugin.",),
-    "tenacity": ("judges.traffic",),
-    "aiolimiter": ("judges.traffic",),
+    "tenacity": ("judges.throttle",),
+    "aiolimiter": ("judges.throttle",),
     "filelock": ("plugin.", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures."),
@@ -86,7 +86,11 @@ DOORS = {
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
+    "pydantic_core": (
+        "cassettes.exchange",
+        "judges.providers.json_bodies",
+        "judges.parsing.debate",
+    ),
 }
 
 LONGEST = 600
@@ -118,11 +122,11 @@ LONGER_THAN_300 = {
     "comparing",
     "importers.judgesense",
     "importers.results",
-    "judges.asking",
+    "judges.client",
     "interchange",
     "judges.parsing.statements",
     "judges.parsing.vocabulary",
-    "judges.traffic",
+    "judges.throttle",
     "stats.comparison",
     "baseline",
     "measurement",

@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import product
 from threading import Lock
 from types import MappingProxyType
@@ -314,6 +314,8 @@ def _forms(value: str) -> tuple[_Form, ...]:
 _FIELD: Final = re.compile(r'"[\w-]*"\s*:')
 _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
 _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
+# How JSON is usually written; what it is written like matters to nobody but the eye.
+_LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
@@ -392,11 +394,9 @@ def _laid_out_like(source: str, value: Any) -> str:
     before = _loaded(source)
     if before is None:
         return str(value)
-    layouts = [{"separators": (",", ":")}, {}, {"indent": 2}]
-    for layout, ascii_only in product(layouts, (False, True)):
-        dumps = partial(json.dumps, ensure_ascii=ascii_only, **layout)
-        if dumps(before[0]) == source:
-            return dumps(value)
+    for layout, ascii_only in product(_LAYOUTS, (False, True)):
+        if json.dumps(before[0], ensure_ascii=ascii_only, **layout) == source:
+            return json.dumps(value, ensure_ascii=ascii_only, **layout)
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -129,7 +129,11 @@ class Journal:
         self._lines = list(
             _read_tolerantly(path, lambda _, number, rest: torn.append((number, rest)))
         )
-        self.notice = _repair_end(path, *torn[0]) if torn else _complete_end(path)
+        self.notice: str | None = None
+        if torn:
+            self.notice = _repair_end(path, *torn[0])
+        else:
+            _complete_end(path)
 
     def take_lines(self) -> list[Line]:
         """What the file held when it was opened, in the order of its lines; once."""

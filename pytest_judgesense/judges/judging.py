@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.cassettes.redaction import redact_url
-from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.lines import Call, Course
+from pytest_judgesense.judges.client import Answer, Call, Course
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.prompts import render_messages, render_repair
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import (
     TIE,
     Failed,
@@ -263,7 +262,7 @@ def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Question], li
 
 
 def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
-    """From a trial to its calls, as `Asker.ask_calls` makes them."""
+    """From a trial to its calls, as `Client.ask_calls` makes them."""
     rendered = _renderer(suite, judge)
 
     def calls(trial: Trial) -> Course:
@@ -290,11 +289,11 @@ def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]
 
 
 def _call(trial: Trial, messages: list[dict[str, str]], question: _Question) -> Call:
-    mends = question.malformed is not None
-    temperature = None if mends else trial.condition.get("temperature")
+    repairs = question.malformed is not None
+    temperature = None if repairs else trial.condition.get("temperature")
     return Call(
         messages,
         trial.replicate,
         temperature if isinstance(temperature, int | float) else None,
-        mends=mends,
+        repairs=repairs,
     )

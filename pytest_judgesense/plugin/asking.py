@@ -14,10 +14,10 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.paths import nodeid_of
@@ -94,7 +94,7 @@ class AskableJudge:
         traffic = self._run.traffic(self._spec)
         # The test gets the reply as it came: it is not mended.
         spec = replace(self._spec, repair=None)
-        async with open_asker(spec, self._tape, concurrency=1, traffic=traffic) as asker:
+        async with open_client(spec, self._tape, concurrency=1, throttle=traffic) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:

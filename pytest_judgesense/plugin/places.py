@@ -20,14 +20,14 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
-from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.judging import judgment_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judgment import Trial
 from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.plugin.options import Settings
@@ -218,7 +218,7 @@ def ask_again(
     measurement: Measurement,
     cassettes: Mapping[str, Path],
     loop: AskingLoop,
-    traffic: Traffic,
+    traffic: Throttle,
     *,
     count: int,
     concurrency: int,

@@ -34,7 +34,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
@@ -77,7 +77,7 @@ class Run:
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
-        self._traffic: dict[str, Traffic] = {}
+        self._traffic: dict[str, Throttle] = {}
         self._verified: list[dict[str, Any]] = []
         self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
         self.interrupted: list[str] = []
@@ -256,13 +256,13 @@ class Run:
             for measurement, lines in pending.values()
         ]
 
-    def traffic(self, judge: JudgeSpec) -> Traffic:
+    def traffic(self, judge: JudgeSpec) -> Throttle:
         """The calls of a judge, from its first to its last in this process."""
         if judge.slug not in self._traffic:
-            self._traffic[judge.slug] = Traffic(
+            self._traffic[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
-                meter=self._meter,
+                limits=self._meter,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         traffic = self._traffic[judge.slug]
@@ -334,7 +334,7 @@ class Run:
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
                     how_to_record=self.places.how_to_record(judge, suite),
-                    traffic=self.traffic(judge),
+                    throttle=self.traffic(judge),
                     credentials=self.credentials,
                     told=told,
                     session=self._session,

@@ -25,10 +25,10 @@ import urllib3
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.declare import Judge
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Reply
 
 from .provider import Provider, provider
 
@@ -67,7 +67,7 @@ def _replies(spec: JudgeSpec, tape: Cassette, trials: dict[str, Messages] = TRIA
 async def _asked(
     spec: JudgeSpec, tape: Cassette, trials: dict[str, Messages] = TRIALS
 ) -> list[str]:
-    async with open_asker(spec, tape, concurrency=32) as asker:
+    async with open_client(spec, tape, concurrency=32) as asker:
         with tape.intercepting():
             answers = await asyncio.gather(*(asker.ask(id_, trials[id_]) for id_ in trials))
     replies = [answer.reply for answer in answers]
@@ -458,9 +458,9 @@ LITELLM = """
 import asyncio, json, sys
 import litellm
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.declare import Judge
-from tests.judges.provider import provider
+from tests.judges.providers.base import provider
 
 def options(url, messages):
     return dict(model="openai/m", api_base=url + "/v1", api_key="k", messages=messages)
@@ -493,7 +493,7 @@ async def main(folder):
             said, before = [], served.hits
             for mode in ("record", "replay"):
                 tape = Cassette(folder / f"{judge.__name__}.jsonl", mode)
-                async with open_asker(Judge("mine", judge), tape, concurrency=4) as asker:
+                async with open_client(Judge("mine", judge), tape, concurrency=4) as asker:
                     with tape.intercepting():
                         said.append([
                             (await asker.ask(f"s/i{n}", [{"role": "user", "content": f"item {n}"}]))

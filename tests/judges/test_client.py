@@ -23,11 +23,11 @@ from pytest_judgesense.errors import (
     StaleRecording,
     UsageError,
 )
-from pytest_judgesense.judges.asking import Answer, Asker, open_asker
+from pytest_judgesense.judges.client import Answer, Client, open_client
 from pytest_judgesense.judges.declare import Judge
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed, Usage
 
 from .endpoint import endpoint, says
@@ -53,7 +53,7 @@ def _ask(
     asked = trials if trials is not None else {TRIAL: MESSAGES}
     tape = Cassette(path, mode)  # type: ignore[arg-type]
 
-    async def together(opened: AbstractAsyncContextManager[Asker]) -> list[Answer]:
+    async def together(opened: AbstractAsyncContextManager[Client]) -> list[Answer]:
         async with opened as asker:
             if mode == "replay" and spec.provider != "callable":
                 return [asker.replay(trial, asked[trial], replicate) for trial in asked]
@@ -62,7 +62,7 @@ def _ask(
                     *(asker.ask(trial, asked[trial], replicate) for trial in asked)
                 )
 
-    answers = asyncio.run(together(open_asker(spec, tape, concurrency=4)))
+    answers = asyncio.run(together(open_client(spec, tape, concurrency=4)))
     tape.finish(sorted(tape.trials))
     return answers
 

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pytest_judgesense.judges.connections import Connections
-from pytest_judgesense.judges.wire import HttpRequest, Received
+from pytest_judgesense.judges.providers.base import HttpRequest
+from pytest_judgesense.judges.transport import Connections, Received
 
 
 class Heard:

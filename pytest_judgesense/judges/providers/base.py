@@ -13,8 +13,6 @@ from typing import Any, Final, Protocol
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.judgment import Failed, Usage
 
-__all__ = ["HttpRequest", "Provider", "Reply", "Settings"]
-
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -62,17 +60,21 @@ class Settings(Protocol):
     @property
     def max_tokens(self) -> int: ...
     @property
+    def top_p(self) -> float | None: ...
+    @property
     def reasoning(self) -> str | int | None: ...
+    @property
+    def reply_schema(self) -> Mapping[str, Any] | None: ...
     @property
     def options(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider that a plugin adds; judges name it by ``provider = "NAME"``.
+    """A provider, built in or added by a plugin; judges name it by ``provider = "NAME"``.
 
-    It is asked by one request a trial, recorded and replayed like those of the built-in ones:
-    its traffic goes through the tape, so it never sees whether anybody is asked.
+    It is asked by one request a trial, which is recorded and replayed:
+    its traffic goes through the cassette, so it never sees whether anybody is asked.
 
     Attributes:
         name: lower-case letters, digits, ``-`` and ``_``.
@@ -154,5 +156,5 @@ class Provider:
             f"provider {self.name!r} of plugin {self.source or 'unknown'} {what}",
             found=found,
             expected="an HttpRequest of build, and a Reply or Failed of parse",
-            remedy="mend the plugin",
+            remedy="fix the plugin",
         )

@@ -8,16 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_judgesense.judges.providers.anthropic import ANTHROPIC
+from pytest_judgesense.judges.providers.base import Provider, Reply
+from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
+from pytest_judgesense.judges.providers.openai import OPENAI
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import AnthropicWire, OpenAIWire, Reply, Wire, wire_of
 from pytest_judgesense.judgment import Failed, Usage
 
-OPENAI, ANTHROPIC = OpenAIWire(), AnthropicWire()
 SPEC = JudgeSpec("j", "openai", "gpt", temperature=0.2, max_tokens=16)
 MESSAGES = [{"role": "system", "content": "Judge."}, {"role": "user", "content": "A or B? é"}]
 
 
-def _body(wire: Wire, spec: JudgeSpec = SPEC, seed: int | None = None) -> dict[str, Any]:
+def _body(wire: Provider, spec: JudgeSpec = SPEC, seed: int | None = None) -> dict[str, Any]:
     body: dict[str, Any] = json.loads(wire.request(spec, "http://x", "k", MESSAGES, seed).body)
     return body
 
@@ -65,7 +67,7 @@ def test_an_anthropic_base_url_may_end_in_the_version(base: str) -> None:
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_what_is_not_set_is_not_sent(wire: Wire) -> None:
+def test_what_is_not_set_is_not_sent(wire: Provider) -> None:
     assert "temperature" not in _body(wire, replace(SPEC, temperature=None))
     assert "seed" not in _body(wire)
 
@@ -81,7 +83,7 @@ def test_reasoning_is_sent_as_each_provider_has_it_and_not_unless_it_is_set() ->
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_a_temperature_of_zero_is_sent(wire: Wire) -> None:
+def test_a_temperature_of_zero_is_sent(wire: Provider) -> None:
     assert _body(wire, replace(SPEC, temperature=0.0))["temperature"] == 0.0
 
 
@@ -95,36 +97,36 @@ def test_an_anthropic_request_without_system_messages_has_no_system_key() -> Non
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_without_a_key_no_credential_is_sent(wire: Wire) -> None:
+def test_without_a_key_no_credential_is_sent(wire: Provider) -> None:
     headers = wire.request(SPEC, "http://x", None, MESSAGES, None).headers
     assert {name.lower() for name in headers} <= {"content-type", "anthropic-version"}
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_the_key_stands_in_a_header_and_neither_in_url_nor_body(wire: Wire) -> None:
+def test_the_key_stands_in_a_header_and_neither_in_url_nor_body(wire: Provider) -> None:
     request = wire.request(SPEC, "http://x", "sk-hidden", MESSAGES, None)
     assert "sk-hidden" not in request.url
     assert b"sk-hidden" not in request.body
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_equal_requests_have_equal_bytes_readable_in_a_cassette(wire: Wire) -> None:
+def test_equal_requests_have_equal_bytes_readable_in_a_cassette(wire: Provider) -> None:
     bodies = {wire.request(SPEC, "http://x", "k", MESSAGES, 1).body for _ in range(3)}
     assert len(bodies) == 1
     assert "é".encode() in bodies.pop()
 
 
 @pytest.mark.parametrize(
-    ("provider", "kind"),
-    [("openai", OpenAIWire), ("embedded", OpenAIWire), ("anthropic", AnthropicWire)],
+    ("name", "provider"),
+    [("openai", OPENAI), ("embedded", OPENAI), ("anthropic", ANTHROPIC)],
 )
-def test_each_provider_speaks_its_wire_format(provider: str, kind: type) -> None:
-    assert isinstance(wire_of(provider), kind)
+def test_each_provider_speaks_its_wire_format(name: str, provider: Provider) -> None:
+    assert BUILT_IN[name] is provider_of(replace(SPEC, provider=name)) is provider
 
 
 def test_a_callable_speaks_none() -> None:
     with pytest.raises(KeyError):
-        wire_of("callable")
+        provider_of(replace(SPEC, provider="callable"))
 
 
 # --- replies ---------------------------------------------------------------------------------
@@ -235,32 +237,32 @@ def test_an_empty_text_is_a_reply_and_not_a_refusal() -> None:
     ],
 )
 def test_an_error_status_fails_with_the_message_of_the_endpoint(
-    wire: Wire, status: int, body: str, reason: str
+    wire: Provider, status: int, body: str, reason: str
 ) -> None:
     assert wire.read(status, body) == Failed(reason)
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_an_error_status_fails_even_with_a_reply_in_its_body(wire: Wire) -> None:
+def test_an_error_status_fails_even_with_a_reply_in_its_body(wire: Provider) -> None:
     body = openai({"content": "A"}, content=[_text("A")])
     assert isinstance(wire.read(500, body), Failed)
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_an_error_that_comes_with_status_200_fails(wire: Wire) -> None:
+def test_an_error_that_comes_with_status_200_fails(wire: Provider) -> None:
     body = '{"error": {"message": "overloaded"}}'
     assert wire.read(200, body) == Failed("the endpoint reports an error: overloaded")
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_a_null_error_is_none(wire: Wire) -> None:
+def test_a_null_error_is_none(wire: Provider) -> None:
     body = openai({"content": "A"}, error=None, content=[_text("A")])
     assert wire.read(200, body) == Reply("A")
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
 @pytest.mark.parametrize("body", ["", "<html>", '{"choices": [', "[" * 100_000])
-def test_what_is_not_json_fails(wire: Wire, body: str) -> None:
+def test_what_is_not_json_fails(wire: Provider, body: str) -> None:
     reply = wire.read(200, body)
     assert isinstance(reply, Failed)
     assert reply.reason.startswith("the response is not JSON")
@@ -268,7 +270,7 @@ def test_what_is_not_json_fails(wire: Wire, body: str) -> None:
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
 @pytest.mark.parametrize("body", ["[]", "null", "5", '"A"'])
-def test_what_is_no_object_fails(wire: Wire, body: str) -> None:
+def test_what_is_no_object_fails(wire: Provider, body: str) -> None:
     assert wire.read(200, body) == Failed(f"the response is not a JSON object: {body!r}")
 
 
@@ -303,7 +305,7 @@ def test_an_anthropic_response_without_blocks_fails(content: Any) -> None:
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
-def test_a_long_error_page_is_cut_short(wire: Wire) -> None:
+def test_a_long_error_page_is_cut_short(wire: Provider) -> None:
     reply = wire.read(500, "x" * 10_000)
     assert isinstance(reply, Failed)
     assert len(reply.reason) < 300

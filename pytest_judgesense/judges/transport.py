@@ -7,6 +7,8 @@ times the work (see docs/decisions.md).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -16,17 +18,32 @@ import httpx
 
 from pytest_judgesense import __version__
 from pytest_judgesense.cassettes.interception import plain_aiohttp_request
-from pytest_judgesense.judges.wire import HttpRequest, NoResponse, Received, Unsendable
+from pytest_judgesense.judges.providers.base import HttpRequest
 
-__all__ = ["Connections"]
-
-_OWN_HEADERS: Final = {
+_HEADERS: Final = {
     "Accept": "*/*",
     "Accept-Encoding": "gzip, deflate",
     "User-Agent": f"pytest-judgesense/{__version__}",
 }
 # Gateways put whole policies into a header; aiohttp's own limit is 8 kB.
 _LONGEST_HEADER: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A response as it came: headers in lower case, the content encoding still on the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class NoResponse(Exception):
+    """A request got no response, or none that is whole; says why."""
+
+
+class Unsendable(Exception):
+    """A request cannot be sent as it is; its text quotes nothing of it."""
 
 
 class Connections:
@@ -77,12 +94,12 @@ class Connections:
         """
         try:
             # The method itself, beneath any cassette that a test has opened: what a judge is sent
-            # is in the tape, and belongs in no other recording.
+            # is in its cassette, and belongs in no other recording.
             async with await plain_aiohttp_request(
                 self._session,
                 asked.method,
                 asked.url,
-                headers={**_OWN_HEADERS, **asked.headers},
+                headers={**_HEADERS, **asked.headers},
                 data=asked.body,
                 allow_redirects=False,
                 proxy=self._proxy,

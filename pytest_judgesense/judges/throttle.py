@@ -37,12 +37,10 @@ from tenacity import (
 )
 
 from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.judgment import Failed
-
-__all__ = ["Attempt", "Meter", "Traffic", "Unmetered"]
 
 _ENDED: Final = 10
 _DOWN: Final = 10
@@ -53,8 +51,8 @@ _LONGEST_WAIT_ASKED_S: Final = 120.0
 _ALONE_S: Final = 5.0
 
 
-class Meter(Protocol):
-    """Counts the calls of a session and holds them against the user's limits."""
+class Limits(Protocol):
+    """The limits that the user sets to the calls of a session, and the calls so far."""
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
         """Book a call before it is made.
@@ -79,8 +77,8 @@ class Meter(Protocol):
         """Note that a call is made again."""
 
 
-class Unmetered:
-    """A meter without limits."""
+class NoLimits:
+    """No limit at all."""
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
         return True
@@ -134,7 +132,7 @@ class _Pace:
                 amount -= part
 
 
-class Traffic:
+class Throttle:
     """The calls of one judge in one process: their places, their pace, their retries.
 
     It lives as long as the session: pace and backing off go on from one suite to the next.
@@ -142,7 +140,7 @@ class Traffic:
     Args:
         spec: the judge, with ``requests_per_minute``, ``tokens_per_minute`` and ``max_retries``.
         concurrency: the most calls under way at once.
-        meter: counts the calls.
+        limits: those of the user, and what the session has made of them.
         sharing: number of processes that share the judge's limits.
     """
 
@@ -151,14 +149,14 @@ class Traffic:
         spec: JudgeSpec,
         concurrency: int,
         *,
-        meter: Meter | None = None,
+        limits: Limits | None = None,
         sharing: int = 1,
     ) -> None:
-        self.meter: Meter = meter or Unmetered()
+        self.limits: Limits = limits or NoLimits()
         self._spec = spec
         self._most = concurrency
         self._sharing = sharing
-        self._beside: dict[str, Traffic] = {}
+        self._beside: dict[str, Throttle] = {}
         self._requests = _pace(spec.requests_per_minute, sharing)
         self._tokens = _pace(spec.tokens_per_minute, sharing)
         # How many may be under way: halved when the endpoint is overloaded, and by each answer
@@ -188,10 +186,10 @@ class Traffic:
         """Ask the judge no more: somebody else has found that it cannot be."""
         self._ended = self._ended or error
 
-    def beside(self, spec: JudgeSpec) -> Traffic:
+    def beside(self, spec: JudgeSpec) -> Throttle:
         """The calls of another judge on behalf of this one: its own pace, the same limits."""
         return self._beside.setdefault(
-            spec.name, Traffic(spec, self._most, meter=self.meter, sharing=self._sharing)
+            spec.name, Throttle(spec, self._most, limits=self.limits, sharing=self._sharing)
         )
 
     async def call(
@@ -219,7 +217,7 @@ class Traffic:
         async def attempt() -> Attempt:
             nonlocal made
             if made:
-                self.meter.retried()
+                self.limits.retried()
             made += 1
             return await self._once(once, tokens, most_usd, cost)
 
@@ -259,7 +257,7 @@ class Traffic:
                 attempt = await once()
                 spent = cost(attempt)
             finally:
-                self.meter.settle(most_usd, spent)
+                self.limits.settle(most_usd, spent)
             self.learn(attempt, started)
             return attempt
 
@@ -328,7 +326,7 @@ class Traffic:
             found=reason,
             expected=f"an answer of {self._spec.base_url or self._spec.provider} to "
             f"{self._spec.model}",
-            remedy="mend its key, model, base_url or account; nothing more was asked, and with "
+            remedy="fix its key, model, base_url or account; nothing more was asked, and with "
             "--judge-mode record what was answered is kept",
         )
         raise self._ended
@@ -372,7 +370,7 @@ class Traffic:
         What a process that died has booked stays booked, so the wait must have an end.
         """
         until = time.monotonic() + self._spec.timeout_s
-        while not self.meter.take(  # noqa: ASYNC110
+        while not self.limits.take(  # noqa: ASYNC110
             self._spec, most_usd, patient=time.monotonic() < until
         ):
             # Other processes book as well: nothing here would set an event.

@@ -531,10 +531,10 @@ def _text(body: str | bytes) -> str:
 
 
 def _texts(headers: Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:
-    return [
-        tuple(part.decode("latin-1") if isinstance(part, bytes) else str(part) for part in pair)
-        for pair in headers
-    ]  # type: ignore[misc]
+    def text(value: Any) -> str:
+        return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+    return [(text(name), text(value)) for name, value in headers]
 
 
 def _fits(recorded: RecordedRequest, asked: RecordedRequest) -> bool:

@@ -216,7 +216,6 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     torn(path, number, line)
                     return
                 data = line.removesuffix(_END)
-                _refuse_no_text(data, path, number)
                 if data.startswith(b'{"id"'):
                     key, text = text_of_line(data, path, number)
                     texts[key] = text
@@ -319,16 +318,3 @@ def _unreadable(path: Path, error: OSError) -> CassetteError:
         expected="a cassette: a file of lines",
         remedy="fix the permissions, or name another folder with --judge-cassettes",
     )
-
-
-def _refuse_no_text(line: bytes, path: Path, number: int) -> None:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BrokenCassette(
-            f"{path}:{number}: the line is not UTF-8",
-            found=f"byte 0x{line[error.start]:02x} in column {error.start + 1}",
-            expected="one exchange as UTF-8 text",
-            remedy="restore the file from version control, or delete the line and record what is "
-            "missing with --judge-mode record",
-        ) from error

@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges import traffic as traffic_module
+from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.loop import AskingLoop
@@ -198,7 +198,7 @@ def provider() -> Iterator[Provider]:
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     # The policy's waits in hundredths: 0.5 s becomes 5 ms.
     monkeypatch.setattr(
-        traffic_module, "_backoff", traffic_module.wait_random_exponential(0.005, max=0.3)
+        throttle_module, "_backoff", throttle_module.wait_random_exponential(0.005, max=0.3)
     )
 
 
@@ -217,12 +217,12 @@ def _ask(
     path: Path,
     mode: Mode = "record",
     prompts: tuple[str, ...] = ("p",),
-    traffic: Throttle | None = None,
+    throttle: Throttle | None = None,
 ) -> list[Answer | BaseException]:
     tape = Cassette(path, mode)
 
     async def together() -> list[Answer | BaseException]:
-        used = traffic or Throttle(spec, 8)
+        used = throttle or Throttle(spec, 8)
         async with open_client(spec, tape, concurrency=8, throttle=used) as asker:
             messages = {p: [{"role": "user", "content": p}] for p in prompts}
             if mode == "replay":
@@ -380,11 +380,11 @@ def test_a_judge_that_cannot_be_asked_costs_one_call_and_not_a_thousand(
 def test_it_is_not_asked_for_the_next_suite_either(provider: Provider, path: Path) -> None:
     provider.script = lambda prompt, before: error(401)
     spec = _spec(provider)
-    loop, traffic = AskingLoop(), Throttle(spec, 8)
+    loop, throttle = AskingLoop(), Throttle(spec, 8)
 
     async def ask(trial: str) -> None:
         tape = Cassette(path, "record")
-        async with open_client(spec, tape, concurrency=8, throttle=traffic) as asker:
+        async with open_client(spec, tape, concurrency=8, throttle=throttle) as asker:
             await asker.ask(trial, [{"role": "user", "content": trial}])
 
     for trial in ("one", "two", "three"):
@@ -525,21 +525,21 @@ def test_bucket_and_rate_together_stay_within_a_minutes_limit(per_minute: float)
 def test_places_are_halved_under_429_and_come_back(provider: Provider, path: Path) -> None:
     spec = _spec(provider)
     seen: list[int] = []
-    traffic = Throttle(spec, 16)
+    throttle = Throttle(spec, 16)
 
     def script(prompt: str, before: int) -> Response:
-        seen.append(traffic.places)
+        seen.append(throttle.places)
         time.sleep(0.005)
         return error(429) if 30 <= len(seen) <= 60 else says("YES")
 
     provider.script = script
     # Each answer adds its share of a place: from 1 to 16 in 1 + 2 + ... + 15 = 120 answers or so.
     prompts = tuple(f"p{i}" for i in range(220))
-    answers = _ask(spec, path, prompts=prompts, throttle=traffic)
+    answers = _ask(spec, path, prompts=prompts, throttle=throttle)
     assert all(isinstance(a, Answer) and isinstance(a.reply, Reply) for a in answers)
     assert max(seen[:30]) == 16
     assert min(seen[30:]) <= 4  # halved at least twice
-    assert traffic.places == 16  # back again, one place an answered round
+    assert throttle.places == 16  # back again, one place an answered round
     assert provider.most <= 16
 
 
@@ -597,8 +597,8 @@ def test_2000_trials_under_all_faults_at_random(provider: Provider, tmp_path: Pa
     # Long enough that nothing but the fault itself takes so long on a busy machine.
     spec = _spec(provider, timeout_s=2.0)
     suite, path = _suite(tmp_path, TRIALS), tmp_path / "s.jsonl"
-    traffic = Throttle(spec, 32)
-    found = _measure(spec, suite, path, traffic, concurrency=32)
+    throttle = Throttle(spec, 32)
+    found = _measure(spec, suite, path, throttle, concurrency=32)
 
     # Every trial ends as a verdict, Unparsed or Failed, none twice.
     assert len({judgment.trial.id for judgment in found.judgments}) == TRIALS
@@ -664,7 +664,7 @@ def _measure(
     spec: JudgeSpec,
     suite: Path,
     path: Path,
-    traffic: Throttle | None = None,
+    throttle: Throttle | None = None,
     mode: Any = "record",
     concurrency: int = 8,
 ) -> Measurement:
@@ -678,7 +678,7 @@ def _measure(
             loop,
             mode=mode,
             concurrency=concurrency,
-            throttle=traffic,
+            throttle=throttle,
         )
     finally:
         loop.close()

@@ -27,14 +27,14 @@ from types import ModuleType
 import httpx
 from reporting import Bar, conclude, print_table, seconds_each
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import rewrite
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import wire_of
 from pytest_judgesense.measurement import judgment_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
@@ -86,7 +86,7 @@ def suite_of(size: int) -> Suite:
 
 def exchanges_of(suite: Suite, reply: str) -> list[Exchange]:
     """What a recording of the suite holds; the responses are about 0.9 kB."""
-    wire = wire_of(JUDGE.provider)
+    wire = BUILT_IN[JUDGE.provider]
     exchanges = []
     for trial, messages in zip(plan_trials(suite), messages_of(suite), strict=True):
         request = wire.request(JUDGE, BASE_URL, None, messages, None)
@@ -142,7 +142,7 @@ def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[],
 
 
 def own_client(
-    tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]
+    tape: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
 ) -> Callable[[], None]:
     """The same within the trials of a tape."""
     asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
@@ -219,9 +219,9 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
     trials: list[Trial] = plan_trials(suite)
 
     async def replay() -> int:
-        tape = Tape.open(path, "replay")
+        tape = Cassette(path, "replay")
         verdicts = 0
-        async with open_asker(JUDGE, tape, concurrency=1) as asker:
+        async with open_client(JUDGE, tape, concurrency=1) as asker:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
                 answer = asker.replay(trial.id, messages)
                 verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"
@@ -239,7 +239,7 @@ def loads_file(path: Path) -> Callable[[], object]:
 @contextmanager
 def missing_ms(path: Path) -> Iterator[float]:
     """Milliseconds of CPU time until a trial that is not recorded is reported."""
-    tape = Tape.open(path, "replay")
+    tape = Cassette(path, "replay")
     started = time.process_time()
     try:
         with tape.trial("bench/item-none/t1/ab/r1") as scope:
@@ -297,7 +297,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
             suite, path = suite_of(size), folder / f"{size}.jsonl"
             exchanges = exchanges_of(suite, "A")
             rewrite(path, exchanges)
-            tapes[size] = Tape.open(path, "replay")
+            tapes[size] = Cassette(path, "replay")
             sample = spread(exchanges, calls)
             counts[size] = len(sample)
             jobs[size] = own_client(tapes[size], client, sample)

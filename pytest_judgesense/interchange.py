@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.cassettes.cassette import Cassette, utc_now
 from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
@@ -35,23 +36,22 @@ from pytest_judgesense.cassettes.interchange import (
     read_vcr,
     vcr_text,
 )
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.key import request_digest
-from pytest_judgesense.cassettes.ledger import received
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.tape import Tape, utc_now
+from pytest_judgesense.cassettes.matching import request_digest
+from pytest_judgesense.cassettes.redaction import received
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import (
     CassetteError,
     LogError,
     UsageError,
 )
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.lines import fault_of, line_of
+from pytest_judgesense.judges.client import fault_of, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judges.wire import HttpRequest
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -86,7 +86,7 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
     own = suite_for_judge(suite, judge)
     calls = first_calls(own, judge)
     asked_as = judge_for_suite(judge, own)
-    line = replace(line_of(asked_as, Traffic(asked_as, 1)), key=None)
+    line = replace(unasked_endpoint(asked_as, Throttle(asked_as, 1)), key=None)
     for trial in plan_trials(own):
         for call in calls(trial):
             yield trial, line.request_of(call)
@@ -315,13 +315,14 @@ def _missing(
     judge: JudgeSpec, requests: Iterable[tuple[Trial, HttpRequest]], cassettes: Path
 ) -> Iterator[tuple[Trial, HttpRequest]]:
     """The trials whose request, as it would be sent now, has no recorded answer."""
-    tapes: dict[Path, Tape] = {}
+    tapes: dict[Path, Cassette] = {}
     for trial, request in requests:
         path = _cassette(judge, cassettes, trial.id)
         if path not in tapes:
-            tapes[path] = Tape.open(path, "replay", secrets=credentials_of(judge))
+            tapes[path] = Cassette(path, "replay", secrets=credentials_of(judge))
         with tapes[path].trial(trial.id) as scope:
-            if tapes[path].answer_to(scope, request.method, request.url, request.body) is None:
+            asked = (request.method, request.url, request.body)
+            if tapes[path].answer_to(scope.trial, *asked) is None:
                 yield trial, request
 
 
@@ -347,7 +348,7 @@ def _record(
     instant = ""
     recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
     with recording_alone(path, recorder):
-        tape = Tape.open(path, "record", secrets=secrets, now=lambda: instant)
+        tape = Cassette(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
             for trial, given in trials.items():

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name

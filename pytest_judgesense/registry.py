@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
-from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right

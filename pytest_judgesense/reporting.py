@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import Exchange
-from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
-from pytest_judgesense.cassettes.recordings import join
+from pytest_judgesense.cassettes.merging import join
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
 from pytest_judgesense.datasheet.codec import SCHEMA
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log

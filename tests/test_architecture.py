@@ -61,16 +61,16 @@ LEVELS: dict[str, float] = {
 # or a package with a dot behind it.
 DOORS = {
     # The built-in clients' connections, and the certificates that they trust.
-    "aiohttp": ("judges.connections",),
-    "httpx": ("judges.connections",),
-    "vcr": ("cassettes.stubs",),
+    "aiohttp": ("judges.transport",),
+    "httpx": ("judges.transport",),
+    "vcr": ("cassettes.interception",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
-    "urllib3": ("cassettes.stubs", "cassettes.pools"),
+    "urllib3": ("cassettes.interception",),
     "pytest": ("plugin.",),
-    "tenacity": ("judges.traffic",),
-    "aiolimiter": ("judges.traffic",),
+    "tenacity": ("judges.throttle",),
+    "aiolimiter": ("judges.throttle",),
     "filelock": ("plugin.", "cassettes.locking"),
-    "yaml": ("cassettes.interchange", "cassettes.checking"),
+    "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments."),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for the page alone.
@@ -83,6 +83,7 @@ DOORS = {
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
+        "cassettes.exchange",
         "suites.schema",
         "suites.stimuli",
         "suites.loading",
@@ -92,7 +93,11 @@ DOORS = {
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire", "replies.debate"),
+    "pydantic_core": (
+        "cassettes.exchange",
+        "judges.providers.json_bodies",
+        "replies.debate",
+    ),
 }
 
 

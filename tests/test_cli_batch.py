@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.trial import Failed

@@ -16,7 +16,7 @@ import pytest
 import vcr
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import rewrite
+from pytest_judgesense.cassettes.storage import rewrite
 
 HIDDEN = "hQ5rVb81nXcW0yTd"
 

@@ -28,7 +28,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
 )
 from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
-from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.interchange import requests_of
 from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import judge_from_name

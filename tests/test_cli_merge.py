@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from tests.interchanging import told
 from tests.shipped import CASSETTES
 

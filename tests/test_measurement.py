@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 from tests.datasheet.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.judges.endpoint import endpoint
-from tests.shipped import CASSETTES, copy_cassette
+from tests.shipped import CASSETTES
 
 CLEAN = judge_from_name("embedded:clean")
 
@@ -273,7 +274,7 @@ def shipped_copy(tmp_path: Path, name: str = "vacuum") -> dict[str, Path]:
     suite = suite_named(name)
     copies = recordings(suite, tmp_path)
     for recording, path in copies.items():
-        copy_cassette(CASSETTES / "clean" / f"{recording}.jsonl", path)
+        shutil.copyfile(CASSETTES / "clean" / f"{recording}.jsonl", path)
     return copies
 
 

@@ -235,8 +235,8 @@ def log_line() -> Object:
 
 def exchange() -> Object:
     """A line of a cassette."""
-    piece = {"anyOf": [TEXT, record({"part": TEXT})]}
-    body = {"anyOf": [TEXT, record({"base64": TEXT}), array(piece), {"type": "null"}]}
+    forms = [record({name: {}}) for name in ("json", "spaced json")]
+    body = {"anyOf": [TEXT, record({"base64": TEXT}), *forms]}
     headers = {"type": "object", "additionalProperties": {"anyOf": [TEXT, array(TEXT)]}}
     made = {
         "trial": TEXT,
@@ -245,7 +245,8 @@ def exchange() -> Object:
         "response": record({"status": {"type": "integer"}, "headers": headers, "body": body}),
         "recorded_at": TEXT,
     }
-    return described(record(made), meanings("recordings.md", "## A line"))
+    shared = record({"id": TEXT, "text": TEXT})
+    return {"anyOf": [described(record(made), meanings("recordings.md", "## A line")), shared]}
 
 
 def baseline_file() -> Object:

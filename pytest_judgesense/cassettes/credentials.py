@@ -18,16 +18,6 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-__all__ = [
-    "SHORTEST_SECRET",
-    "Credentials",
-    "environment_credentials",
-    "request_credentials",
-    "response_credentials",
-    "secret_name",
-    "why_skipped",
-]
-
 SHORTEST_SECRET: Final = 8
 # A client that signs every request anew must not make the list, and with it the search, grow.
 MOST_LEARNED: Final = 256

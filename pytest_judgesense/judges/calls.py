@@ -15,13 +15,12 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.cassettes.scrubbing import redact_url
-from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.lines import Call, Course
+from pytest_judgesense.cassettes.redaction import redact_url
+from pytest_judgesense.judges.client import Answer, Call, Course
 from pytest_judgesense.judges.prompts import render_messages, render_repair
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.kind import Question, Reading
 from pytest_judgesense.suites.suite import Suite
@@ -237,7 +236,7 @@ def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Asked], list[
 
 
 def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
-    """From a trial to its calls, as `Asker.ask_calls` makes them."""
+    """From a trial to its calls, as `Client.ask_calls` makes them."""
     rendered = _renderer(suite, judge)
 
     def calls(trial: Trial) -> Course:
@@ -271,5 +270,5 @@ def _call(trial: Trial, messages: list[dict[str, str]], asked: _Asked) -> Call:
         messages,
         trial.replicate,
         temperature if isinstance(temperature, int | float) else None,
-        mends=repairs,
+        repairs=repairs,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, judge_from_table
 
 __all__ = ["Judge"]

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.observer import observer_named
 
 __all__ = [

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.errors import JudgeError, JudgesenseError
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.paths import nodeid_of
 from pytest_judgesense.plugin.run import Run
@@ -35,7 +35,7 @@ class AskableJudge:
         name: name of the judge.
     """
 
-    def __init__(self, spec: JudgeSpec, run: Run, tape: Tape, test: str) -> None:
+    def __init__(self, spec: JudgeSpec, run: Run, tape: Cassette, test: str) -> None:
         self.name = spec.name
         self._spec = spec
         self._run = run
@@ -94,7 +94,7 @@ class AskableJudge:
         traffic = self._run.traffic(self._spec)
         # The test gets the reply as it came: it is not mended.
         spec = replace(self._spec, repair=None)
-        async with open_asker(spec, self._tape, concurrency=1, traffic=traffic) as asker:
+        async with open_client(spec, self._tape, concurrency=1, throttle=traffic) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:
@@ -114,7 +114,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     with run.places.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
         mode = state_of(item.config).settings.mode
-        tape = Tape.open(
+        tape = Cassette(
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),

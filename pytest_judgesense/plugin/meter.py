@@ -19,7 +19,7 @@ import pytest
 from filelock import FileLock
 
 from pytest_judgesense.errors import LimitReached
-from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
@@ -73,7 +73,7 @@ class SessionMeter:
         return self._here.usd
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        """Book a call (see `pytest_judgesense.judges.traffic.Meter`)."""
+        """Book a call (see `pytest_judgesense.judges.throttle.Limits`)."""
         if self._max_cost is not None and most_usd is None:
             raise _unpriced(spec)
         most = most_usd or 0.0

@@ -14,20 +14,20 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content, rewrite
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
-from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.calls import judgment_of
+from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
@@ -219,7 +219,7 @@ def ask_again(
     measurement: Measurement,
     cassettes: Mapping[str, Path],
     loop: AskingLoop,
-    traffic: Traffic,
+    traffic: Throttle,
     *,
     count: int,
     concurrency: int,
@@ -248,7 +248,7 @@ def ask_again(
     by_tape = []
     for recording, path in cassettes.items():
         part = [trial for trial in trials if recording_of(trial.id) == recording]
-        tape = Tape.open(path, "record", secrets=secrets)
+        tape = Cassette(path, "record", secrets=secrets)
         by_tape.append((tape, part))
         asked = loop.run(
             ask_all(asked_as, suite, part, tape, traffic, concurrency, _tell_nobody, AskedOn())

@@ -16,8 +16,8 @@ import pytest
 
 from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
-from pytest_judgesense.cassettes.scrubbing import scrub
+from pytest_judgesense.cassettes.redaction import scrub
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
@@ -32,7 +32,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
@@ -77,7 +77,7 @@ class Run:
         self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
-        self._traffic: dict[str, Traffic] = {}
+        self._traffic: dict[str, Throttle] = {}
         self._verified: list[dict[str, Any]] = []
         self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
         self.interrupted: list[str] = []
@@ -108,7 +108,7 @@ class Run:
         found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
-            import pytest_judgesense.cassettes.stubs  # noqa: F401
+            import pytest_judgesense.cassettes.interception  # noqa: F401
         return found
 
     def suite(self, name: str, near: Path) -> Suite:
@@ -258,13 +258,13 @@ class Run:
             for measurement, lines in pending.values()
         ]
 
-    def traffic(self, judge: JudgeSpec) -> Traffic:
+    def traffic(self, judge: JudgeSpec) -> Throttle:
         """The calls of a judge, from its first to its last in this process."""
         if judge.slug not in self._traffic:
-            self._traffic[judge.slug] = Traffic(
+            self._traffic[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
-                meter=self._meter,
+                limits=self._meter,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         traffic = self._traffic[judge.slug]
@@ -336,7 +336,7 @@ class Run:
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
                     how_to_record=self.places.how_to_record(judge, suite),
-                    traffic=self.traffic(judge),
+                    throttle=self.traffic(judge),
                     credentials=self.credentials,
                     told=told,
                     session=self._session,

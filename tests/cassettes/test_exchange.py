@@ -60,11 +60,11 @@ def test_a_lone_surrogate_survives_utf8() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"call": "1"}, "call is str, not int"),
-        ({"call": True}, "call is bool, not int"),
-        ({"request": None}, "request is NoneType, not dict"),
-        ({"recorded_at": "yesterday"}, "recorded_at is 'yesterday'"),
-        ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "is not base64"),
+        ({"call": "1"}, "call: Input should be a valid integer"),
+        ({"call": True}, "call: Input should be a valid integer"),
+        ({"request": None}, "request: Input should be an object"),
+        ({"recorded_at": "yesterday"}, "recorded_at: String should match pattern"),
+        ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "request.body: "),
     ],
 )
 def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str) -> None:

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS
 
 from pytest_judgesense.checks.declaration import CONDITION_KEYS, declare_check, signature
 from pytest_judgesense.errors import UsageError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pytest_judgesense.checks.ranking import judge_any
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import OutcomeWord, Policy

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest_judgesense.checks.ranking import judge_any, recommendations
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import explain, summary

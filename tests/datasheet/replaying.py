@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
-
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pytest_judgesense.checks.ranking import judge_any
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary

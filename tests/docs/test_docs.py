@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS, MEASURES
 
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES

@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
+from pytest_judgesense.judges.client import Answer, unasked_endpoint
 from pytest_judgesense.judges.declare import Judge
-from pytest_judgesense.judges.lines import line_of
 from pytest_judgesense.judges.prompts import judge_for_suite
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name, judge_from_table
-from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judges.wire import Reply
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
@@ -57,7 +56,7 @@ def _asked(
     asked, replies = [], []
     call = next(calls)
     while True:
-        asked.append((call.messages[-1]["content"], call.mends))
+        asked.append((call.messages[-1]["content"], call.repairs))
         said = reply(asked[-1][0])
         replies.append(said if isinstance(said, Failed) else Reply(said, Usage(10, 2)))
         try:
@@ -134,7 +133,7 @@ def test_a_malformed_reply_is_brought_into_form(grid: Suite, reply: str, reason:
     )
     assert found.outcome == Verdict("tie")
     assert found.detail == {"repair": {"before": reason, "calls": 1}}
-    assert [mends for _, mends in asked] == [False, True]
+    assert [repairs for _, repairs in asked] == [False, True]
     assert f"<reply>\n{reply}\n</reply>" in asked[1][0]
     # Nothing to judge anew by: neither the question nor the answers.
     assert "2 + 2" not in asked[1][0]
@@ -162,7 +161,7 @@ def test_a_grade_is_mended_within_its_own_form(grid: Suite) -> None:
         return "Rather good." if "4" in prompt else "6"
 
     found, asked = _asked(grid, MENDING, _trial(grid, "grade"), reply)
-    assert [mends for _, mends in asked] == [False, True, False]
+    assert [repairs for _, repairs in asked] == [False, True, False]
     assert "a whole number from 1 to 10" in asked[1][0]
     assert found.outcome == Verdict("A")
     assert found.detail == {
@@ -242,7 +241,7 @@ def test_python_functions_neither_mend_nor_are_mended() -> None:
 
 def _bodies(judge: JudgeSpec, suite: Suite, trial: Trial) -> list[dict[str, Any]]:
     asked = judge_for_suite(judge, suite)
-    line = line_of(asked, Traffic(asked, 1))
+    line = unasked_endpoint(asked, Throttle(asked, 1))
     return [json.loads(line.request_of(c).body) for c in first_calls(suite, asked)(trial)]
 
 

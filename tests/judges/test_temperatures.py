@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, MissingRecording
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import re
 
-from pytest_judgesense.measures.registry import CHECKS, MEASURES
-
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites

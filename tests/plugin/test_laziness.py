@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS
 
 from pytest_judgesense.plugin.using import CHECK_NAMES
 

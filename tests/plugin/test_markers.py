@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS
 
 from pytest_judgesense.checks.declaration import signature
 

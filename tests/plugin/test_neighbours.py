@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 
 from .project import TRIALS, Project, flips_on_two, parity_suite, times_asked
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.debate import shares, speech_wanted
 from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from pytest_judgesense.judges.wire import Reply, wire_of
 from pytest_judgesense.replies.debate import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
@@ -181,7 +182,7 @@ def test_structured_output_is_asked_for_where_it_surely_exists_or_is_declared(
 def test_a_structured_reply_is_read_like_one_in_the_text(provider: str) -> None:
     spec = asked_as(provider=provider, model="clean", structured=True)
     messages = [{"role": "user", "content": prompt(CLEAR)}]
-    body = json.loads(wire_of(provider).request(spec, "http://x", None, messages, 0).body)
+    body = json.loads(BUILT_IN[provider].request(spec, "http://x", None, messages, 0).body)
     if provider == "openai":
         form = body["response_format"]["json_schema"]
         assert (form["strict"], form["schema"]) == (True, REPLY_SCHEMA)
@@ -191,7 +192,7 @@ def test_a_structured_reply_is_read_like_one_in_the_text(provider: str) -> None:
         assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
         path = "/v1/messages"
     status, sent = answer(path, body)
-    reply = wire_of(provider).read(status, json.dumps(sent))
+    reply = BUILT_IN[provider].read(status, json.dumps(sent))
     assert isinstance(reply, Reply)
     assert reply.text is not None
     assert parse_debate(reply.text)[0] == Verdict("PRO")

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, answer, serving
 from tests.shipped import CASSETTES

@@ -12,6 +12,8 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
+from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate
@@ -30,7 +32,6 @@ from pytest_judgesense.extensions import (
 from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.reporting import datasheet_of_cells, merge
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 
 

@@ -15,7 +15,8 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
-from pytest_judgesense import baseline, estimate, judgment
+from pytest_judgesense import baseline, estimate
+from pytest_judgesense import trial as trials
 from pytest_judgesense.datasheet import sheet
 from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
 from pytest_judgesense.judges import spec
@@ -201,8 +202,8 @@ def datasheet() -> Object:
 
 def log_line() -> Object:
     """A line of a judgment log."""
-    trial = fields_of(judgment.Trial)["properties"]
-    design = fields_of(judgment.Design)
+    trial = fields_of(trials.Trial)["properties"]
+    design = fields_of(trials.Design)
     design["required"] = ["kind", "labels"]
     made = {
         "trial": trial.pop("id"),
@@ -211,7 +212,7 @@ def log_line() -> Object:
         **dict.fromkeys(("verdict", "unparsed", "failed"), TEXT),
         "chosen": maybe(TEXT),
         "reply": maybe(TEXT),
-        "usage": {**fields_of(judgment.Usage), "required": []},
+        "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},

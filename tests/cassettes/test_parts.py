@@ -15,8 +15,8 @@ from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
 from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import BrokenCassette, CassetteError
-from pytest_judgesense.reporting import merge
 
 # One string of a body, between its quotes: 41 characters twice, so longer than a reference.
 LONG = 'A speech, with "quotes" and a line\\u2028 end.' * 2

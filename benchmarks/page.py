@@ -21,9 +21,9 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.page import Evidence, page_text
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.reporting import datasheet_of_cells
 from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
 from tests.datasheet.browser import Opened, browser, chromium
 

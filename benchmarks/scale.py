@@ -56,7 +56,7 @@ PARSE: Final = (
     "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)\n"
 )
 REPORT: Final = (
-    "import sys\nfrom pytest_judgesense.cli import main\n"
+    "import sys\nfrom pytest_judgesense.commands.main import main\n"
     "sys.exit(main(['report', sys.argv[1], '--datasheet', sys.argv[2]]))\n"
 )
 

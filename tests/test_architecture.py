@@ -21,10 +21,8 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 ROOT = "pytest_judgesense"
 PACKAGE = Path(pytest_judgesense.__file__).parent
 
-# DESIGN, section 3: a station may import those of lower levels and itself, nothing else. Two that
-# it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
-# judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
-# from recordings to the files of other programs and back, power from them to error rates.
+# DESIGN, section 3: a station may import those of lower levels and itself, nothing else. One that
+# it does not draw: importers parse replies, so they stand above the judges.
 LEVELS: dict[str, float] = {
     "errors": 0,
     "trial": 0,
@@ -44,17 +42,10 @@ LEVELS: dict[str, float] = {
     "importers": 3,
     "datasheet": 4,
     "measurement": 5,
-    "reporting": 5,
     "baseline": 5,
-    "comparing": 6,
-    "interchange": 6,
     "debating": 6,
-    "screening": 6,
-    "power": 6,
-    "starting": 6,
     "plugin": 7,
-    "actions": 8,
-    "cli": 9,
+    "commands": 7,
 }
 
 # Every package from outside that is imported anywhere, and the places that may import it: a module,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.cli import main
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.debating import LIMITS, Topic, generate_debates, read_topics, within
 from pytest_judgesense.errors import JudgeError, LogError, UsageError
 from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine

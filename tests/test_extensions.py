@@ -13,6 +13,8 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
+from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
@@ -32,7 +34,6 @@ from pytest_judgesense.registry import (
     catalogue_of,
     extended,
 )
-from pytest_judgesense.reporting import datasheet_of_cells, merge
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict

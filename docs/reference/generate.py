@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import schemas
 
-from pytest_judgesense.cli import _parser
+from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import PROVIDERS
 from pytest_judgesense.plugin import fixtures, hookspecs
@@ -279,7 +279,7 @@ def cli_page() -> Iterator[str]:
     """The command `judgesense`."""
     yield "What the commands are for stands on the pages that [options.md](../options.md) names.\n"
     told = _cli_meanings()
-    for name, parser in _commands(_parser()):
+    for name, parser in _commands(build_parser()):
         yield f"## `judgesense {name}`\n"
         rows = []
         for action in parser._actions:

@@ -16,12 +16,12 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, TypeAdapter
 
 from pytest_judgesense import baseline, estimate
+from pytest_judgesense import trial as trials
 from pytest_judgesense.datasheet import sheet
 from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
 from pytest_judgesense.instruments.builtin import KINDS
 from pytest_judgesense.judges import spec
 from pytest_judgesense.suites import schema
-from pytest_judgesense.trial import Design, Trial, Usage
 
 DOCS = Path(__file__).resolve().parents[1]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -203,8 +203,8 @@ def datasheet() -> Object:
 
 def log_line() -> Object:
     """A line of a judgment log."""
-    trial = fields_of(Trial)["properties"]
-    design = fields_of(Design)
+    trial = fields_of(trials.Trial)["properties"]
+    design = fields_of(trials.Design)
     design["required"] = ["kind", "labels"]
     made = {
         "trial": trial.pop("id"),
@@ -213,7 +213,7 @@ def log_line() -> Object:
         **dict.fromkeys(("verdict", "unparsed", "failed"), TEXT),
         "chosen": maybe(TEXT),
         "reply": maybe(TEXT),
-        "usage": {**fields_of(Usage), "required": []},
+        "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},

@@ -11,7 +11,6 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.comparing import Member
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
@@ -23,6 +22,7 @@ from pytest_judgesense.plugin.paths import (
     preset_of,
     split_name,
 )
+from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite, presets_of

@@ -140,7 +140,7 @@ def _declare_regressions(
     state: State, judges: list[JudgeSpec], suites: list[Suite], checks: list[Check]
 ) -> None:
     """Enter the regression checks of a test into the session's family."""
-    from pytest_judgesense.comparing import Member
+    from pytest_judgesense.plugin.regression import Member
 
     chosen = {split_name(name)[0] for name in state.settings.suites}
     members = [

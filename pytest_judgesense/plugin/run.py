@@ -21,12 +21,12 @@ from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.comparing import Gate, Member
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -38,6 +38,7 @@ from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
+from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -396,3 +397,21 @@ def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
     planned = [trial.id for trial in plan_trials(suite)]
     recorded = sum(trial in answered for trial in planned)
     return f"judge {judge.name}, suite {suite.name}: {recorded} of {len(planned)} trials recorded"
+
+
+def ranking_among(measurements: Sequence[Measurement]) -> Ranking:
+    """The ranking of the configurations of several judges, measured on one suite of debates.
+
+    Raises:
+        UsageError: the suite has no debates.
+    """
+    materials = {one.judge.slug: material_of(one.cell) for one in measurements}
+    known = {slug: material for slug, material in sorted(materials.items()) if material}
+    suite, seed = measurements[0].suite, measurements[0].seed
+    if not known:
+        raise UsageError(
+            f"suite {suite.name} ranks no judges",
+            found=f'kind = "{suite.kind}"',
+            expected='a suite with kind = "debate" for ranked_first',
+        )
+    return ranking_of(suite.name, known, seed)[0]

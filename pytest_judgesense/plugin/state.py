@@ -258,7 +258,7 @@ class State:
 
     def _evidence(self) -> Evidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
-        from pytest_judgesense.comparing import evidence_of
+        from pytest_judgesense.plugin.evidence import evidence_of
 
         return evidence_of(self._received, self.settings.baseline, self.settings.seed)
 

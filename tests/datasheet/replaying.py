@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.comparing import ranking_among
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.plugin.run import ranking_among
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 from tests.shipped import CASSETTES
@@ -82,11 +84,12 @@ def checked(measurement: Measurement, policy: Policy = "estimate") -> SuiteSheet
 def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]:
     suite = measurement.suite
     for declared in suite.checks:
-        check = declare_check(declared.name, (), declared.arguments)
-        if check.name == "ranked_first":
-            outcome = judge_ranking(check, ranking_among([measurement]), policy)
+        check = declare_check(declared.name, (), declared.arguments, BUILT_IN)
+        if check.kind.compares:
+            cells = {measurement.judge.slug: measurement.cell}
+            outcome = check.kind.judge(check, suite.kind, cells, policy)
         else:
-            outcome = judge_any(check, suite.name, measurement.estimates, policy)
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(
             check=check.id,
             measure=check.measure,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.datasheet.sweeping import sweep_lines
 from pytest_judgesense.datasheet.terminal import WIDTH, datasheet_lines
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.reporting import datasheet_of_cells
 from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 
 
@@ -27,7 +28,7 @@ def lines_of(cell: Cell, *checks: tuple[str, dict[str, object]]) -> list[str]:
     lines = []
     for name, given in checks:
         check = declare_check(name, (), given)
-        outcome = judge_any(check, part.suite, part.estimates)
+        outcome = judge_check(check, part.suite, part.estimates)
         lines.append(
             CheckLine(
                 check.id,

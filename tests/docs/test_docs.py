@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cli import _parser
+from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet.profile import RULES
 from pytest_judgesense.datasheet.sheet import Calls
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
@@ -283,7 +283,7 @@ def test_suites() -> None:
 
 
 def test_cli_commands() -> None:
-    commands = dict(_commands(_parser()))
+    commands = dict(_commands(build_parser()))
     in_code = re.findall(r"(?:`|^\$ )judgesense ([a-z]+)", TEXT, re.MULTILINE)
     assert set(in_code) <= {name.partition(" ")[0] for name in commands}
     assert all(f"`judgesense {name}`" in TEXT for name in commands)

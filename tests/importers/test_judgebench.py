@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cli import main
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers.judgebench import DESIGN, read_judgebench
 from pytest_judgesense.instruments.debate.estimators import tallies_of

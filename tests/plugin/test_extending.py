@@ -265,7 +265,7 @@ def test_an_installed_plugin_is_known_to_pytest_and_to_the_command_line(
         "grammar.suite.toml", "--judge-mode", "record", "--judge-datasheet", "log.jsonl"
     )
     first.assert_outcomes(passed=1)
-    judgesense = (sys.executable, "-m", "pytest_judgesense.cli")
+    judgesense = (sys.executable, "-m", "pytest_judgesense.commands")
     command = pytester.run(*judgesense, "report", "log.jsonl", "--datasheet", "logs.json")
     assert command.ret == 0
     command.stdout.fnmatch_lines(["    pair_accuracy *6/8*", "    pair dog: both right 2*"])
@@ -275,7 +275,7 @@ def test_an_installed_plugin_is_known_to_pytest_and_to_the_command_line(
 def test_the_command_line_loads_a_module_by_p_once(
     pytester: pytest.Pytester, rule: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_judgesense.cli import main
+    from pytest_judgesense.commands.main import main
 
     run(pytester, *USE, "--judge-mode", "live", "--judge-datasheet", "log.jsonl")
     capsys.readouterr()

@@ -11,7 +11,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 NAMES = [part for name in ("clean", "mixed") for part in ("--judge-name", f"embedded:{name}")]
-JUDGESENSE = [sys.executable, "-m", "pytest_judgesense.cli"]
+JUDGESENSE = [sys.executable, "-m", "pytest_judgesense.commands"]
 DEBATE = ["--judge-suite", "debate", *NAMES]
 
 

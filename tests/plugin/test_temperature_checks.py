@@ -52,7 +52,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     assert set(found) == {*TABLES, "recommended_temperature"}
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
     assert best == [1.0]
-    command = [sys.executable, "-m", "pytest_judgesense.cli", "report", "log0.jsonl"]
+    command = [sys.executable, "-m", "pytest_judgesense.commands", "report", "log0.jsonl"]
     again = pytester.run(*command, "--datasheet", "again.json")
     assert again.ret == 0
     from_log = analyses(pytester.path / "again.json")

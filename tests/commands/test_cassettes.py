@@ -25,7 +25,7 @@ def check(*paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     command = [
         sys.executable,
         "-m",
-        "pytest_judgesense.cli",
+        "pytest_judgesense.commands",
         "cassettes",
         "check",
         *map(str, paths),
@@ -161,5 +161,5 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path: Path) 
 
 
 def test_the_shipped_recordings_are_clean() -> None:
-    folder = Path(__file__).parents[1] / "cassettes" / "clean"
+    folder = Path(__file__).parents[2] / "cassettes" / "clean"
     assert check(folder / "vacuum.jsonl", folder / "coherence.jsonl").returncode == 0

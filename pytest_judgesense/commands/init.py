@@ -5,21 +5,40 @@ Nothing is asked and nothing is overwritten: what is there already is left alone
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.commands.options import show
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
 
-__all__ = ["start"]
-
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
 _JUDGES: Final = "[tool.judgesense.judges.mine]"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the folder."""
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        default=Path(),
+        type=Path,
+        metavar="DIR",
+        help="folder of the project (default: this one); nothing in it is overwritten",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write a first judge, a first suite and a workflow."""
+    # All of it is written before anything is shown: a reader of a pipe may have enough of it.
+    return show(list(start(options.folder)))
 
 
 def start(folder: Path) -> Iterator[str]:
@@ -78,7 +97,7 @@ def _declared(project: Path) -> list[str] | None:
             f"{project} cannot be read",
             found=str(error),
             expected="TOML in UTF-8, with tables for tool, tool.judgesense and its judges",
-            remedy="mend it, and run judgesense init again",
+            remedy="fix it, and run judgesense init again",
         ) from error
 
 

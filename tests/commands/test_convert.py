@@ -29,11 +29,11 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.interchange import requests_of
+from pytest_judgesense.commands.cassettes import requests_of
 from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import judge_from_name
+from tests.commands.recordings import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
 from tests.datasheet.replaying import measured, suite_named
-from tests.interchanging import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
 
 TRIALS = 125  # 25 texts x 5 wordings
 SOME = 25

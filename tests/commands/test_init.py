@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pytest_judgesense.commands.init import start
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import _JudgeForm
-from pytest_judgesense.starting import start
 
 WRITTEN = {
     "pyproject.toml",

@@ -22,7 +22,7 @@ STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")
 
 
 def compare(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.cli", "compare", *map(str, arguments)]
+    command = [sys.executable, "-m", "pytest_judgesense.commands", "compare", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=60)
 
 

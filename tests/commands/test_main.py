@@ -15,7 +15,7 @@ from tests.shared_data import LLMBAR, needs_llmbar
 
 
 def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "pytest_judgesense.commands", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=60)
 
 
@@ -178,7 +178,7 @@ def test_llmbar_is_imported_and_reported(tmp_path, reparse):
 
 
 def test_serve_serves_on_loopback_until_it_is_interrupted():
-    command = [sys.executable, "-u", "-m", "pytest_judgesense.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-u", "-m", "pytest_judgesense.commands", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -197,7 +197,7 @@ def test_serve_serves_on_loopback_until_it_is_interrupted():
 
 
 def test_a_port_in_use_is_a_wrong_command():
-    command = [sys.executable, "-u", "-m", "pytest_judgesense.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-u", "-m", "pytest_judgesense.commands", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -229,7 +229,7 @@ def test_a_page_that_cannot_be_drawn_costs_no_other_file(log, tmp_path):
     code = (
         "import sys, importlib.util as util; known = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'jinja2' else known(name, *rest)\n"
-        "from pytest_judgesense.cli import main\n"
+        "from pytest_judgesense.commands.main import main\n"
         f"sys.exit(main(['report', {str(log)!r}, '--datasheet', 'x.html', '--datasheet', 'x.md',"
         " '--badge', 'b.svg']))\n"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.cli import main
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from tests.datasheet.replaying import measured, recordings, suite_named
 

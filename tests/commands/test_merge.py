@@ -15,7 +15,7 @@ import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from tests.interchanging import told
+from tests.commands.recordings import told
 from tests.shipped import CASSETTES
 
 SHIPPED = CASSETTES / "mixed" / "coherence.jsonl"

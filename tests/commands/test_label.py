@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cli import main
-from pytest_judgesense.suites.loading import _load
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.suites.loading import _load, load_suite
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import load_suite

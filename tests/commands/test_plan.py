@@ -10,7 +10,7 @@ import pytest
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.cli", *arguments]
+    command = [sys.executable, "-m", "pytest_judgesense.commands", *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=cwd, timeout=120
     )

@@ -1,4 +1,4 @@
-"""What a suite costs, how often its checks stop a judge that has not changed, and what they catch.
+"""``judgesense power``: how often checks stop a judge that has not changed, and what they catch.
 
 ``Suite (-> Judgments) -> units by cluster and replicate -> chances -> lines``. With recordings the
 judge's own totals speak; with a plan alone, assumed shares. The statistics stand in `stats.power`
@@ -8,7 +8,8 @@ whatever a measure counts, its units here are those that its check counts.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import argparse
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -16,15 +17,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
+from pytest_judgesense.commands.options import (
+    add_cassettes,
+    judge_and_suite,
+    registry,
+    seed,
+    show,
+)
+from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
@@ -43,14 +50,11 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Verdict, content_of_slot
 
-__all__ = ["Asked", "CheckPower", "plan_lines", "power_lines", "powers", "split_lines"]
-
 _Chance: TypeAlias = float | str  # a reason where there is none
 
 _PLAN_ALONE: Final = "a plan alone has no replies"
 _ONE_REPLICATE: Final = "needs two or more replicates; set replicates in [design]"
 _STABILITY: Final = ("jss", "flip_rate", "kappa")
-_CHARACTERS_A_TOKEN: Final = 4
 _MOST_TEMPLATES = _MOST_REPLICATES = 10
 
 
@@ -109,7 +113,53 @@ class CheckPower:
     needed: int | str | None = None
 
 
-def _files(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
+def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = False) -> None:
+    """Add the suite, the judge, and what is supposed of it."""
+    parser.add_argument(
+        "judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file"
+    )
+    parser.add_argument("--judge-name", required=judge_required, metavar="NAME")
+    add_cassettes(parser)
+    option = parser.add_argument
+    option("--judge-policy", choices=["estimate", "confident"], default="estimate")
+    option("--judge-seed", type=seed, default=0, metavar="N")
+    option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
+    option("--correlation", type=_share, default=0.3, metavar="RHO")
+    option("--drop", type=_share, metavar="D", help="a change for the worse to be stopped")
+    option("--precision", type=_share, default=0.05, metavar="H", help="half-width wanted")
+    parser.set_defaults(run=run)
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError("a share is a number from 0 to 1")
+    return value
+
+
+def _assumption(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    return name, _share(number)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say how often checks stop a judge that is the same, and what they catch."""
+    asked = Asked(
+        options.judge_policy,
+        options.judge_seed,
+        options.drop,
+        options.precision,
+        dict(options.assume),
+        options.correlation,
+        registry(options),
+    )
+    if options.judge_name is None or options.assume:
+        return show(power_lines(suite_of(options), asked))
+    judge, suite = judge_and_suite(options)
+    return show(power_lines(suite, asked, judge, options.judge_cassettes))
+
+
+def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
     """The cassettes of the suite by recording, as pytest would find them."""
     own = suite_for_judge(suite, judge)
     names = sorted({own.recorded_as(i, t) for i in own.items for t in own.templates})
@@ -309,7 +359,7 @@ def power_lines(
 
 def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, asked: Asked) -> Cell | None:
     """The judge's recorded judgments; ``None`` if any is missing."""
-    files, added = _files(judge, suite, cassettes), asked.registry
+    files, added = cassettes_of(judge, suite, cassettes), asked.registry
     with closing(AskingLoop()) as loop, suppress(MissingRecording):
         return measure(judge, suite, files, loop, seed=asked.seed, registry=added).cell
     return None
@@ -357,36 +407,3 @@ def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[tuple[str, str, str,
             key = trial.cluster, trial.item, template, trial.order, trial.replicate
             scores[key] = score
     return kind.call_measure, scores
-
-
-def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
-    """Calls, tokens and cost of what is not recorded yet.
-
-    Prompt tokens are a quarter of the characters; a reply takes ``max_tokens`` at the most.
-    """
-    own = suite_for_judge(suite, judge)
-    trials = plan_trials(own)
-    recorded = Counter(
-        exchange.trial
-        for path in _files(judge, suite, cassettes).values()
-        if path.exists()
-        for exchange in read_exchanges(path)
-        if exchange.answers
-    )
-    calls_of = first_calls(own, judge)
-    planned = {trial.id: calls_of(trial) for trial in trials}
-    open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
-    yield f"{suite.name}, judge {judge.name}"
-    yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
-    known = sum(map(len, planned.values())) - len(open_calls)
-    more = ", one more for each malformed reply" if judge.repair else ""
-    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
-    characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
-    prompt = -(-characters // _CHARACTERS_A_TOKEN)
-    completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
-    yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
-    if (prices := judge.prices) is None:
-        yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
-        return
-    low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
-    yield f"  cost: {low:.4f} to {low + most:.4f} USD"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cli import main
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.schema import EquivalenceForm
 from tests.plugin.project import ChatServer, parity_suite
 

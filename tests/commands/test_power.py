@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from scipy.stats import betabinom
 
-from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
-from pytest_judgesense.measurement import cell_of
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.power import (
+from pytest_judgesense.commands.plan import plan_lines
+from pytest_judgesense.commands.power import (
     Asked,
     CheckPower,
-    plan_lines,
     power_lines,
     powers,
     split_lines,
 )
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
+from pytest_judgesense.measurement import cell_of
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.test_main import run
 from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows
 from tests.plugin.project import parity_suite
-from tests.test_cli import run
 
 
 def test_lint_of_the_built_in_suites_has_no_errors(tmp_path: Path) -> None:

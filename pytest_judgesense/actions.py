@@ -58,11 +58,12 @@ def init(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
-    from pytest_judgesense.datasheet.assembly import datasheet_text
-    from pytest_judgesense.datasheet.handout import badge
-    from pytest_judgesense.datasheet.page import Evidence
-    from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
     from pytest_judgesense.output import Outputs
+    from pytest_judgesense.report.assembly import datasheet_text
+    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.markdown import badge
+    from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
+    from pytest_judgesense.report.view import view_of
     from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells, log_of_cells
 
     if any(path.suffix == ".json" for path in options.logs):
@@ -77,15 +78,16 @@ def report(options: argparse.Namespace) -> int:
         )
     secondary = bool(options.datasheet)
     sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, extensions=added)
+    view = view_of(sheet, added.sections, added.comparisons)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
-        ranked = outputs.shown("judge ranking", ranking_lines(sheet))
+        ranked = outputs.shown("judge ranking", ranking_lines(view))
         _print([*ranked, ""] if ranked else ["there are no debates to rank judges by", ""])
-    _print(outputs.shown("judge datasheet", datasheet_lines(sheet)))
+    _print(outputs.shown("judge datasheet", datasheet_lines(view)))
 
     def text(suffix: str) -> str:
         logs = [list(log_of_cells(cells))] if suffix == ".jsonl" else []
-        return datasheet_text(suffix, sheet, logs, evidence=Evidence(tuple(cells)))
+        return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
     for path in options.datasheet:
         outputs.write("datasheet", path, partial(text, path.suffix))
@@ -102,7 +104,8 @@ def report(options: argparse.Namespace) -> int:
 
 def _report_checks(options: argparse.Namespace) -> int:
     """Print what came of the checks that datasheets hold."""
-    from pytest_judgesense.datasheet.handout import badge, outcome_words
+    from pytest_judgesense.report.markdown import badge
+    from pytest_judgesense.report.view import outcome_words
     from pytest_judgesense.reporting import entries_of_datasheets
 
     named = ", ".join(str(path) for path in options.logs)
@@ -148,9 +151,9 @@ def compare(options: argparse.Namespace) -> int:
 
 def import_(options: argparse.Namespace) -> int:
     """Turn foreign files into a judgment log or a suite."""
-    from pytest_judgesense.datasheet.log import log_line
     from pytest_judgesense.importers.judgesense import PairFile
     from pytest_judgesense.output import write_text
+    from pytest_judgesense.report.log import log_line
     from pytest_judgesense.screening import lint_report
 
     read = _read_foreign(options)

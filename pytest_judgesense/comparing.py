@@ -28,7 +28,6 @@ from pytest_judgesense.checks.regression import (
     compare,
     differs,
 )
-from pytest_judgesense.datasheet.log import judgment_of_object
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
@@ -37,12 +36,13 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.log import judgment_of_object
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheet.page import Evidence
+    from pytest_judgesense.report.evidence import Evidence
 
 __all__ = [
     "Gate",
@@ -100,7 +100,7 @@ def evidence_of(
     Raises:
         LogError: the baseline cannot be read.
     """
-    from pytest_judgesense.datasheet.page import Before, Evidence
+    from pytest_judgesense.report.evidence import Before, Evidence
 
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     cells, prompts = [], {}

@@ -7,7 +7,6 @@ names the plugin. Light on purpose: plugins import this module when pytest start
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,18 +14,21 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.judges.provider import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.catalogue import BUILT_IN, FAMILIES, Catalogue, MeasureInfo
+from pytest_judgesense.registry_sections import Comparison, ReportSection
 from pytest_judgesense.suites.suite import Item, SuiteKind
 
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
     "HOOKS",
     "NONE",
+    "Comparison",
     "Extensions",
     "HttpRequest",
     "Item",
@@ -54,13 +56,6 @@ _GROUP: Final = "judgesense"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
 _KINDS_HERE: Final = (*FAMILIES, "debate", "temperature")
-_SECTIONS_HERE: Final = frozenset(
-    "anova by_category configuration_agreement equivalence leaderboard measure_correlation "
-    "measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds "
-    "recommended_temperature temperature_attribution_points temperature_attributions "
-    "temperature_correlations temperature_effects temperature_errors temperature_majority "
-    "temperature_table templates tier".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,61 +127,6 @@ class Measure:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSection:
-    """A section of the report that a plugin adds, for each judge and suite.
-
-    It stands in the datasheet under ``analyses``, as ``{"analysis": name, "suite", "rows",
-    "lines"}``, and its lines below the measures of the suite in the terminal.
-
-    Attributes:
-        name: lower-case letters, digits and ``_``.
-        rows: from a cell and its estimates to the rows, plain values as JSON has them; no rows, no
-            section.
-        lines: from the rows to what people read.
-        kinds: the kinds of suites that have it; empty for all.
-        source: the plugin that added it; set when it is added.
-
-    Raises:
-        ValueError: the name is of another form.
-    """
-
-    name: str
-    rows: Callable[[Cell, tuple[Estimate, ...]], Sequence[Mapping[str, Any]]]
-    lines: Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]
-    kinds: tuple[str, ...] = ()
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            msg = f"the name of a report section is like my_section, not {self.name!r}"
-            raise ValueError(msg)
-
-    def analysis(self, cell: Cell, estimates: tuple[Estimate, ...]) -> Mapping[str, Any] | None:
-        """The section of a cell; ``None`` without rows.
-
-        Raises:
-            ExtensionError: the plugin gave no such rows or lines; it is named.
-        """
-        try:
-            # By JSON and back: what workers send and files hold is what is shown.
-            rows = json.loads(json.dumps(list(self.rows(cell, estimates)), allow_nan=False))
-            lines = [str(line) for line in self.lines(rows)] if rows else []
-        except JudgesenseError:
-            raise
-        except Exception as error:
-            raise ExtensionError(
-                f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
-                f"{cell.judge} on suite {cell.suite}",
-                found=f"{type(error).__name__}: {error}",
-                expected="rows of plain values, and lines of text",
-                remedy="mend the plugin",
-            ) from error
-        if not rows:
-            return None
-        return {"analysis": self.name, "suite": cell.suite, "rows": rows, "lines": lines}
-
-
 @dataclass(frozen=True)
 class Extensions:
     """What plugins add, put together.
@@ -195,24 +135,41 @@ class Extensions:
         catalogue: measures, checks and families of kinds, the built-in ones included.
         providers: by name.
         kinds: kinds of suites, by name.
-        sections: of the report, by name.
+        added_sections: of the report, by name.
+        added_comparisons: of judges, by name.
     """
 
     catalogue: Catalogue = BUILT_IN
     providers: Mapping[str, Provider] = field(default_factory=lambda: MappingProxyType({}))
     kinds: tuple[SuiteKind, ...] = ()
-    sections: tuple[ReportSection, ...] = ()
+    added_sections: tuple[ReportSection, ...] = ()
+    added_comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def sections(self) -> tuple[ReportSection, ...]:
+        """The sections of the report, the built-in ones first."""
+        from pytest_judgesense.instruments.builtin import SECTIONS
+
+        return (*SECTIONS, *self.added_sections)
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What compares judges, the built-in ones first."""
+        from pytest_judgesense.instruments.builtin import COMPARISONS
+
+        return (*COMPARISONS, *self.added_comparisons)
 
     def analyses(
-        self, cell: Cell, estimates: tuple[Estimate, ...]
+        self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
     ) -> tuple[Mapping[str, Any], ...]:
-        """The report sections of a cell."""
-        made = (
-            section.analysis(cell, estimates)
-            for section in self.sections
-            if not section.kinds or cell.design.kind in section.kinds
-        )
+        """The tables of a cell; ``suite``: where it is known, not only its log."""
+        made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
+
+    def material(self, cell: Cell) -> Mapping[str, Any] | None:
+        """What a comparison needs of a cell; ``None`` where none needs anything."""
+        made = (comparison.material_of(cell) for comparison in self.comparisons)
+        return next((material for material in made if material is not None), None)
 
 
 NONE: Final = Extensions()
@@ -263,18 +220,42 @@ def extended(catalogue: Catalogue, given: Callable[[str], Iterable[Given]]) -> E
                 remedy="mend the plugin",
             )
         kinds[kind.name] = replace(kind, source=source)
-    sections: dict[str, ReportSection] = {}
-    for source, section in _objects(_SECTIONS, ReportSection, given(_SECTIONS)):
-        known = {name: one.source for name, one in sections.items()}
-        _refuse_taken("report section", section.name, source, {**_here(_SECTIONS_HERE), **known})
-        sections[section.name] = replace(section, source=source)
+    sections, comparisons = _sections(given(_SECTIONS))
     families = {name: kind.families for name, kind in kinds.items()}
     return Extensions(
         catalogue._replace(kinds=families),
         providers,
         tuple(kinds.values()),
-        tuple(sections.values()),
+        tuple(sections),
+        tuple(comparisons),
     )
+
+
+def _sections(given: Iterable[Given]) -> tuple[list[ReportSection], list[Comparison]]:
+    """The sections and comparisons that plugins give, no table of which has another's name."""
+    sections: list[ReportSection] = []
+    comparisons: list[Comparison] = []
+    taken: dict[str, str] = {}
+    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given):
+        if not taken:
+            taken = _tables_here()
+        names = one.all_names if isinstance(one, Comparison) else (one.name,)
+        for name in names:
+            _refuse_taken("report section", name, source, taken)
+        taken |= dict.fromkeys(names, source)
+        if isinstance(one, Comparison):
+            comparisons.append(replace(one, source=source))
+        else:
+            sections.append(replace(one, source=source))
+    return sections, comparisons
+
+
+def _tables_here() -> dict[str, str]:
+    """The names of all built-in tables. The instruments are imported where a plugin adds one."""
+    from pytest_judgesense.instruments.builtin import COMPARISONS, SECTIONS
+
+    names = [one.name for one in SECTIONS]
+    return _here([*names, *(name for one in COMPARISONS for name in one.all_names)])
 
 
 def loaded(modules: Sequence[str] = ()) -> Extensions:
@@ -319,11 +300,15 @@ def loaded(modules: Sequence[str] = ()) -> Extensions:
     return extended(catalogue_of(given(_MEASURES)), given)
 
 
-def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tuple[str, Any]]:
+def _objects(
+    hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
+) -> Iterator[tuple[str, Any]]:
     """The plugin and the value of everything that a hook gives, by name: in the same order for
     every process, whatever the order in which plugins were loaded.
     """
     found: list[tuple[str, Any]] = []
+    names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+    expected = f"a list of pytest_judgesense.extensions.{' or '.join(names)}"
     for source, function in given:
         try:
             objects = list(function() or ())
@@ -331,15 +316,15 @@ def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tup
             raise ExtensionError(
                 f"plugin {source}: its {hook} failed",
                 found=f"{type(error).__name__}: {error}",
-                expected=f"a list of pytest_judgesense.extensions.{kind.__name__}",
+                expected=expected,
                 remedy="mend the plugin",
             ) from error
         for one in objects:
-            if not isinstance(one, kind):
+            if not isinstance(one, kinds):
                 raise ExtensionError(
                     f"plugin {source}: its {hook} returned something else",
                     found=repr(one)[:200],
-                    expected=f"a list of pytest_judgesense.extensions.{kind.__name__}",
+                    expected=expected,
                     remedy="mend the plugin",
                 )
             found.append((source, one))

@@ -12,19 +12,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.cassettes.recordings import models_of
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
-from pytest_judgesense.datasheet.standing import analyses_of
+from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
@@ -79,8 +77,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        catalogue: what is known of measures.
-        sections: report sections of plugins, as analyses of the datasheet.
+        extensions: what plugins add.
     """
 
     judge: JudgeSpec
@@ -94,13 +91,13 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
-    catalogue: Catalogue = BUILT_IN
-    sections: tuple[Mapping[str, Any], ...] = ()
+    extensions: Extensions = NONE
 
-    @property
+    @cached_property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.catalogue)
+        known = self.extensions.catalogue
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, known)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -133,8 +130,8 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=(*analyses_of(self.cell, self.estimates, self.suite), *self.sections),
-            material=material_of(self.cell),
+            analyses=self.extensions.analyses(self.cell, self.estimates, self.suite),
+            material=self.extensions.material(self.cell),
         )
 
 
@@ -245,8 +242,7 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        catalogue=extensions.catalogue,
-        sections=extensions.analyses(cell, estimates),
+        extensions=extensions,
     )
 
 

@@ -15,19 +15,18 @@ from typing import Any, Final
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.cassettes.recordings import join
-from pytest_judgesense.datasheet.assembly import joined_datasheets, sheet_of
-from pytest_judgesense.datasheet.codec import SCHEMA
-from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
-from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.datasheet.standing import analyses_of
+from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.output import write_text
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.codec import SCHEMA
+from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.log import log_line, log_lines, read_log
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import TIE, Design, Judgment
 
@@ -162,7 +161,13 @@ def datasheet_of_cells(
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
     parts = [_part(cell, extensions) for cell in cells]
-    return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
+    return sheet_of(
+        parts,
+        seed=seed,
+        mode="report",
+        secondary=secondary,
+        comparisons=extensions.comparisons,
+    )
 
 
 def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
@@ -178,8 +183,8 @@ def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=(*analyses_of(cell, estimates), *extensions.analyses(cell, estimates)),
-        material=material_of(cell),
+        analyses=extensions.analyses(cell, estimates),
+        material=extensions.material(cell),
     )
 
 

@@ -17,8 +17,8 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.trial import Failed
-from tests.datasheet.replaying import measured, suite_named
 from tests.interchanging import CASSETTE, JUDGE, NAMED, lines_of, recorded_live, told, undated
+from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 
 # 25 texts x 5 wordings; see the preset "published" of the suite.

@@ -32,8 +32,8 @@ from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.interchange import requests_of
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.spec import judge_from_name
-from tests.datasheet.replaying import measured, suite_named
 from tests.interchanging import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
+from tests.report.replaying import measured, suite_named
 
 TRIALS = 125  # 25 texts x 5 wordings
 SOME = 25

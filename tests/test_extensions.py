@@ -12,7 +12,6 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.extensions import (
@@ -30,6 +29,7 @@ from pytest_judgesense.extensions import (
 from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
 from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.reporting import datasheet_of_cells, merge
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 
@@ -236,7 +236,7 @@ def test_the_names_of_analyses_are_taken(name: str) -> None:
 
 def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
     section = ReportSection(
-        "mine", lambda of, e: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
+        "mine", lambda of, *_: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
     )
     added = extended(
         known(WORDY),

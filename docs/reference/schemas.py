@@ -16,9 +16,9 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, TypeAdapter
 
 from pytest_judgesense import baseline, estimate, judgment
-from pytest_judgesense.datasheet import sheet
-from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
+from pytest_judgesense import datasheet as sheet
 from pytest_judgesense.judges import spec
+from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
 DOCS = Path(__file__).resolve().parents[1]

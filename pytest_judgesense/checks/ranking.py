@@ -13,7 +13,7 @@ ends the climb. The check fails if there is none, or if it is below ``at_least``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -246,9 +246,9 @@ def _judge_recommendation(
 
 
 def recommendations(
-    declared: Iterable[CheckDeclaration], suite: str, estimates: tuple[Estimate, ...]
-) -> Iterator[Mapping[str, Any]]:
-    """The climb of each ``recommended_temperature`` of a suite, as datasheets hold tables.
+    declared: Iterable[CheckDeclaration], estimates: tuple[Estimate, ...]
+) -> Iterator[list[dict[str, Any]]]:
+    """The climb of each ``recommended_temperature`` of a suite, a row a temperature.
 
     Both policies stand beside one another, whichever the session has.
     """
@@ -261,7 +261,7 @@ def recommendations(
             for policy in ("estimate", "confident")
         }
         best = {policy: _recommended(steps)[0] for policy, steps in climbs.items()}
-        rows = [
+        yield [
             {
                 "check": check.id,
                 "temperature": plain.temperature,
@@ -279,4 +279,3 @@ def recommendations(
             }
             for plain, sure in zip(climbs["estimate"], climbs["confident"], strict=True)
         ]
-        yield {"analysis": "recommended_temperature", "suite": suite, "rows": rows}

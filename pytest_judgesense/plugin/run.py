@@ -24,9 +24,7 @@ from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome
 from pytest_judgesense.checks.ranking import judge_any, judge_ranking
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.comparing import Gate, Member, ranking_among
-from pytest_judgesense.datasheet.codec import part_to_plain
-from pytest_judgesense.datasheet.log import log_lines
-from pytest_judgesense.datasheet.sheet import CheckLine
+from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.extensions import NONE, Extensions
 from pytest_judgesense.judges.loop import AskingLoop
@@ -39,6 +37,8 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.meter import Progress, SessionMeter
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
+from pytest_judgesense.report.codec import part_to_plain
+from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 

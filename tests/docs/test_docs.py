@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cli import _parser
-from pytest_judgesense.datasheet.profile import RULES
-from pytest_judgesense.datasheet.sheet import Calls
+from pytest_judgesense.datasheet import Calls
+from pytest_judgesense.instruments.builtin import PROFILE
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
@@ -271,7 +271,7 @@ def test_measures() -> None:
 
 def test_the_rules_of_the_profile() -> None:
     words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
-    assert words == [rule.word for rule in RULES]
+    assert words == [rule.word for rule in PROFILE]
 
 
 def test_suites() -> None:

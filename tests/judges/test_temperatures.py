@@ -20,7 +20,7 @@ from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
-from tests.datasheet.replaying import measured, suite_named
+from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 
 from .endpoint import Endpoint, endpoint, says

@@ -17,7 +17,7 @@ from pytest_judgesense.report.codec import datasheet_json, part_from_plain
 from pytest_judgesense.report.view import View
 
 if TYPE_CHECKING:
-    from pytest_judgesense.report.page import Evidence
+    from pytest_judgesense.report.evidence import Evidence
 
 
 def versions() -> dict[str, str]:

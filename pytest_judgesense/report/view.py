@@ -240,8 +240,10 @@ class View:
     @property
     def figures(self) -> Iterator[Found]:
         """The figures of all sections and comparisons; a figure without numbers says why."""
-        for one in (*self.sections, *self.of_comparisons):
-            yield from one.figures(self.sheet)
+        for section in self.sections:
+            yield from section.figures(self.sheet)
+        for comparison in self.of_comparisons:
+            yield from comparison.figures(self.sheet)
 
 
 def view_of(

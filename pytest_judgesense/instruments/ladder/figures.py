@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -78,7 +79,7 @@ def _psychometric(sheet: Datasheet) -> Found:
                 thresholds.append((suite, who, text))
                 rows.append((who, suite, "75% threshold", text, None, None, threshold.n))
         if curves:
-            panels.append(Panel(lambda axes, c=curves, s=suite: _draw_curves(axes, c, s)))
+            panels.append(Panel(partial(_draw_curves, curves=curves, suite=suite)))
     if not panels:
         return Absent(head, "It needs a ladder: --judge-suite ladder.")
     finding = "No judge's detection threshold could be estimated"
@@ -109,8 +110,8 @@ def _draw_curves(
             point(axes, number, _distance(e), e.value or 0.0, along=ends_of(e.interval))
         if threshold is not None:
             shape = next((_CENSORED[flag] for flag in threshold.flags if flag in _CENSORED), "d")
-            large = {"marker": shape, "markersize": 11, "markerfacecolor": "none", "zorder": 4}
-            point(axes, number, threshold.value, _THRESHOLD, **large)
+            x, y = threshold.value, _THRESHOLD
+            point(axes, number, x, y, marker=shape, markersize=11, markerfacecolor="none", zorder=4)
     labels(
         axes, "distance (elements of quality)", "better candidate chosen (share of calls)", suite
     )
@@ -193,8 +194,8 @@ def _criterion(sheet: Datasheet) -> Found:
             for arm, (false, near) in arms.items():
                 x, y, strict = false.value, near.value, arm == "strict"
                 across, along = ends_of(false.clustered), ends_of(near.clustered)
-                filled = {} if strict else {"markerfacecolor": "white"}
-                point(axes, number, x, y, across=across, along=along, **filled)
+                fill = "full" if strict else "none"
+                point(axes, number, x, y, across=across, along=along, fillstyle=fill)
                 beside(axes, number, x, y, arm, below=strict)
         labels(
             axes,

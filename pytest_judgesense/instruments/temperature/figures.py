@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
@@ -99,7 +100,7 @@ def by_temperature(sheet: Datasheet) -> Iterator[Found]:
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
         "verdict, by the temperature that was asked for.",
         tuple(
-            Panel(lambda axes, name=name, of=of: _draw_curves(axes, name, of, numbers))
+            Panel(partial(_draw_curves, name=name, of=of, numbers=numbers))
             for name, of in curves.items()
             if of
         ),
@@ -124,7 +125,7 @@ def _draw_curves(
 ) -> None:
     shares(axes, "y")
     for who, points in of.items():
-        curve(axes, numbers[who], *zip(*points, strict=True), who)
+        curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
     labels(axes, "temperature", f"{_plain(name)} (share)")
 
 
@@ -163,7 +164,7 @@ def correlations(sheet: Datasheet) -> Iterator[Found]:
         head,
         _plain(finding),
         "Pearson's r, from -1 to 1: over the means of cells, or over single rows.",
-        tuple(Panel(lambda axes, title=title: draw(axes, title), height) for title in maps),
+        tuple(Panel(partial(draw, title=title), height) for title in maps),
         ("judge", "suite", "level", "model", "x", "y", "r", "n"),
         tuple(rows),
     )
@@ -292,9 +293,7 @@ def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
     """
     for place, feature in enumerate(dict.fromkeys(row["feature"] for row in rows)):
         points = sorted((r for r in rows if r["feature"] == feature), key=lambda row: row["shap"])
-        order = {
-            v: i for i, v in enumerate(sorted({r["feature_value"] for r in points}, key=_rank))
-        }
+        levels = sorted({row["feature_value"] for row in points}, key=_rank)
         first = points[0]["shap"]
         span = (points[-1]["shap"] - first) / 40
         filled: dict[int, int] = {}

@@ -17,6 +17,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report import evidence as packing
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import datasheet_json
@@ -323,7 +324,7 @@ def test_long_replies_are_cut_where_the_file_would_grow_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(page, "draw", lambda figure: "")
-    monkeypatch.setattr(page, "_MOST_EVIDENCE", 6_000)
+    monkeypatch.setattr(packing, "_MOST_EVIDENCE", 6_000)
     noise = base64.b64encode(hashlib.shake_256(b"").digest(30_000)).decode()  # 40,000 characters
     reply = replace(_judgment("t1", "YES"), reply=noise)
     text = page_text(view_of(shown_sheet()), Evidence((_cell([reply]),)))

@@ -26,13 +26,13 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
-from pytest_judgesense.datasheet.log import design_of_object, judgment_of_object
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.codec import SCHEMA as DATASHEET
+from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
 __all__ = [

@@ -131,6 +131,18 @@ class Missing:
     upper_bound: float | None = None
     share: float = 0.0
 
+    @property
+    def words(self) -> str:
+        """What is missing, with the worst cases where it could have moved the value, or nothing."""
+        low, high = self.lower_bound, self.upper_bound
+        counts = {"unparsed": self.unparsed, "failed": self.failed}
+        parts = [f"{number} {word}" for word, number in counts.items() if number]
+        if not parts or (low is not None and low == high):
+            return ""  # a bound that does not move: the measure counts the missing replies itself
+        if low is not None and high is not None:
+            parts.append(f"worst cases {number_text(low)} to {number_text(high)}")
+        return "missing: " + ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Observations:

@@ -12,19 +12,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import models_of
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
-from pytest_judgesense.datasheet.standing import analyses_of
+from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.calls import (
     calls_of,
@@ -78,8 +76,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        registry: what is known of measures.
-        sections: report sections of plugins, as analyses of the datasheet.
+        registry: what instruments and plugins give.
     """
 
     judge: JudgeSpec
@@ -94,9 +91,8 @@ class Measurement:
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
     registry: Registry = BUILT_IN
-    sections: tuple[Mapping[str, Any], ...] = ()
 
-    @property
+    @cached_property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
         return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.registry)
@@ -132,8 +128,8 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=(*analyses_of(self.cell, self.estimates, self.suite), *self.sections),
-            material=material_of(self.cell),
+            analyses=self.registry.analyses(self.cell, self.estimates, self.suite),
+            material=self.registry.material(self.cell),
         )
 
 
@@ -249,7 +245,6 @@ def measure(
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
-        sections=registry.analyses(cell, estimates),
     )
 
 

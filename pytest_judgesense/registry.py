@@ -8,19 +8,20 @@ every session imports this module when pytest starts.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
+from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
+from pytest_judgesense.profile import SHARED_RULES
+from pytest_judgesense.profile import Rule as ProfileRule
+from pytest_judgesense.sections import Comparison, Report, ReportSection
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
@@ -28,12 +29,14 @@ from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
 __all__ = [
     "HOOKS",
     "Check",
     "CheckKind",
+    "Comparison",
     "Evidence",
     "HttpRequest",
     "Item",
@@ -45,6 +48,7 @@ __all__ = [
     "Registry",
     "Reply",
     "ReplyForm",
+    "Report",
     "ReportSection",
     "Rule",
     "SuiteKind",
@@ -66,15 +70,7 @@ HOOKS: Final = (
 )
 _MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
 _GROUP: Final = "judgesense"
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
-_SECTIONS_HERE: Final = frozenset(
-    "anova by_category configuration_agreement equivalence leaderboard measure_correlation "
-    "measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds "
-    "recomfixed_temperature temperature_attribution_points temperature_attributions "
-    "temperature_correlations temperature_effects temperature_errors temperature_majority "
-    "temperature_table templates tier".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +83,8 @@ class SuiteKind:
             when the first suite is loaded.
         measures: taken on every suite of the kind, in the order in which datasheets hold them.
         checks: beside those that gate the measures.
+        report: gives what the report shows of it, when the first report is made; ``None`` for
+            nothing beside its estimates.
         call_measure: the measure whose variance over single calls a design is planned by.
         call_score: what a single call adds to it; ``None`` for one that does not count.
         source: the plugin that gives it; empty for this package.
@@ -96,6 +94,7 @@ class SuiteKind:
     form: Kind | Callable[[], Kind]
     measures: tuple[Measure, ...] = ()
     checks: tuple[CheckKind, ...] = ()
+    report: Callable[[], Report] | None = None
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
     source: str = ""
@@ -120,61 +119,6 @@ class SuiteKind:
         return replace(found, source=self.source)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSection:
-    """A section of the report that a plugin adds, for each judge and suite.
-
-    It stands in the datasheet under ``analyses``, as ``{"analysis": name, "suite", "rows",
-    "lines"}``, and its lines below the measures of the suite in the terminal.
-
-    Attributes:
-        name: lower-case letters, digits and ``_``.
-        rows: from a cell and its estimates to the rows, plain values as JSON has them; no rows, no
-            section.
-        lines: from the rows to what people read.
-        kinds: the kinds of suites that have it; empty for all.
-        source: the plugin that added it; set when it is added.
-
-    Raises:
-        ValueError: the name is of another form.
-    """
-
-    name: str
-    rows: Callable[[Cell, tuple[Estimate, ...]], Sequence[Mapping[str, Any]]]
-    lines: Callable[[Sequence[Mapping[str, Any]]], Iterable[str]]
-    kinds: tuple[str, ...] = ()
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            msg = f"the name of a report section is like my_section, not {self.name!r}"
-            raise ValueError(msg)
-
-    def analysis(self, cell: Cell, estimates: tuple[Estimate, ...]) -> Mapping[str, Any] | None:
-        """The section of a cell; ``None`` without rows.
-
-        Raises:
-            ExtensionError: the plugin gave no such rows or lines; it is named.
-        """
-        try:
-            # By JSON and back: what workers send and files hold is what is shown.
-            rows = json.loads(json.dumps(list(self.rows(cell, estimates)), allow_nan=False))
-            lines = [str(line) for line in self.lines(rows)] if rows else []
-        except JudgesenseError:
-            raise
-        except Exception as error:
-            raise ExtensionError(
-                f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
-                f"{cell.judge} on suite {cell.suite}",
-                found=f"{type(error).__name__}: {error}",
-                expected="rows of plain values, and lines of text",
-                remedy="fix the plugin",
-            ) from error
-        if not rows:
-            return None
-        return {"analysis": self.name, "suite": cell.suite, "rows": rows, "lines": lines}
-
-
 @dataclass(frozen=True)
 class Registry:
     """What instruments and plugins give, put together.
@@ -185,7 +129,8 @@ class Registry:
         kinds: of suites, by name, the built-in ones first.
         loose: measures that are given by themselves, not with a kind.
         providers: of plugins, by name.
-        sections: of the report that are given by themselves.
+        loose_sections: of the report that are given by themselves.
+        loose_comparisons: of judges that are given by themselves.
     """
 
     measures: Mapping[str, Measure]
@@ -193,7 +138,8 @@ class Registry:
     kinds: Mapping[str, SuiteKind]
     loose: tuple[Measure, ...] = ()
     providers: Mapping[str, Provider] = field(default_factory=lambda: MappingProxyType({}))
-    sections: tuple[ReportSection, ...] = ()
+    loose_sections: tuple[ReportSection, ...] = ()
+    loose_comparisons: tuple[Comparison, ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
         """What is measured on suites of ``kind``.
@@ -222,16 +168,38 @@ class Registry:
         """The form of each kind of suites, by name: what loading a suite takes."""
         return {name: kind.loaded() for name, kind in self.kinds.items()}
 
+    @cached_property
+    def _reports(self) -> tuple[Report, ...]:
+        return tuple(kind.report() for kind in self.kinds.values() if kind.report)
+
+    @cached_property
+    def sections(self) -> tuple[ReportSection, ...]:
+        """The sections of the report, those of the kinds first."""
+        return (*(one for report in self._reports for one in report.sections), *self.loose_sections)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """What compares judges, in the order in which datasheets hold it."""
+        of_kinds = (one for report in self._reports for one in report.comparisons)
+        return (*of_kinds, *self.loose_comparisons)
+
+    @cached_property
+    def profile(self) -> tuple[ProfileRule, ...]:
+        """The words of a profile, in their order."""
+        rules = [rule for report in self._reports for rule in report.profile]
+        return (*sorted(rules, key=lambda rule: not rule.first), *SHARED_RULES)
+
     def analyses(
-        self, cell: Cell, estimates: tuple[Estimate, ...]
+        self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
     ) -> tuple[Mapping[str, Any], ...]:
-        """The report sections of a cell that plugins give."""
-        made = (
-            section.analysis(cell, estimates)
-            for section in self.sections
-            if not section.kinds or cell.design.kind in section.kinds
-        )
+        """The tables of a cell; ``suite``: where it is known, not only its log."""
+        made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
+
+    def material(self, cell: Cell) -> Mapping[str, Any] | None:
+        """What a comparison needs of a cell; ``None`` where none needs anything."""
+        made = (comparison.material_of(cell) for comparison in self.comparisons)
+        return next((material for material in made if material is not None), None)
 
 
 def registry_of(kinds: Iterable[SuiteKind], loose: Iterable[Measure] = ()) -> Registry:
@@ -302,19 +270,29 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         for check in kind.checks:
             _refuse_taken("check", check.name, source, _sources(checks.values()))
             checks[check.name] = check._replace(source=source)
-    sections: dict[str, ReportSection] = {}
-    for source, section in _objects(_SECTIONS, ReportSection, given(_SECTIONS)):
-        taken = {**dict.fromkeys(_SECTIONS_HERE, ""), **_sources(sections.values())}
-        _refuse_taken("report section", section.name, source, taken)
-        sections[section.name] = replace(section, source=source)
-    return replace(
-        known,
-        measures=measures,
-        checks=checks,
-        kinds=kinds,
-        providers=providers,
-        sections=tuple(sections.values()),
-    )
+    known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
+    return _with_sections(known, given(_SECTIONS))
+
+
+def _with_sections(known: Registry, given: Iterable[Given]) -> Registry:
+    """``known`` with the sections and comparisons of plugins, no table with a taken name."""
+    sections, comparisons = list(known.loose_sections), list(known.loose_comparisons)
+    taken: dict[str, str] = {}
+    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given):
+        # The instruments' own are imported where a plugin adds one.
+        taken = taken or {
+            **{section.name: section.source for section in known.sections},
+            **{name: each.source for each in known.comparisons for name in each.all_names},
+        }
+        names = one.all_names if isinstance(one, Comparison) else (one.name,)
+        for name in names:
+            _refuse_taken("report section", name, source, taken)
+        taken |= dict.fromkeys(names, source)
+        if isinstance(one, Comparison):
+            comparisons.append(replace(one, source=source))
+        else:
+            sections.append(replace(one, source=source))
+    return replace(known, loose_sections=tuple(sections), loose_comparisons=tuple(comparisons))
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
@@ -360,11 +338,15 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
     return extended(with_measures(known, given(_MEASURES)), given)
 
 
-def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tuple[str, Any]]:
+def _objects(
+    hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
+) -> Iterator[tuple[str, Any]]:
     """The plugin and the value of everything that a hook gives, by name: in the same order for
     every process, whatever the order in which plugins were loaded.
     """
     found: list[tuple[str, Any]] = []
+    names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+    expected = f"a list of {__name__}.{' or '.join(names)}"
     for source, function in given:
         try:
             objects = list(function() or ())
@@ -372,15 +354,15 @@ def _objects(hook: str, kind: type[Any], given: Iterable[Given]) -> Iterator[tup
             raise ExtensionError(
                 f"plugin {source}: its {hook} failed",
                 found=f"{type(error).__name__}: {error}",
-                expected=f"a list of pytest_judgesense.registry.{kind.__name__}",
+                expected=expected,
                 remedy="fix the plugin",
             ) from error
         for one in objects:
-            if not isinstance(one, kind):
+            if not isinstance(one, kinds):
                 raise ExtensionError(
                     f"plugin {source}: its {hook} returned something else",
                     found=repr(one)[:200],
-                    expected=f"a list of pytest_judgesense.registry.{kind.__name__}",
+                    expected=expected,
                     remedy="fix the plugin",
                 )
             found.append((source, one))

@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from tests.datasheet.browser import MISSING, chromium
+from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]

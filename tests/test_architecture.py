@@ -28,6 +28,7 @@ LEVELS: dict[str, float] = {
     "trial": 0,
     "estimate": 0,
     "output": 1,
+    "layout": 0.5,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,
@@ -37,10 +38,16 @@ LEVELS: dict[str, float] = {
     "measures": 2,
     "instruments": 2.5,
     "checks": 3,
-    # What plugins add, put together: its parts are the values of the levels below.
-    "extensions": 3,
     "importers": 3,
-    "datasheet": 4,
+    "datasheet": 3,
+    "profile": 3,
+    "figures": 3.3,
+    "registry_sections": 3.6,
+    # What the rooms of instruments add to the report, which takes their measures and checks.
+    "instruments.report": 4,
+    # What plugins add, put together with it.
+    "extensions": 4.3,
+    "report": 4.6,
     "measurement": 5,
     "baseline": 5,
     "debating": 6,
@@ -65,9 +72,9 @@ DOORS = {
     "numpy": ("stats.", "measures.", "instruments."),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for the page alone.
-    "jinja2": ("datasheet.page",),
-    "markupsafe": ("datasheet.page",),
-    "matplotlib": ("datasheet.page_drawing",),
+    "jinja2": ("report.page",),
+    "markupsafe": ("report.page",),
+    "matplotlib": ("report.drawing",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
     "pandas": ("instruments.debate.secondary",),
@@ -137,7 +144,9 @@ FOREIGN = {
 
 
 def _station(module: str) -> str:
-    return module.partition(".")[0]
+    first, _, last = module.partition(".")
+    to_report = last == "builtin" or last.endswith((".sections", ".figures", ".profile"))
+    return "instruments.report" if first == "instruments" and to_report else first
 
 
 def test_the_reader_sees_imports_at_the_head_inside_functions_and_of_whole_modules() -> None:

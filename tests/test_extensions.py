@@ -15,12 +15,11 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all, find_estimate
 from pytest_judgesense.registry import (
     NONE,
     HttpRequest,
@@ -34,6 +33,7 @@ from pytest_judgesense.registry import (
     catalogue_of,
     extended,
 )
+from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
@@ -248,7 +248,7 @@ def test_the_names_of_analyses_are_taken(name: str) -> None:
 
 def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
     section = ReportSection(
-        "mine", lambda of, e: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
+        "mine", lambda of, *_: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
     )
     added = extended(
         known(WORDY),

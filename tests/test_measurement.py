@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.datasheet.assembly import sheet_of
-from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.declare import Judge
@@ -20,10 +18,12 @@ from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts, judge_from_name, judge_from_table
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
-from tests.datasheet.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.judges.endpoint import endpoint
+from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
 from tests.shipped import CASSETTES
 
 CLEAN = judge_from_name("embedded:clean")

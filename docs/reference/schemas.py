@@ -16,11 +16,11 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, TypeAdapter
 
 from pytest_judgesense import baseline, estimate
+from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
-from pytest_judgesense.datasheet import sheet
-from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
-from pytest_judgesense.instruments.builtin import KINDS
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import spec
+from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -108,7 +108,8 @@ def item_forms() -> dict[str, type[BaseModel]]:
     return {
         form.__name__: form
         for form in sorted(
-            {form for kind in KINDS for form in kind.lines}, key=lambda f: f.__name__
+            {form for kind in BUILT_IN.forms.values() for form in kind.lines},
+            key=lambda f: f.__name__,
         )
     }
 

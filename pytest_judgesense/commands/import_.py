@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.options import show
-from pytest_judgesense.datasheet.log import log_line
 from pytest_judgesense.errors import printable
 from pytest_judgesense.importers import Imported, judgebench, llmbar, read_rows
 from pytest_judgesense.importers.judgesense import PairFile, holds_decisions, read_pairs
 from pytest_judgesense.importers.results import read_decisions, read_games, read_table
 from pytest_judgesense.output import write_text
+from pytest_judgesense.report.log import log_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,10 +13,10 @@ from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.options import show
 from pytest_judgesense.commands.report import datasheet_object
-from pytest_judgesense.datasheet.assembly import joined_datasheets
-from pytest_judgesense.datasheet.log import log_line, read_log
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.output import write_text
+from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Design, Judgment
 

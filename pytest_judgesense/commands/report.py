@@ -18,22 +18,21 @@ from pytest_judgesense.commands.options import (
     seed,
     show,
 )
-from pytest_judgesense.datasheet.assembly import datasheet_text, sheet_of
-from pytest_judgesense.datasheet.codec import SCHEMA
-from pytest_judgesense.datasheet.handout import badge, outcome_words
-from pytest_judgesense.datasheet.log import log_lines, read_log
-from pytest_judgesense.datasheet.page import Evidence
-from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.datasheet.standing import analyses_of
-from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
+from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, printable
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.codec import SCHEMA
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.log import log_lines, read_log
+from pytest_judgesense.report.markdown import badge
+from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
+from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import TIE, Design, Judgment
 
 # Numbers further apart are measurements rather than the grades of a scale.
@@ -87,15 +86,16 @@ def run(options: argparse.Namespace) -> int:
         )
     secondary = bool(options.datasheet)
     sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
+    view = view_of(sheet, added.sections, added.comparisons)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
-        ranked = outputs.shown("judge ranking", ranking_lines(sheet))
+        ranked = outputs.shown("judge ranking", ranking_lines(view))
         show([*ranked, ""] if ranked else ["there are no debates to rank judges by", ""])
-    show(outputs.shown("judge datasheet", datasheet_lines(sheet)))
+    show(outputs.shown("judge datasheet", datasheet_lines(view)))
 
     def text(suffix: str) -> str:
         logs = [list(log_of_cells(cells))] if suffix == ".jsonl" else []
-        return datasheet_text(suffix, sheet, logs, evidence=Evidence(tuple(cells)))
+        return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
     for path in options.datasheet:
         outputs.write("datasheet", path, partial(text, path.suffix))
@@ -215,7 +215,13 @@ def datasheet_of_cells(
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
     parts = [_part(cell, registry) for cell in cells]
-    return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
+    return sheet_of(
+        parts,
+        seed=seed,
+        mode="report",
+        secondary=secondary,
+        comparisons=registry.comparisons,
+    )
 
 
 def _part(cell: Cell, registry: Registry) -> SuiteSheet:
@@ -231,8 +237,8 @@ def _part(cell: Cell, registry: Registry) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=(*analyses_of(cell, estimates), *registry.analyses(cell, estimates)),
-        material=material_of(cell),
+        analyses=registry.analyses(cell, estimates),
+        material=registry.material(cell),
     )
 
 

@@ -11,11 +11,12 @@ from pytest_judgesense.instruments.temperature.kind import KINDS as TEMPERATURE
 from pytest_judgesense.instruments.vacuum.kind import KINDS as VACUUM
 from pytest_judgesense.registry import registry_of
 
+# In the order in which reports show them.
 INSTRUMENTS: Final = (
-    PARAPHRASE,
+    DEBATE,
     VACUUM,
     LADDER,
-    DEBATE,
+    PARAPHRASE,
     TEMPERATURE,
 )
 BUILT_IN: Final = registry_of(kind for kinds in INSTRUMENTS for kind in kinds)

@@ -19,12 +19,12 @@ from pytest_judgesense.errors import JudgesenseError, printable_lines
 if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measurement import Measurement
     from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.run import Run
+    from pytest_judgesense.report.view import View
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = ["Failures", "hold", "without_commands"]
@@ -114,7 +114,7 @@ def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
 
 def _estimate(estimate: Estimate) -> tuple[str, str, str]:
     """The value and the ends of the interval that gates."""
-    from pytest_judgesense.datasheet import numbers
+    from pytest_judgesense.report import numbers
 
     value, ends = numbers.value(estimate), numbers.interval(estimate.clustered, estimate.flags)
     lower, _, upper = ends.strip("[]").partition(", ")
@@ -167,7 +167,7 @@ class Failures:
         if rest := len(failed) - len(shown):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"
 
-    def summarise(self, sheet: Datasheet | None) -> str | None:
+    def summarise(self, view: View | None) -> str | None:
         """Append the datasheet to the summary of the job, as much as fits.
 
         Nothing outside GitHub Actions, and nothing where no check was to be measured.
@@ -176,15 +176,15 @@ class Failures:
             Why it cannot be written, if so.
         """
         place = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not place or not _on_github() or not (sheet or self._failed):
+        if not place or not _on_github() or not (view or self._failed):
             return None
-        from pytest_judgesense.datasheet.handout import cut, markdown
+        from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
         try:
             taken = path.stat().st_size if path.exists() else 0
             rest = "The whole of it: --judge-datasheet datasheet.md"
-            text = cut(markdown(sheet, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
+            text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
             with path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:

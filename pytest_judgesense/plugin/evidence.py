@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_judgesense.baseline import (
     read_measured,
 )
-from pytest_judgesense.datasheet.log import judgment_of_object
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.log import judgment_of_object
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheet.page import Evidence
+    from pytest_judgesense.report.evidence import Evidence
 
 
 def evidence_of(
@@ -30,7 +30,7 @@ def evidence_of(
     Raises:
         LogError: the baseline cannot be read.
     """
-    from pytest_judgesense.datasheet.page import Before, Evidence
+    from pytest_judgesense.report.evidence import Before, Evidence
 
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     cells, prompts = [], {}

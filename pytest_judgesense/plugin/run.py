@@ -21,9 +21,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.datasheet.codec import part_to_plain
-from pytest_judgesense.datasheet.log import log_lines
-from pytest_judgesense.datasheet.sheet import CheckLine
+from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
@@ -40,6 +38,8 @@ from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
 from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.codec import part_to_plain
+from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 

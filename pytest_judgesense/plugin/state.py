@@ -29,10 +29,10 @@ from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_argumen
 from pytest_judgesense.plugin.using import PLUGINS, STATE
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheet.page import Evidence
-    from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
+    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.view import View
 
 __all__ = ["State", "state_of"]
 
@@ -208,18 +208,22 @@ class State:
         self.failures.receive(report)
 
     @cached_property
-    def datasheet(self) -> Datasheet | None:
+    def datasheet(self) -> View | None:
         """The datasheet of all parts received; ``None`` if there are none."""
         if not self._received:
             return None
-        from pytest_judgesense.datasheet.assembly import assemble, counted_once
+        from pytest_judgesense.report.assembly import assemble, counted_once
+        from pytest_judgesense.report.view import view_of
 
-        return assemble(
+        added = self.plugins.registry
+        sheet = assemble(
             counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
+            comparisons=added.comparisons,
         )
+        return view_of(sheet, added.sections, added.comparisons)
 
     def write(self, session: pytest.Session) -> None:
         """Write the files that were asked for, and keep what was recorded live."""
@@ -228,19 +232,19 @@ class State:
         self._session = session
         self._keep_live()
         try:
-            sheet = self.datasheet
+            view = self.datasheet
         except Exception as error:  # noqa: BLE001 - the terminal still says what was tested
             self._outputs.failed("the datasheet cannot be made", error)
-            sheet = self.datasheet = None
-        self._summarise(sheet)
-        if sheet is not None:
-            self._write_datasheets(sheet)
+            view = self.datasheet = None
+        self._summarise(view)
+        if view is not None:
+            self._write_datasheets(view)
         if self._received and self.settings.save_baseline is not None:
             self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
         self._set_exit_status()
 
-    def _write_datasheets(self, sheet: Datasheet) -> None:
-        from pytest_judgesense.datasheet.assembly import datasheet_text
+    def _write_datasheets(self, view: View) -> None:
+        from pytest_judgesense.report.assembly import datasheet_text
 
         logs = {
             (part["sheet"]["judge"], part["sheet"]["suite"]): part["log"]
@@ -251,7 +255,7 @@ class State:
 
         def text(suffix: str) -> str:
             evidence = self._evidence() if suffix == ".html" else None
-            return datasheet_text(suffix, sheet, of_suites, self.failures.missed, evidence)
+            return datasheet_text(suffix, view, of_suites, self.failures.missed, evidence)
 
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))
@@ -264,14 +268,14 @@ class State:
 
     def _baseline_text(self) -> str:
         from pytest_judgesense.baseline import baseline_text
-        from pytest_judgesense.datasheet.assembly import versions
+        from pytest_judgesense.report.assembly import versions
 
         return baseline_text(self._received, self.settings.seed, versions())
 
-    def _summarise(self, sheet: Datasheet | None) -> None:
+    def _summarise(self, view: View | None) -> None:
         """Append to the summary of the job; the platform's own trouble with it fails no session."""
         try:
-            problem = self.failures.summarise(sheet)
+            problem = self.failures.summarise(view)
         except Exception as error:  # noqa: BLE001 - the files are written all the same
             self._outputs.failed("the job summary cannot be written", error)
         else:
@@ -322,7 +326,7 @@ class State:
     def _ranking_lines(self) -> Iterator[str]:
         """The ranking of judge configurations, where debates were judged."""
         if self.datasheet is not None:
-            from pytest_judgesense.datasheet.terminal import ranking_lines
+            from pytest_judgesense.report.terminal import ranking_lines
 
             yield from ranking_lines(self.datasheet)
 
@@ -330,7 +334,7 @@ class State:
         if self.datasheet is not None:
             from datetime import UTC, datetime
 
-            from pytest_judgesense.datasheet.terminal import datasheet_lines
+            from pytest_judgesense.report.terminal import datasheet_lines
 
             yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import BrokenCassette
 
 # 43 characters twice: longer than a reference.

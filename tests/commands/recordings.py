@@ -9,7 +9,7 @@ from typing import Any
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from tests.datasheet.replaying import measured, recordings, suite_named
+from tests.report.replaying import measured, recordings, suite_named
 
 JUDGE = "embedded:mixed"
 SUITE = "coherence@published"

@@ -18,7 +18,7 @@ from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.trial import Failed
 from tests.commands.recordings import CASSETTE, JUDGE, NAMED, lines_of, recorded_live, told, undated
-from tests.datasheet.replaying import measured, suite_named
+from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 
 # 25 texts x 5 wordings; see the preset "published" of the suite.

@@ -12,10 +12,10 @@ import pytest
 
 from pytest_judgesense.baseline import baseline_text
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet.codec import datasheet_json, part_to_plain
-from pytest_judgesense.datasheet.log import log_lines
-from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, merge_parts
+from pytest_judgesense.datasheet import Calls, SuiteSheet, merge_parts
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.codec import datasheet_json, part_to_plain
+from pytest_judgesense.report.log import log_lines
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
 
 STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")

@@ -33,7 +33,7 @@ from pytest_judgesense.commands.cassettes import requests_of
 from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import judge_from_name
 from tests.commands.recordings import CASSETTE, JUDGE, NAMED, SUITE, recorded_live, told, undated
-from tests.datasheet.replaying import measured, suite_named
+from tests.report.replaying import measured, suite_named
 
 TRIALS = 125  # 25 texts x 5 wordings
 SOME = 25

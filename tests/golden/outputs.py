@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests.datasheet.replaying import SHIPPED
+from tests.report.replaying import SHIPPED
 
 FOLDER: Final = Path(__file__).parent
 CHECKOUT: Final = FOLDER.parent.parent

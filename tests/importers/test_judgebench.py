@@ -147,7 +147,7 @@ def test_the_command_writes_a_log_that_is_ranked(
 
 
 def test_a_log_keeps_scores_confidence_and_reason(foreign: Path) -> None:
-    from pytest_judgesense.datasheet.log import log_lines, read_log
+    from pytest_judgesense.report.log import log_lines, read_log
 
     before: list[Judgment] = list(read_judgebench(foreign))
     log = foreign / "log.jsonl"

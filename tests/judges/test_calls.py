@@ -22,7 +22,7 @@ from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
-from tests.datasheet.replaying import suite_named
+from tests.report.replaying import suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import load_suite
 

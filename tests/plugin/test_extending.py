@@ -370,7 +370,7 @@ AT_MEASURING = {
     "rows that JSON cannot hold": (
         (
             "def pytest_judgesense_report_sections():\n"
-            "    return [ReportSection('mine', lambda cell, e: [{'x': {1}}], missed_lines)]"
+            "    return [ReportSection('mine', lambda *_: [{'x': {1}}], missed_lines)]"
         ),
         "report section 'mine' of plugin ill cannot be made of judge rule on suite grammar",
     ),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.datasheet import page
-from tests.datasheet.pages import Page
+from pytest_judgesense.report import page
+from tests.report.pages import Page
 
 from .project import BUILTIN, TRIALS, Project, even, flips_on_two, no_traceback, run
 
@@ -124,7 +124,7 @@ SECTION = """
 from pytest_judgesense.registry import ReportSection
 
 def pytest_judgesense_report_sections():
-    return [ReportSection("odd", lambda cell, estimates: ["no row"], lambda rows: ["odd: shown"])]
+    return [ReportSection("odd", lambda *_: ["no row"], lambda rows: ["odd: shown"])]
 """
 
 
@@ -155,7 +155,7 @@ def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None
 def test_what_the_terminal_cannot_show_costs_no_file(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_judgesense.datasheet import terminal
+    from pytest_judgesense.report import terminal
 
     project.record()
     monkeypatch.setattr(terminal, "datasheet_lines", lambda *given: 1 // 0)

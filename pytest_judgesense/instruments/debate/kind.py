@@ -14,5 +14,6 @@ KINDS: Final = (
         later("pytest_judgesense.instruments.debate.stimuli", "DEBATE"),
         MEASURES,
         (RANKED_FIRST,),
+        later("pytest_judgesense.instruments.debate.sections", "REPORT"),
     ),
 )

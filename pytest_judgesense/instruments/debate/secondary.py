@@ -53,30 +53,20 @@ _Array = NDArray[np.float64]
 
 def analyses_of(
     suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int
-) -> list[dict[str, Any]]:
-    """The ranking, and what stands beside it; see `ranking_of` for the arguments."""
-    return _tables(*ranking_of(suite, dict(sorted(materials.items())), seed))
-
-
-def _tables(ranking: Ranking, tallies: Mapping[str, Sequence[Tally]]) -> list[dict[str, Any]]:
-    """The ranking and what stands beside it, as the datasheet holds them."""
-    suite = ranking.suite
-
-    def table(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        return {"analysis": name, "suite": suite, "rows": rows}
-
-    kept = {row.name: tallies[row.name] for row in ranking.rows}
-    return [
-        table("ranking", [_row(row) for row in ranking.rows]),
-        table("ranking_basis", [_basis(ranking)]),
-        table(
-            "ranking_sensitivity",
-            [{"variant": v, "winner": w, "changed": c} for v, w, c in ranking.reliance],
-        ),
-        table("ranking_thresholds", list(_thresholds(ranking))),
-        table("configuration_agreement", _agreement(kept)),
-        table("by_category", list(_by_category(kept, ranking.weights))),
-    ]
+) -> dict[str, list[dict[str, Any]]]:
+    """The ranking, and what stands beside it, by name of the table; see `ranking_of`."""
+    ranking, tallies = ranking_of(suite, dict(sorted(materials.items())), seed)
+    ranked = {row.name: tallies[row.name] for row in ranking.rows}
+    return {
+        "ranking": [_row(row) for row in ranking.rows],
+        "ranking_basis": [_basis(ranking)],
+        "ranking_sensitivity": [
+            {"variant": v, "winner": w, "changed": c} for v, w, c in ranking.reliance
+        ],
+        "ranking_thresholds": list(_thresholds(ranking)),
+        "configuration_agreement": _agreement(ranked),
+        "by_category": list(_by_category(ranked, ranking.weights)),
+    }
 
 
 def _basis(ranking: Ranking) -> dict[str, Any]:
@@ -169,22 +159,21 @@ def _by_category(
 
 def secondary_of(
     suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int
-) -> list[dict[str, Any]]:
-    """The secondary analyses; see `ranking_of` for the arguments."""
+) -> dict[str, list[dict[str, Any]]]:
+    """The secondary analyses by name of the table; see `ranking_of` for the arguments."""
     ranking, tallies = ranking_of(suite, dict(sorted(materials.items())), seed)
     names = sorted(row.name for row in ranking.rows)
     topics, cells = _cells({name: tallies[name] for name in names}, ranking.weights)
     parts = np.array([list(row.parts.values()) for row in ranking.rows]).reshape(-1, 4)
     correlated = [_correlation(parts), _pca(parts)]
     found = [_anova(names, topics, cells), _post_hoc(names, cells), *correlated]
-    return [_flat(suite, table) for table in found]
+    return {table["analysis"]: _flat(table) for table in found}
 
 
-def _flat(suite: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with what holds for all of its rows in each of them, or in the only one."""
+def _flat(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows with what holds for all of them in each, or in the only one."""
     common = {key: value for key, value in table.items() if key not in ("analysis", "rows")}
-    rows = [{**row, **common} for row in table["rows"]] or [common]
-    return {"analysis": table["analysis"], "suite": suite, "rows": rows}
+    return [{**row, **common} for row in table["rows"]] or [common]
 
 
 def _cells(

@@ -13,5 +13,6 @@ KINDS: Final = (
         "paraphrase",
         later("pytest_judgesense.instruments.paraphrase.stimuli", "PARAPHRASE"),
         MEASURES,
+        report=later("pytest_judgesense.instruments.paraphrase.sections", "REPORT"),
     ),
 )

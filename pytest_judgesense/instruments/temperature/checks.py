@@ -225,9 +225,9 @@ def judge_recommendation(
 
 
 def recommendations(
-    declared: Iterable[CheckDeclaration], suite: str, estimates: tuple[Estimate, ...]
-) -> Iterator[Mapping[str, Any]]:
-    """The climb of each ``recommended_temperature`` of a suite, as datasheets hold tables.
+    declared: Iterable[CheckDeclaration], estimates: tuple[Estimate, ...]
+) -> Iterator[list[dict[str, Any]]]:
+    """The climb of each ``recommended_temperature`` of a suite, a row a temperature.
 
     Both policies stand beside one another, whichever the session has.
     """
@@ -242,7 +242,7 @@ def recommendations(
             for policy in ("estimate", "confident")
         }
         best = {policy: _recommended(steps)[0] for policy, steps in climbs.items()}
-        rows = [
+        yield [
             {
                 "check": check.id,
                 "temperature": plain.temperature,
@@ -260,4 +260,3 @@ def recommendations(
             }
             for plain, sure in zip(climbs["estimate"], climbs["confident"], strict=True)
         ]
-        yield {"analysis": RECOMMENDED_TEMPERATURE.name, "suite": suite, "rows": rows}

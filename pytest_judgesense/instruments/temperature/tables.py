@@ -25,7 +25,7 @@ What cannot be had is ``unavailable``, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
@@ -66,20 +66,20 @@ _Codes = NDArray[np.intp]
 _Rows = list[dict[str, Any]]
 
 
-def temperature_analyses(cell: Cell, estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
-    """All tables of a cell of this kind; none of other kinds, or where no temperature is known.
+def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, _Rows]:
+    """All tables of a cell by name, made once; none where no temperature is known."""
+    if "tables" not in cell.kept:
+        cell.kept["tables"] = _tables(cell, estimates)
+    tables: Mapping[str, _Rows] = cell.kept["tables"]
+    return tables
 
-    Args:
-        cell: the judgments.
-        estimates: what was estimated of them.
-    """
-    if cell.design.kind != "temperature" or not cell.judgments:
-        return []
-    sweep = sweep_of(cell)
-    if "temperature" not in sweep.levels:
-        return []
+
+def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, _Rows]:
+    sweep = sweep_of(cell) if cell.judgments else None
+    if sweep is None or "temperature" not in sweep.levels:
+        return {}
     series = series_of(sweep)
-    tables = {
+    return {
         "temperature_table": list(_table(sweep, series)),
         "temperature_correlations": list(_correlations(sweep, series)),
         "temperature_effects": [
@@ -91,7 +91,6 @@ def temperature_analyses(cell: Cell, estimates: Sequence[Estimate]) -> list[dict
         "temperature_majority": list(_majority(sweep, series, estimates)),
         "temperature_errors": list(_errors(sweep)),
     }
-    return [{"analysis": name, "suite": cell.suite, "rows": rows} for name, rows in tables.items()]
 
 
 def _several(sweep: Sweep, keys: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,9 +120,8 @@ def nine() -> dict[str, dict[str, object]]:
     }
 
 
-def tables(materials: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
-    found = [*analyses_of("s", materials, 0), *secondary_of("s", materials, 0)]
-    return {table["analysis"]: table for table in found}
+def tables(materials: dict[str, dict[str, object]]) -> dict[str, list[dict[str, Any]]]:
+    return analyses_of("s", materials, 0) | secondary_of("s", materials, 0)
 
 
 def test_judges_with_another_denominator_are_not_compared() -> None:
@@ -132,7 +132,7 @@ def test_judges_with_another_denominator_are_not_compared() -> None:
 
 def test_bands_move_with_their_thresholds() -> None:
     # 2 of 20 debates flip: 10%, medium; below a threshold of 15% it is low.
-    rows = tables({"a": material({"p0": judge(2)})})["ranking_thresholds"]["rows"]
+    rows = tables({"a": material({"p0": judge(2)})})["ranking_thresholds"]
     flips = [row for row in rows if row["measure"] == "repeat_flip_rate"]
     assert [(r["low_below"], r["high_above"]) for r in flips] == [
         (0.1, 0.3),
@@ -147,15 +147,15 @@ def test_bands_move_with_their_thresholds() -> None:
 
 def test_agreement_is_of_winners_and_alpha_is_over_all_configurations() -> None:
     found = tables({"a": material({"p0": judge(0), "p1": judge(0)})})["configuration_agreement"]
-    assert found["rows"][0] == {"pair": ["a:p0", "a:p1"], "debates": 20, "agreement": 1.0}
-    assert found["rows"][-1]["krippendorff_alpha"] == 1.0
+    assert found[0] == {"pair": ["a:p0", "a:p1"], "debates": 20, "agreement": 1.0}
+    assert found[-1]["krippendorff_alpha"] == 1.0
 
 
 def test_the_anova_is_that_of_another_computation() -> None:
     pytest.importorskip("statsmodels")
     materials = nine()
     table = tables(materials)["anova"]
-    assert [row["effect"] for row in table["rows"]] == ["model", "prompt", "model x prompt"]
+    assert [row["effect"] for row in table] == ["model", "prompt", "model x prompt"]
     # Sums of squares of a balanced design, by hand: values of shape (topics, models, prompts).
     _, tallies = ranking_of("s", materials, 0)
     values = np.array(
@@ -177,8 +177,8 @@ def test_the_anova_is_that_of_another_computation() -> None:
     both = values.mean(axis=2)
     effect = 3 * n * ((model - grand) ** 2).sum()
     error = 3 * ((both - topic[:, None] - model[None, :] + grand) ** 2).sum()
-    assert table["rows"][0]["F"] == pytest.approx((effect / 2) / (error / (2 * (n - 1))))
-    assert (table["rows"][0]["df"], table["rows"][0]["df_error"]) == (2, 2 * (n - 1))
+    assert table[0]["F"] == pytest.approx((effect / 2) / (error / (2 * (n - 1))))
+    assert (table[0]["df"], table[0]["df_error"]) == (2, 2 * (n - 1))
 
 
 def test_post_hoc_p_values_are_multiplied_by_the_number_of_pairs() -> None:
@@ -186,8 +186,8 @@ def test_post_hoc_p_values_are_multiplied_by_the_number_of_pairs() -> None:
 
     materials = {"a": material({"p0": judge(5), "p1": judge(0)}), "b": material({"p0": judge(2)})}
     table = tables(materials)["post_hoc"]
-    assert {row["comparisons"] for row in table["rows"]} == {3}
-    row = next(row for row in table["rows"] if row["pair"] == ["a:p0", "a:p1"])
+    assert {row["comparisons"] for row in table} == {3}
+    row = next(row for row in table if row["pair"] == ["a:p0", "a:p1"])
     # Of two debates of a topic one flips in five of ten topics: differences of 3/2 and 0.
     differences = [1.5] * 5 + [0.0] * 5
     assert row["t"] == pytest.approx(mean(differences) / (stdev(differences) / math.sqrt(10)))
@@ -197,25 +197,23 @@ def test_post_hoc_p_values_are_multiplied_by_the_number_of_pairs() -> None:
 
 def test_correlations_and_components_describe_the_measures() -> None:
     found = tables(nine())
-    rows = found["measure_correlation"]["rows"]
+    rows = found["measure_correlation"]
     assert [row["measure"] for row in rows] == ["repeat_flip_rate", "score_variance", "side_bias"]
     assert all(row[row["measure"]] == pytest.approx(1.0) for row in rows)
     assert rows[0]["score_variance"] == pytest.approx(rows[1]["repeat_flip_rate"])
-    explained = [row["explained"] for row in found["measure_pca"]["rows"]]
+    explained = [row["explained"] for row in found["measure_pca"]]
     assert sum(explained) == pytest.approx(1.0)
     assert explained == sorted(explained, reverse=True)
 
 
 def test_too_few_configurations_are_no_analysis_and_say_so() -> None:
     found = tables({"a": material({"p0": judge(1)})})
-    assert "needs two or more models or prompts" in str(found["anova"]["rows"])
-    assert "needs two configurations" in str(found["post_hoc"]["rows"])
-    assert "needs 3 or more configurations, found 1" in str(found["measure_pca"]["rows"])
+    assert "needs two or more models or prompts" in str(found["anova"])
+    assert "needs two configurations" in str(found["post_hoc"])
+    assert "needs 3 or more configurations, found 1" in str(found["measure_pca"])
     alike = tables({j: material({"p0": judge(1), "p1": judge(1)}) for j in "abc"})
-    assert "fewer than two measures differ" in str(alike["measure_correlation"]["rows"])
-    assert {row["unavailable"] for row in alike["post_hoc"]["rows"]} == {
-        "every topic differs alike"
-    }
+    assert "fewer than two measures differ" in str(alike["measure_correlation"])
+    assert {row["unavailable"] for row in alike["post_hoc"]} == {"every topic differs alike"}
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=4), st.integers(0, 3))

@@ -12,7 +12,8 @@ import pytest
 from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.tables import temperature_analyses
+from pytest_judgesense.instruments.temperature.sections import SECTIONS
+from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 
@@ -48,11 +49,10 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tables(cell: Cell) -> dict[str, list[Mapping[str, Any]]]:
-    found = temperature_analyses(cell, estimate_all(cell))
+    found = dict(temperature_tables(cell, estimate_all(cell)))
     # What datasheets hold: no NaN, no numpy.
     json.dumps(found, allow_nan=False)
-    assert {table["suite"] for table in found} == {"temperature"}
-    return {table["analysis"]: table["rows"] for table in found}
+    return found
 
 
 def _frame(cell: Cell) -> Any:
@@ -205,4 +205,4 @@ def test_only_the_most_frequent_reasons_are_listed() -> None:
 def test_other_kinds_have_none() -> None:
     cell = swept(replicates("q1", "11"))
     other = Cell("j", "s", type(cell.design)(kind="ladder", labels=("A", "B")), cell.judgments)
-    assert temperature_analyses(other, ()) == []
+    assert {section.analysis(other, (), None) for section in SECTIONS} == {None}

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_judgesense.errors import UsageError, printable, printable_lines, unknown_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.extensions import Extensions
     from pytest_judgesense.importers import Imported
     from pytest_judgesense.importers.judgesense import PairFile
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.registry import Registry
     from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -68,8 +68,8 @@ def report(options: argparse.Namespace) -> int:
 
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    added = _extensions(options)
-    cells = cells_of_logs(options.logs, options.seed, added.catalogue)
+    added = _registry(options)
+    cells = cells_of_logs(options.logs, options.seed, added)
     if not cells:
         raise UsageError(
             "there is nothing to report on",
@@ -77,8 +77,8 @@ def report(options: argparse.Namespace) -> int:
             expected="at least one line",
         )
     secondary = bool(options.datasheet)
-    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, extensions=added)
-    view = view_of(sheet, added.sections, added.comparisons)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
+    view = view_of(sheet, added)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
         ranked = outputs.shown("judge ranking", ranking_lines(view))
@@ -140,7 +140,7 @@ def compare(options: argparse.Namespace) -> int:
     """Print two measurements side by side."""
     from pytest_judgesense.comparing import comparison_lines, measured_of_file
 
-    known = _extensions(options).catalogue
+    known = _registry(options)
     paths = (options.old, options.new)
     old, new = (measured_of_file(path, options.seed, known) for path in paths)
     lines, regressed = comparison_lines(old, new, options.margin)
@@ -232,7 +232,7 @@ def lint(options: argparse.Namespace) -> int:
         paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
         paths = [path for path in paths if path.name.endswith(".suite.toml")]
     files = paths or list(builtin_suites().values())
-    lines, errors, broken = lint_report(files, _extensions(options))
+    lines, errors, broken = lint_report(files, _registry(options))
     _print(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
@@ -262,16 +262,17 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _extensions(options: argparse.Namespace) -> Extensions:
+def _registry(options: argparse.Namespace) -> Registry:
     """What installed plugins add, and those named by ``-p``; looked for once."""
-    from pytest_judgesense.extensions import loaded
+    from pytest_judgesense.instruments.builtin import BUILT_IN
+    from pytest_judgesense.registry import loaded
 
     if "extensions" not in options:
         if options.plugin:
             # As `python -m` does: a project's own plugin need not be installed.
             sys.path.append(str(Path.cwd()))
-        options.extensions = loaded(options.plugin)
-    found: Extensions = options.extensions
+        options.extensions = loaded(BUILT_IN, options.plugin)
+    found: Registry = options.extensions
     return found
 
 
@@ -284,7 +285,7 @@ def _judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
 def _judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
-    providers = _extensions(options).providers
+    providers = _registry(options).providers
     return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
 
 
@@ -292,7 +293,7 @@ def _suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    kinds = _extensions(options).kinds
+    kinds = _registry(options).forms
     return load_suite(_suite_files(base)[0], preset or None, kinds, labelled=labelled)
 
 
@@ -366,7 +367,7 @@ def label(options: argparse.Namespace) -> int:
         label_items(
             judge,
             suite,
-            stimuli_of(suite.path),
+            stimuli_of(suite),
             options.output,
             options.judge_cassettes,
             options.judge_mode,
@@ -393,7 +394,7 @@ def power(options: argparse.Namespace) -> int:
         options.precision,
         dict(options.assume),
         options.correlation,
-        _extensions(options),
+        _registry(options),
     )
     if options.judge_name is None or options.assume:
         return _print(power_lines(_suite(options), asked))

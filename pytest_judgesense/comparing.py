@@ -18,7 +18,6 @@ from pytest_judgesense.baseline import (
     read_measured,
     stimuli_digest,
 )
-from pytest_judgesense.checks.declaration import Check, default_margin
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (
@@ -30,12 +29,13 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
-from pytest_judgesense.judges.judging import identity_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import judgment_of_object
 from pytest_judgesense.reporting import cells_of_logs
 from pytest_judgesense.stats.comparison import Adjusted, holm
@@ -51,7 +51,6 @@ __all__ = [
     "evidence_of",
     "measured_of",
     "measured_of_file",
-    "ranking_among",
 ]
 
 _SHOWN_FLIPS: Final = 10
@@ -66,13 +65,13 @@ def measured_of(measurement: Measurement) -> Measured:
         judge=measurement.judge.name,
         suite=suite.name,
         identity=identity_of(measurement.judge),
-        side=Side(measurement.estimates, cell := measurement.cell, cell.catalogue),
+        side=Side(measurement.estimates, measurement.cell),
         digest=stimuli_digest(suite),
         prompts=measurement.sheet.prompts[suite.name],
     )
 
 
-def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
+def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """What a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``) holds.
 
     Raises:
@@ -80,10 +79,10 @@ def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN)
         LogError: it cannot be read, or is of another schema; it says which.
     """
     if path.suffix != ".jsonl":
-        return read_measured(path, seed, catalogue)
+        return read_measured(path, seed, registry)
     return [
         Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
-        for cell in cells_of_logs([path], seed, catalogue)
+        for cell in cells_of_logs([path], seed, registry)
     ]
 
 
@@ -121,24 +120,6 @@ def evidence_of(
     return Evidence(tuple(cells), prompts, before)
 
 
-def ranking_among(measurements: Sequence[Measurement]) -> Ranking:
-    """The ranking of the configurations of several judges, measured on one suite of debates.
-
-    Raises:
-        UsageError: the suite has no debates.
-    """
-    materials = {one.judge.slug: material_of(one.cell) for one in measurements}
-    known = {slug: material for slug, material in sorted(materials.items()) if material}
-    suite, seed = measurements[0].suite, measurements[0].seed
-    if not known:
-        raise UsageError(
-            f"suite {suite.name} ranks no judges",
-            found=f'kind = "{suite.kind}"',
-            expected='a suite with kind = "debate" for ranked_first',
-        )
-    return ranking_of(suite.name, known, seed)[0]
-
-
 class Member(NamedTuple):
     """A `no_regression` check of one judge on one suite, as a session declares it."""
 
@@ -165,9 +146,9 @@ class Gate:
         policy: Policy,
         most_missing: float,
         measure: Callable[[JudgeSpec, Suite], Measurement],
-        catalogue: Catalogue = BUILT_IN,
+        registry: Registry = BUILT_IN,
     ) -> None:
-        self._catalogue = catalogue
+        self._registry = registry
         self._most_missing = most_missing
         self._path, self._seed, self._policy, self._measure = path, seed, policy, measure
         self._baseline: list[Measured] | None = None
@@ -214,7 +195,7 @@ class Gate:
                 self._compared[member.key] = compare(
                     old.side,
                     new.side,
-                    member.check.measure,
+                    self._registry.named(member.check.measure),
                     member.check.condition,
                     self._most_missing,
                 )
@@ -231,7 +212,7 @@ class Gate:
 
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
         if self._baseline is None:
-            self._baseline = read_baseline(self._path, self._seed, self._catalogue)
+            self._baseline = read_baseline(self._path, self._seed, self._registry)
         names = sorted({one.judge for one in self._baseline})
         name = member.judge.name
         # A model is exchanged by declaring another judge: one against one needs no name.
@@ -264,7 +245,10 @@ class Gate:
 
 
 def comparison_lines(
-    old: Sequence[Measured], new: Sequence[Measured], margin: float | None = None
+    old: Sequence[Measured],
+    new: Sequence[Measured],
+    margin: float | None = None,
+    registry: Registry = BUILT_IN,
 ) -> tuple[list[str], bool]:
     """What ``judgesense compare`` prints, and whether anything regressed.
 
@@ -272,6 +256,7 @@ def comparison_lines(
         old: what was measured before.
         new: what was measured now.
         margin: the loss that is no matter; ``None`` for the default of each measure.
+        registry: the measures that there are.
 
     Raises:
         UsageError: no judge and suite is in both.
@@ -283,7 +268,7 @@ def comparison_lines(
             found=f"{_named(old)} against {_named(new)}",
         )
     rows = [
-        (pair, compare(then.side, now.side, measure, dict(condition)))
+        (pair, compare(then.side, now.side, registry.named(measure), condition))
         for pair, (then, now) in enumerate(pairs)
         for measure, condition in _rows(then, now)
     ]
@@ -342,7 +327,7 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
         return "unchanged" if comparison.identical else "inconclusive"
-    own = default_margin(comparison.of) if margin is None else margin
+    own = comparison.of.margin if margin is None else margin
     return comparison.verdict(own, adjusted)
 
 

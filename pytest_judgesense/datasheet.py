@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.trial import Failed, Judgment
 
 # Settings that change what a judge can say, beside its prompts and its temperature.
@@ -108,11 +107,8 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
-        analyses: tables beside the estimates, plain values (see `datasheet.standing`).
-        material: what a ranking of judges needs of it (see `instruments.debate.ranking`).
-
-    Raises:
-        InternalError: estimates contradict one another.
+        analyses: tables beside the estimates, plain values: ``{"analysis", "suite", "rows"}``.
+        material: what a comparison of judges needs of it, plain values.
     """
 
     judge: str
@@ -128,9 +124,6 @@ class SuiteSheet:
     notices: tuple[str, ...] = ()
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        verify_identity(self.estimates)
 
     @property
     def prompts_digest(self) -> str | None:

@@ -22,11 +22,10 @@ from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
-from pytest_judgesense.judges.judging import (
+from pytest_judgesense.judges.calls import (
     calls_of,
     identity_of,
     judgment_of,
@@ -41,8 +40,9 @@ from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, re
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
@@ -77,7 +77,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        extensions: what plugins add.
+        registry: what is known of measures.
     """
 
     judge: JudgeSpec
@@ -91,13 +91,12 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
-    extensions: Extensions = NONE
+    registry: Registry = BUILT_IN
 
     @cached_property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        known = self.extensions.catalogue
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, known)
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.registry)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -130,8 +129,8 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=self.extensions.analyses(self.cell, self.estimates, self.suite),
-            material=self.extensions.material(self.cell),
+            analyses=self.registry.analyses(self.cell, self.estimates, self.suite),
+            material=self.registry.material(self.cell),
         )
 
 
@@ -149,7 +148,7 @@ def measure(
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
-    extensions: Extensions = NONE,
+    registry: Registry = BUILT_IN,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -166,7 +165,7 @@ def measure(
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
-        extensions: what plugins add.
+        registry: what plugins add.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -214,7 +213,7 @@ def measure(
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
-    cell = cell_of(judge.name, own, judgments, seed, extensions.catalogue)
+    cell = cell_of(judge.name, own, judgments, seed, registry)
     estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_tape)
     spans = [
@@ -242,7 +241,7 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        extensions=extensions,
+        registry=registry,
     )
 
 
@@ -267,10 +266,11 @@ def cell_of(
     suite: Suite,
     judgments: Sequence[Judgment],
     seed: int,
-    catalogue: Catalogue = BUILT_IN,
+    registry: Registry = BUILT_IN,
 ) -> Cell:
     """The cell of a judge's judgments on a suite."""
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, catalogue)
+    measures = registry.measures_on(suite.kind, suite.name)
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, measures)
 
 
 async def ask_all(

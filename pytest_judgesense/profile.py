@@ -1,7 +1,7 @@
-"""A one-line sketch of a judge, from named rules: descriptions, not classes.
+"""A one-line sketch of a judge, in named words: descriptions, not classes.
 
-A rule is a word with what must hold for it. Rules read the pooled estimates of the suites that were
-run; what was not measured has no word. The table of all rules stands in docs/datasheet.md.
+Each has what must hold for it. They read the pooled estimates of the suites that were
+run; what was not measured has no word. Their table stands in docs/datasheet.md.
 """
 
 from __future__ import annotations
@@ -16,30 +16,32 @@ Estimates: TypeAlias = Sequence[Estimate]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Word:
     """A word of the sketch.
 
     Attributes:
         holds: whether it holds for the estimates of a judge.
         each: name the suites that it holds on, one by one.
+        first: whether it stands before all others.
     """
 
-    word: str
+    text: str
     holds: Callable[[Estimates], bool]
     each: bool = False
+    first: bool = False
 
-    def words(self, estimates: Estimates) -> list[str]:
-        """What the rule has to say of the estimates: nothing, its word, or one for each suite."""
+    def texts(self, estimates: Estimates) -> list[str]:
+        """What it has to say of the estimates: nothing, its word, or one for each suite."""
         if not self.each:
-            return [self.word] if self.holds(estimates) else []
-        return [f"{self.word} on {one.suite}" for one in estimates if self.holds([one])]
+            return [self.text] if self.holds(estimates) else []
+        return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
 
 
-def sketch(rules: Iterable[Rule], estimates: Iterable[Estimate]) -> str:
-    """The words that hold, in the order of the rules; empty where nothing of them was measured."""
+def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
+    """Those of the words that hold, in their order; empty where nothing of them was measured."""
     known = list(estimates)
-    words = (word for rule in rules for word in rule.words(known))
-    return ", ".join(dict.fromkeys(words))
+    holding = (text for word in words for text in word.texts(known))
+    return ", ".join(dict.fromkeys(holding))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:

@@ -17,12 +17,12 @@ from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
 from pytest_judgesense.cassettes.recordings import join
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import write_text
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import SCHEMA
 from pytest_judgesense.report.joining import joined_datasheets
@@ -44,7 +44,7 @@ _LONGEST_SCALE: Final = 100
 
 
 def cells_of_logs(
-    paths: Iterable[Path], seed: int = 0, catalogue: Catalogue = BUILT_IN
+    paths: Iterable[Path], seed: int = 0, registry: Registry = BUILT_IN
 ) -> list[Cell]:
     """The cells of all judges and suites in the logs, in the order in which they begin.
 
@@ -77,12 +77,13 @@ def cells_of_logs(
     return [
         Cell(
             *key,
-            _design(designs[key], list(found.values())),
+            design,
             tuple(found.values()),
             seed,
-            catalogue,
+            registry.measures_on(design.kind, key[1]),
         )
         for key, found in judgments.items()
+        for design in (_design(designs[key], list(found.values())),)
     ]
 
 
@@ -157,20 +158,14 @@ def datasheet_of_cells(
     seed: int = 0,
     *,
     secondary: bool = False,
-    extensions: Extensions = NONE,
+    registry: Registry = BUILT_IN,
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
-    parts = [_part(cell, extensions) for cell in cells]
-    return sheet_of(
-        parts,
-        seed=seed,
-        mode="report",
-        secondary=secondary,
-        comparisons=extensions.comparisons,
-    )
+    parts = [_part(cell, registry) for cell in cells]
+    return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)
 
 
-def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
+def _part(cell: Cell, registry: Registry) -> SuiteSheet:
     estimates = estimate_all(cell)
     return SuiteSheet(
         judge=cell.judge,
@@ -183,8 +178,8 @@ def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=extensions.analyses(cell, estimates),
-        material=extensions.material(cell),
+        analyses=registry.analyses(cell, estimates),
+        material=registry.material(cell),
     )
 
 

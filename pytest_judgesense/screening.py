@@ -30,14 +30,17 @@ from typing import Final
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.output import write_text
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Failed, Verdict
 
 __all__ = ["label_items", "lint_report", "screen_equivalence"]
@@ -69,23 +72,24 @@ exchanged before you compare.
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def lint_report(paths: Iterable[Path], extensions: Extensions = NONE) -> tuple[list[str], int, int]:
+def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
     """What is wrong with suites and their presets, in lines; a finding stands once a file.
 
     Returns:
         The lines, the last of them a summary; how many errors there are; how many files cannot be
         read.
     """
+    kinds = registry.forms
     lines: list[str] = []
     found = {"error": 0, "warning": 0}
     suites = broken = 0
     for path in paths:
         told: set[tuple[str, str, str]] = set()
         try:
-            for preset in (None, *presets_of(path, extensions.kinds)):
-                suite = load_suite(path, preset, extensions.kinds)
+            for preset in (None, *presets_of(path, kinds)):
+                suite = load_suite(path, preset, kinds)
                 suites += 1
-                all_found = lint_suite(suite, extensions.catalogue)
+                all_found = lint_suite(suite, registry)
                 new = [finding for finding in all_found if finding.key not in told]
                 told |= {finding.key for finding in new}
                 if new or preset is None:
@@ -194,7 +198,7 @@ def _question(suite: Suite) -> Suite:
         suite,
         name=f"equivalence-{suite.name}",
         base=f"equivalence-{suite.base}",
-        kind="paraphrase",
+        form=PARAPHRASE,
         space=DecisionSpace(("YES", "NO", "UNSURE")),
         system=_SYSTEM,
         templates=(_QUESTION,),
@@ -258,11 +262,11 @@ def label_items(
 def _labels_wanted(suite: Suite) -> Suite:
     """The suite that asks for the labels."""
     unlabelled = tuple(item for item in suite.items if item.label is None)
-    if suite.kind != "temperature" or not unlabelled:
+    if suite.form.labelled is None or not unlabelled:
         raise UsageError(
             f"suite {suite.name} has no label to be given",
             found=f"kind {suite.kind!r}"
-            if suite.kind != "temperature"
+            if suite.form.labelled is None
             else f"{len(suite.items)} items, each with its label",
             expected="a temperature suite with items that have no label",
         )
@@ -273,7 +277,7 @@ def _labels_wanted(suite: Suite) -> Suite:
         items=unlabelled,
         templates=(_template(suite),),
         # What is estimated of it is looked at by nobody: its verdicts are.
-        kind="paraphrase",
+        form=PARAPHRASE,
         pairs="all",
         orders="both",
         temperatures=suite.temperatures[:1],

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import pytest_judgesense
+from pytest_judgesense.instruments.builtin import BUILT_IN
 
 ROOT = "pytest_judgesense"
 PACKAGE = Path(pytest_judgesense.__file__).parent
@@ -28,25 +29,23 @@ LEVELS = {
     "errors": 0,
     "trial": 0,
     "estimate": 0,
+    # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
+    "layout": 0.2,
+    "datasheet": 0.2,
+    "profile": 0.2,
+    "figures": 0.4,
     "output": 1,
-    "layout": 0.5,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,
     "judges": 2,
     "measures": 2,
-    "instruments": 2.5,
-    "checks": 3,
+    "registry_sections": 2.2,
+    "registry": 2.4,
+    "checks": 2.6,
+    "instruments": 3,
     "importers": 3,
-    "datasheet": 3,
-    "profile": 3,
-    "figures": 3.3,
-    "registry_sections": 3.6,
-    # What the rooms of instruments add to the report, which takes their measures and checks.
-    "instruments.report": 4,
-    # What plugins add, put together with it.
-    "extensions": 4.3,
-    "report": 4.6,
+    "report": 4,
     "measurement": 5,
     "reporting": 5,
     "baseline": 5,
@@ -88,8 +87,9 @@ DOORS = {
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
         "suites.schema",
-        "suites.suite",
+        "suites.stimuli",
         "suites.loading",
+        "instruments.",
         "judges.spec",
         "judges.parsing.debate",
         "baseline",
@@ -144,9 +144,7 @@ FOREIGN = {
 
 
 def _station(module: str) -> str:
-    first, _, last = module.partition(".")
-    to_report = last == "builtin" or last.endswith((".sections", ".figures", ".profile"))
-    return "instruments.report" if first == "instruments" and to_report else first
+    return module.partition(".")[0]
 
 
 def test_the_reader_sees_imports_at_the_head_inside_functions_and_of_whole_modules() -> None:
@@ -212,6 +210,13 @@ def test_private_modules_of_pytest_are_left_alone() -> None:
     taken = {name for name, imported in IMPORTS.items() for i in imported if i.startswith("_")}
     assert {name for name in taken if "_pytest" in IMPORTS[name]} == set()
     assert not any(i.startswith("_pytest") for imported in IMPORTS.values() for i in imported)
+
+
+# The temperature is a setting of every judge as well.
+@pytest.mark.parametrize("kind", sorted(set(BUILT_IN.forms) - {"temperature"}))
+def test_no_suite_and_no_judge_knows_a_kind_by_name(kind: str) -> None:
+    told = {name for name, source in SOURCES.items() if f'"{kind}"' in source}
+    assert {name for name in told if _station(name) in ("suites", "judges")} == set()
 
 
 def test_there_is_no_cycle() -> None:

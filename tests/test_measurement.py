@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
-from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.embedded.observer import Observer
 from pytest_judgesense.judges.embedded.server import serving

@@ -13,8 +13,8 @@ from pytest_judgesense.measurement import measure
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.reporting import cells_of_logs, datasheet_of_cells
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
 from tests.shipped import CASSETTES
+from tests.suites.known import load_suite
 
 SUITES = ["coherence", "factuality", "preference", "vacuum", "ladder", "criterion"]
 

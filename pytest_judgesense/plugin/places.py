@@ -21,7 +21,7 @@ from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
 from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.judging import judgment_of
+from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import credentials_of
@@ -32,22 +32,23 @@ from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.plugin.options import Settings
 from pytest_judgesense.plugin.paths import split_name
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import recording_of
-from pytest_judgesense.suites.suite import Suite, SuiteKind
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
 __all__ = ["Places", "ask_again", "keep_recordings", "recorder_of", "suite_named"]
 
 
-def suite_named(name: str, near: Path, root: Path, kinds: tuple[SuiteKind, ...] = ()) -> Suite:
+def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) -> Suite:
     """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
 
     Args:
         name: what the marker says, with a preset or without.
         near: the folder of the test.
         root: the project's root folder.
-        kinds: the kinds of suites that plugins add.
+        kinds: the kinds of suites that there are, by name.
 
     Raises:
         UsageError: there is none; it lists the known names.

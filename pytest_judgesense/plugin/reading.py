@@ -9,8 +9,7 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.frames import told_plainly
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
@@ -25,8 +24,8 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
     def hold(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
-        catalogue = item.config.stash[PLUGINS].catalogue
-        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, catalogue)]
+        registry = item.config.stash[PLUGINS].for_markers
+        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
         if not checks:
             raise UsageError(
                 "judge_check() has nothing to check",
@@ -66,7 +65,7 @@ class DatasheetReader:
         return told_plainly(self._find, measure, suite, condition)
 
     def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
-        measures = self._item.config.stash[PLUGINS].catalogue.measures
+        measures = self._item.config.stash[PLUGINS].for_markers.measures
         if measure not in measures:
             raise unknown_name("measure", measure, measures)
         name = suite or measures[measure].suite

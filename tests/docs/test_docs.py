@@ -14,21 +14,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_judgesense.measures.registry import CHECKS, MEASURES
 
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet import Calls
-from pytest_judgesense.instruments.builtin import PROFILE
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
@@ -46,6 +45,7 @@ from tests.docs.blocks import (
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
+from tests.suites.known import load_suite, presets_of
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
@@ -271,7 +271,7 @@ def test_measures() -> None:
 
 def test_the_rules_of_the_profile() -> None:
     words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
-    assert words == [rule.word for rule in PROFILE]
+    assert words == [word.text for word in BUILT_IN.profile]
 
 
 def test_suites() -> None:

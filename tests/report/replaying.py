@@ -8,17 +8,15 @@ from pathlib import Path
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
-from pytest_judgesense.comparing import ranking_among
+from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
 from tests.shipped import CASSETTES
+from tests.suites.known import load_suite, presets_of
 
 WHOLE = tuple(sorted(builtin_suites()))
 # Suites without such a preset are small: they are recorded whole.
@@ -84,10 +82,11 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
     suite = measurement.suite
     for declared in suite.checks:
         check = declare_check(declared.name, (), declared.arguments)
-        if check.name == "ranked_first":
-            outcome = judge_ranking(check, ranking_among([measurement]), policy)
+        if check.kind.compares:
+            cells = {measurement.judge.slug: measurement.cell}
+            outcome = check.kind.judge(check, suite.kind, cells, policy)
         else:
-            outcome = judge_any(check, suite.name, measurement.estimates, policy)
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(
             check=check.id,
             measure=check.measure,

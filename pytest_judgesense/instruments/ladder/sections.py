@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.instruments.ladder.figures import ladder_figures
-from pytest_judgesense.registry_sections import ReportSection
+from typing import Final
 
-SECTIONS = (ReportSection("ladder", lambda *_: None, figures=ladder_figures),)
+from pytest_judgesense.instruments.ladder.profile import WORDS
+from pytest_judgesense.measures.measure import later
+from pytest_judgesense.registry_sections import Report, ReportSection
+
+_FIGURES: Final = "pytest_judgesense.instruments.ladder.figures"
+
+REPORT: Final = Report(
+    sections=(ReportSection("ladder", figures=later(_FIGURES, "ladder_figures")),), words=WORDS
+)

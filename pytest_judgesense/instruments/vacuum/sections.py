@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.instruments.vacuum.figures import vacuum_figures
-from pytest_judgesense.registry_sections import ReportSection
+from typing import Final
 
-SECTIONS = (ReportSection("metrology", lambda *_: None, figures=vacuum_figures),)
+from pytest_judgesense.instruments.vacuum.profile import WORDS
+from pytest_judgesense.measures.measure import later
+from pytest_judgesense.registry_sections import Report, ReportSection
+
+_FIGURES: Final = "pytest_judgesense.instruments.vacuum.figures"
+
+REPORT: Final = Report(
+    sections=(ReportSection("metrology", figures=later(_FIGURES, "vacuum_figures")),), words=WORDS
+)

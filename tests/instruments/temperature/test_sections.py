@@ -8,10 +8,10 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.ranking import judge_any
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.sections import SECTIONS
+from pytest_judgesense.instruments.temperature.sections import REPORT
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
@@ -32,7 +32,7 @@ def lines_of(cell: Cell, *checks: tuple[str, dict[str, object]]) -> list[str]:
     lines = []
     for name, given in checks:
         check = declare_check(name, (), given)
-        outcome = judge_any(check, part.suite, part.estimates)
+        outcome = judge_check(check, part.suite, part.estimates)
         lines.append(
             CheckLine(
                 check.id,
@@ -103,7 +103,7 @@ def test_a_check_of_every_temperature_stands_below_and_one_of_a_temperature_at_i
 
 
 def sweep_lines(name: str, rows: list[dict[str, Any]]) -> list[str]:
-    (section,) = [one for one in SECTIONS if one.name == name]
+    (section,) = [one for one in REPORT.sections if one.name == name]
     return list(section.lines(rows))
 
 

@@ -21,14 +21,13 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.datasheet.browser import Opened, browser, chromium
-
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.reporting import datasheet_of_cells
 from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
+from tests.report.browser import Opened, browser, chromium
 
 JUDGES, ITEMS, TEMPLATES = 4, 1000, 5
 BARS = {

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
@@ -15,6 +14,7 @@ from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
+from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
 from tests.suites.known import load_suite, presets_of
 

@@ -27,6 +27,7 @@ from pytest_judgesense.report.evidence import Evidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
+from tests.report.browser import Opened, browser, chromium
 
 JUDGES, ITEMS, TEMPLATES = 4, 1000, 5
 BARS = {

@@ -107,8 +107,8 @@ class SuiteSheet:
         suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
-        analyses: tables beside the estimates, plain values (see `datasheet.standing`).
-        material: what a ranking of judges needs of it (see `instruments.debate.ranking`).
+        analyses: tables beside the estimates, plain values: ``{"analysis", "suite", "rows"}``.
+        material: what a comparison of judges needs of it, plain values.
     """
 
     judge: str

@@ -1,14 +1,14 @@
-"""A one-line sketch of a judge, from named rules: descriptions, not classes.
+"""A one-line sketch of a judge, in named words: descriptions, not classes.
 
-A rule is a word with what must hold for it. Rules read the pooled estimates of the suites that were
-run; what was not measured has no word. The table of all rules stands in docs/datasheet.md.
+Each has what must hold for it. They read the pooled estimates of the suites that were
+run; what was not measured has no word. Their table stands in docs/datasheet.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 
@@ -16,32 +16,32 @@ Estimates: TypeAlias = Sequence[Estimate]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Word:
     """A word of the sketch.
 
     Attributes:
         holds: whether it holds for the estimates of a judge.
         each: name the suites that it holds on, one by one.
-        first: whether its word stands before those of other instruments.
+        first: whether it stands before all others.
     """
 
-    word: str
+    text: str
     holds: Callable[[Estimates], bool]
     each: bool = False
     first: bool = False
 
-    def words(self, estimates: Estimates) -> list[str]:
-        """What the rule has to say of the estimates: nothing, its word, or one for each suite."""
+    def texts(self, estimates: Estimates) -> list[str]:
+        """What it has to say of the estimates: nothing, its word, or one for each suite."""
         if not self.each:
-            return [self.word] if self.holds(estimates) else []
-        return [f"{self.word} on {one.suite}" for one in estimates if self.holds([one])]
+            return [self.text] if self.holds(estimates) else []
+        return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
 
 
-def sketch(rules: Iterable[Rule], estimates: Iterable[Estimate]) -> str:
-    """The words that hold, in the order of the rules; empty where nothing of them was measured."""
+def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
+    """Those of the words that hold, in their order; empty where nothing of them was measured."""
     known = list(estimates)
-    words = (word for rule in rules for word in rule.words(known))
-    return ", ".join(dict.fromkeys(words))
+    holding = (text for word in words for text in word.texts(known))
+    return ", ".join(dict.fromkeys(holding))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:
@@ -70,10 +70,3 @@ def some(
 def any_above(measure: str, limit: float) -> Callable[[Estimates], bool]:
     """Whether a pooled estimate of a measure is above a limit."""
     return lambda estimates: any(value > limit for value in values(estimates, measure))
-
-
-# Of measures that several kinds of suites have: their words come last.
-SHARED_RULES: Final = (
-    Rule("one-sided", any_above("side_bias", 0.1)),
-    Rule("unreliable in form", any_above("unparsed_rate", 0.02)),
-)

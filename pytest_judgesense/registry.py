@@ -19,8 +19,6 @@ from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
-from pytest_judgesense.profile import SHARED_RULES
-from pytest_judgesense.profile import Rule as ProfileRule
 from pytest_judgesense.sections import Comparison, Report, ReportSection
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
@@ -29,6 +27,7 @@ from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
 if TYPE_CHECKING:
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.profile import Word
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
@@ -48,7 +47,6 @@ __all__ = [
     "Registry",
     "Reply",
     "ReplyForm",
-    "Report",
     "ReportSection",
     "Rule",
     "SuiteKind",
@@ -83,8 +81,6 @@ class SuiteKind:
             when the first suite is loaded.
         measures: taken on every suite of the kind, in the order in which datasheets hold them.
         checks: beside those that gate the measures.
-        report: gives what the report shows of it, when the first report is made; ``None`` for
-            nothing beside its estimates.
         call_measure: the measure whose variance over single calls a design is planned by.
         call_score: what a single call adds to it; ``None`` for one that does not count.
         source: the plugin that gives it; empty for this package.
@@ -94,7 +90,6 @@ class SuiteKind:
     form: Kind | Callable[[], Kind]
     measures: tuple[Measure, ...] = ()
     checks: tuple[CheckKind, ...] = ()
-    report: Callable[[], Report] | None = None
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
     source: str = ""
@@ -129,8 +124,9 @@ class Registry:
         kinds: of suites, by name, the built-in ones first.
         loose: measures that are given by themselves, not with a kind.
         providers: of plugins, by name.
-        loose_sections: of the report that are given by themselves.
-        loose_comparisons: of judges that are given by themselves.
+        sections: of the report, the built-in ones first.
+        comparisons: of judges, those above the datasheet first.
+        profile: the words of a judge's profile, in their order.
     """
 
     measures: Mapping[str, Measure]
@@ -138,8 +134,9 @@ class Registry:
     kinds: Mapping[str, SuiteKind]
     loose: tuple[Measure, ...] = ()
     providers: Mapping[str, Provider] = field(default_factory=lambda: MappingProxyType({}))
-    loose_sections: tuple[ReportSection, ...] = ()
-    loose_comparisons: tuple[Comparison, ...] = ()
+    sections: tuple[ReportSection, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    profile: tuple[Word, ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
         """What is measured on suites of ``kind``.
@@ -168,27 +165,6 @@ class Registry:
         """The form of each kind of suites, by name: what loading a suite takes."""
         return {name: kind.loaded() for name, kind in self.kinds.items()}
 
-    @cached_property
-    def _reports(self) -> tuple[Report, ...]:
-        return tuple(kind.report() for kind in self.kinds.values() if kind.report)
-
-    @cached_property
-    def sections(self) -> tuple[ReportSection, ...]:
-        """The sections of the report, those of the kinds first."""
-        return (*(one for report in self._reports for one in report.sections), *self.loose_sections)
-
-    @cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """What compares judges, in the order in which datasheets hold it."""
-        of_kinds = (one for report in self._reports for one in report.comparisons)
-        return (*of_kinds, *self.loose_comparisons)
-
-    @cached_property
-    def profile(self) -> tuple[ProfileRule, ...]:
-        """The words of a profile, in their order."""
-        rules = [rule for report in self._reports for rule in report.profile]
-        return (*sorted(rules, key=lambda rule: not rule.first), *SHARED_RULES)
-
     def analyses(
         self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
     ) -> tuple[Mapping[str, Any], ...]:
@@ -201,9 +177,20 @@ class Registry:
         made = (comparison.material_of(cell) for comparison in self.comparisons)
         return next((material for material in made if material is not None), None)
 
+    @property
+    def tables(self) -> dict[str, str]:
+        """The names of all tables of the report, and whose each is."""
+        compared = {name: one.source for one in self.comparisons for name in one.all_names}
+        return _sources(self.sections) | compared
 
-def registry_of(kinds: Iterable[SuiteKind], loose: Iterable[Measure] = ()) -> Registry:
-    """The registry of kinds of suites, and of measures given by themselves."""
+
+def registry_of(
+    kinds: Iterable[SuiteKind], loose: Iterable[Measure] = (), reports: Iterable[Report] = ()
+) -> Registry:
+    """The registry of kinds of suites, of measures given by themselves, and of report sections."""
+    reports = tuple(reports)
+    comparisons = [one for report in reports for one in report.comparisons]
+    words = [one for report in reports for one in report.words]
     known = {kind.name: kind for kind in kinds}
     loose = tuple(loose)
     measures: dict[str, Measure] = {}
@@ -211,7 +198,15 @@ def registry_of(kinds: Iterable[SuiteKind], loose: Iterable[Measure] = ()) -> Re
         measures.setdefault(one.name, one)
     checks = [gate_of(one) for one in measures.values() if one.gate]
     checks += [NO_REGRESSION, *(one for kind in known.values() for one in kind.checks)]
-    return Registry(measures, {one.name: one for one in checks}, known, loose)
+    return Registry(
+        measures,
+        {one.name: one for one in checks},
+        known,
+        loose,
+        sections=tuple(one for report in reports for one in report.sections),
+        comparisons=tuple(sorted(comparisons, key=lambda one: not one.apart)),
+        profile=tuple(sorted(words, key=lambda one: not one.first)),
+    )
 
 
 def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
@@ -270,29 +265,25 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         for check in kind.checks:
             _refuse_taken("check", check.name, source, _sources(checks.values()))
             checks[check.name] = check._replace(source=source)
-    known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
-    return _with_sections(known, given(_SECTIONS))
+    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
+        known = _with_tables(known, replace(one, source=source))
+    return replace(
+        known,
+        measures=measures,
+        checks=checks,
+        kinds=kinds,
+        providers=providers,
+    )
 
 
-def _with_sections(known: Registry, given: Iterable[Given]) -> Registry:
-    """``known`` with the sections and comparisons of plugins, no table with a taken name."""
-    sections, comparisons = list(known.loose_sections), list(known.loose_comparisons)
-    taken: dict[str, str] = {}
-    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given):
-        # The instruments' own are imported where a plugin adds one.
-        taken = taken or {
-            **{section.name: section.source for section in known.sections},
-            **{name: each.source for each in known.comparisons for name in each.all_names},
-        }
-        names = one.all_names if isinstance(one, Comparison) else (one.name,)
-        for name in names:
-            _refuse_taken("report section", name, source, taken)
-        taken |= dict.fromkeys(names, source)
-        if isinstance(one, Comparison):
-            comparisons.append(replace(one, source=source))
-        else:
-            sections.append(replace(one, source=source))
-    return replace(known, loose_sections=tuple(sections), loose_comparisons=tuple(comparisons))
+def _with_tables(known: Registry, one: ReportSection | Comparison) -> Registry:
+    """``known`` with a section or a comparison, no table of which has another's name."""
+    names = one.all_names if isinstance(one, Comparison) else (one.name,)
+    for name in names:
+        _refuse_taken("report section", name, one.source, known.tables)
+    if isinstance(one, Comparison):
+        return replace(known, comparisons=(*known.comparisons, one))
+    return replace(known, sections=(*known.sections, one))
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
@@ -346,7 +337,7 @@ def _objects(
     """
     found: list[tuple[str, Any]] = []
     names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
-    expected = f"a list of {__name__}.{' or '.join(names)}"
+    expected = f"a list of pytest_judgesense.registry.{' or '.join(names)}"
     for source, function in given:
         try:
             objects = list(function() or ())

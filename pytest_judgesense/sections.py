@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.profile import Rule
 
 if TYPE_CHECKING:  # a plugin imports this when pytest starts
     from pytest_judgesense.datasheet import Datasheet
     from pytest_judgesense.figures import Found
     from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.profile import Word
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
@@ -30,6 +30,10 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def no_rows(_cell: Cell, _estimates: Estimates, _suite: Suite | None) -> None:
+    """The rows of a section that is figures alone."""
 
 
 def no_lines(_rows: Rows) -> Iterator[str]:
@@ -75,7 +79,7 @@ class ReportSection:
     """
 
     name: str
-    rows: Callable[[Cell, Estimates, Suite | None], Rows | None]
+    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = no_rows
     lines: Callable[[Rows], Iterable[str]] = no_lines
     kinds: tuple[str, ...] = ()
     figures: Callable[[Datasheet], Iterable[Found]] = no_figures
@@ -102,6 +106,10 @@ class ReportSection:
         rows = self.rows(cell, estimates, suite)
         return None if rows is None else _table(self.name, cell.suite, rows)
 
+    def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
+        """The ``flips`` of a cell of its kinds."""
+        return () if self.kinds and cell.design.kind not in self.kinds else self.flips(cell)
+
     def _analysis_of_plugin(
         self, cell: Cell, estimates: Estimates, suite: Suite | None
     ) -> Analysis | None:
@@ -122,20 +130,6 @@ class ReportSection:
                 remedy="fix the plugin",
             ) from error
         return {**_table(self.name, cell.suite, rows), "lines": lines} if rows else None
-
-
-class Report(NamedTuple):
-    """What an instrument adds to the report.
-
-    Attributes:
-        sections: tables of one judge on one suite.
-        comparisons: of judges, in the order in which datasheets hold them.
-        profile: words of the sketch of a judge.
-    """
-
-    sections: tuple[ReportSection, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
-    profile: tuple[Rule, ...] = ()
 
 
 class Entrant(NamedTuple):
@@ -174,7 +168,8 @@ class Comparison:
         lines: from the same to lines of a terminal, laid out.
         names: of all tables.
         secondary: names of those that take an optional package, made for files alone.
-        material: from a cell to what the comparison needs of it, plain values.
+        kinds: the kinds of suites whose judges it compares by their material; empty for all.
+        material: from a cell of one of them to what the comparison needs of it, plain values.
         figures: from a datasheet to the figures of a page.
         apart: whether a terminal shows it in a section of its own, above the datasheet.
         source: the plugin that adds it; set when it is added.
@@ -189,6 +184,7 @@ class Comparison:
     lines: Callable[[str, Mapping[str, Rows]], Iterable[str]]
     names: tuple[str, ...] = ()
     secondary: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
     figures: Callable[[Datasheet], Iterable[Found]] = no_figures
     apart: bool = False
@@ -205,6 +201,8 @@ class Comparison:
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
         """What the comparison needs of a cell; a plugin's names the comparison."""
+        if self.kinds and cell.design.kind not in self.kinds:
+            return None
         found = self.material(cell)
         return {"comparison": self.name, **found} if found and self.source else found
 
@@ -221,6 +219,14 @@ class Comparison:
         ]
         tables = self.tables(suite, known, seed, secondary)
         return [_table(name, suite, rows) for name, rows in tables.items()]
+
+
+class Report(NamedTuple):
+    """What an instrument adds to the report: sections, comparisons, and words of the profile."""
+
+    sections: tuple[ReportSection, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    words: tuple[Word, ...] = ()
 
 
 def compare(

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         )
     secondary = bool(options.datasheet)
     sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
-    view = view_of(sheet, added.sections, added.comparisons)
+    view = view_of(sheet, added)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
         ranked = outputs.shown("judge ranking", ranking_lines(view))
@@ -220,7 +220,7 @@ def datasheet_of_cells(
         seed=seed,
         mode="report",
         secondary=secondary,
-        comparisons=registry.comparisons,
+        registry=registry,
     )
 
 

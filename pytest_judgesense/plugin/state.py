@@ -215,15 +215,15 @@ class State:
         from pytest_judgesense.report.assembly import assemble, counted_once
         from pytest_judgesense.report.view import view_of
 
-        added = self.plugins.registry
+        registry = self.plugins.registry
         sheet = assemble(
             counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
-            comparisons=added.comparisons,
+            registry=registry,
         )
-        return view_of(sheet, added.sections, added.comparisons)
+        return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
         """Write the files that were asked for, and keep what was recorded live."""

@@ -6,17 +6,16 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import datasheet_json, part_from_plain
 from pytest_judgesense.report.view import View
-from pytest_judgesense.sections import Comparison, Entrant, compare
-
-COMPARISONS: Final = BUILT_IN.comparisons
+from pytest_judgesense.sections import Entrant, compare
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
@@ -38,11 +37,11 @@ def assemble(
     seed: int,
     mode: str,
     secondary: bool = False,
-    comparisons: Sequence[Comparison] = COMPARISONS,
+    registry: Registry = BUILT_IN,
 ) -> Datasheet:
     """The datasheet of parts as plain values; see `sheet_of`."""
     plain = map(part_from_plain, parts)
-    return sheet_of(plain, seed=seed, mode=mode, secondary=secondary, comparisons=comparisons)
+    return sheet_of(plain, seed=seed, mode=mode, secondary=secondary, registry=registry)
 
 
 def counted_once(
@@ -82,7 +81,7 @@ def sheet_of(
     seed: int,
     mode: str,
     secondary: bool = False,
-    comparisons: Sequence[Comparison] = COMPARISONS,
+    registry: Registry = BUILT_IN,
 ) -> Datasheet:
     """The datasheet of parts, with what compares their judges.
 
@@ -91,7 +90,7 @@ def sheet_of(
         seed: of every random draw.
         mode: how the judgments came.
         secondary: with the analyses that take an optional package.
-        comparisons: what compares judges.
+        registry: what compares judges.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
     entrants: dict[str, list[Entrant]] = {}
@@ -99,7 +98,9 @@ def sheet_of(
         for part in judge.parts:
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
             entrants.setdefault(part.suite, []).append(entrant)
-    return replace(sheet, analyses=compare(comparisons, entrants, seed, secondary=secondary))
+    return replace(
+        sheet, analyses=compare(registry.comparisons, entrants, seed, secondary=secondary)
+    )
 
 
 def datasheet_text(

@@ -140,7 +140,7 @@ def _flips(
 ) -> Iterator[tuple[Judgment, Judgment, str]]:
     """Judgments of one question that contradict one another, and what differs between them."""
     for section in sections:
-        yield from section.flips(cell)
+        yield from section.contradictions(cell)
     if cell.design.pairwise:
         for a, b in cell.both_orders(cell.judgments):
             if a.chosen is not None and b.chosen is not None and a.chosen != b.chosen:

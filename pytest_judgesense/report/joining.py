@@ -12,13 +12,11 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report.codec import SCHEMA, sheet_text, summed_up
 from pytest_judgesense.sections import Entrant, compare
 
-COMPARISONS: Final = BUILT_IN.comparisons
-
 # What a judge's entry sums up of its parts, beside what the judge is.
 _SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
-_COMPARED: Final = frozenset(name for one in COMPARISONS for name in one.all_names)
-_SECONDARY: Final = frozenset(name for one in COMPARISONS for name in one.secondary)
+_COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
+_SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.secondary)
 
 
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
@@ -55,7 +53,7 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     return sheet_text(
         {key: known.value for key, known in head.items()},
         [joined.entry() for joined in ordered],
-        compare(COMPARISONS, entrants, seed, secondary=secondary),
+        compare(BUILT_IN.comparisons, entrants, seed, secondary=secondary),
     )
 
 

@@ -19,7 +19,6 @@ from typing import Any, Final
 from pytest_judgesense.errors import UsageError, printable
 from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.figures import Figure, Value, shown
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
@@ -71,7 +70,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
     environment.filters |= {"shown": _cell, "rate": number_text}
     style, script = template_text("page.css"), template_text("page.js")
     evidence = evidence or Evidence()
-    packed_evidence, cut = packed(evidence, view.sections)
+    packed_evidence, cut = packed(evidence, view.registry.sections)
     found = list(view.figures)
     figures = [
         {
@@ -98,7 +97,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
         notices=view.notices,
         figures=figures,
         absent=[figure for figure in found if not isinstance(figure, Figure)],
-        measures=BUILT_IN.measures,
+        measures=view.registry.measures,
         numbers=numbers,
         evidence=packed_evidence,
         cut=cut,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -19,6 +19,7 @@ from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.figures import Found
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.profile import sketch
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.sections import (
     Analysis,
@@ -28,10 +29,6 @@ from pytest_judgesense.sections import (
     ReportSection,
     Rows,
 )
-
-COMPARISONS: Final = BUILT_IN.comparisons
-PROFILE: Final = BUILT_IN.profile
-SECTIONS: Final = BUILT_IN.sections
 
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
 
@@ -121,11 +118,16 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """One judge on all of its suites."""
+    """One judge on all of its suites.
+
+    Attributes:
+        profile: a sketch of it; empty where nothing that it is drawn from was measured.
+    """
 
     sheet: JudgeSheet
     mode: str
     parts: tuple[PartView, ...]
+    profile: str
 
     @property
     def state(self) -> str:
@@ -177,11 +179,6 @@ class JudgeView:
         return words
 
     @property
-    def profile(self) -> str:
-        """The sketch of the judge; empty where nothing that it is drawn from was measured."""
-        return sketch(PROFILE, self.sheet.estimates)
-
-    @property
     def totals(self) -> list[str]:
         """Calls, tokens and cost."""
         calls = self.sheet.calls
@@ -229,8 +226,7 @@ class View:
     judges: tuple[JudgeView, ...]
     comparisons: tuple[ComparisonView, ...]
     notices: tuple[str, ...]
-    sections: tuple[ReportSection, ...]
-    of_comparisons: tuple[Comparison, ...]
+    registry: Registry
 
     def compared(self, *, apart: bool) -> list[ComparisonView]:
         """The comparisons that stand in sections of their own, or those that do not."""
@@ -244,34 +240,26 @@ class View:
     @property
     def figures(self) -> Iterator[Found]:
         """The figures of all sections and comparisons; a figure without numbers says why."""
-        for section in self.sections:
+        for section in self.registry.sections:
             yield from section.figures(self.sheet)
-        for comparison in self.of_comparisons:
+        for comparison in self.registry.comparisons:
             yield from comparison.figures(self.sheet)
 
 
-def view_of(
-    sheet: Datasheet,
-    sections: Sequence[ReportSection] = SECTIONS,
-    comparisons: Sequence[Comparison] = COMPARISONS,
-) -> View:
-    """What renderings show of a datasheet.
-
-    Args:
-        sheet: the datasheet.
-        sections: what puts its tables into words and figures.
-        comparisons: what does so with those that compare judges.
-    """
-    sections, comparisons = tuple(sections), tuple(comparisons)
+def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
+    """What renderings show of a datasheet; ``registry``: what puts it into words and figures."""
     judges = tuple(
         JudgeView(
-            judge, sheet.mode, tuple(PartView(part, sheet.mode, sections) for part in judge.parts)
+            judge,
+            sheet.mode,
+            tuple(PartView(part, sheet.mode, registry.sections) for part in judge.parts),
+            sketch(registry.profile, judge.estimates),
         )
         for judge in sheet.judges
     )
     notices = setting_notices(judge.identity for judge in sheet.judges)
-    compared = tuple(_compared(sheet, comparisons))
-    return View(sheet, judges, compared, tuple(notices), sections, comparisons)
+    compared = tuple(_compared(sheet, registry.comparisons))
+    return View(sheet, judges, compared, tuple(notices), registry)
 
 
 def _compared(sheet: Datasheet, comparisons: Iterable[Comparison]) -> Iterator[ComparisonView]:

@@ -17,7 +17,7 @@ import pytest
 
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet import Calls
-from pytest_judgesense.instruments.builtin import PROFILE
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.simulated.observer import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
@@ -270,7 +270,7 @@ def test_measures() -> None:
 
 def test_the_rules_of_the_profile() -> None:
     words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
-    assert words == [rule.word for rule in PROFILE]
+    assert words == [word.text for word in BUILT_IN.profile]
 
 
 def test_suites() -> None:

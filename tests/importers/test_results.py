@@ -13,7 +13,7 @@ from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.importers import Imported, read_rows
 from pytest_judgesense.importers.results import read_decisions, read_games, read_table
-from pytest_judgesense.measures.estimation import estimate_all, find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.trial import Failed, Unparsed
 from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows

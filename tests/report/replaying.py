@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
+from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
 from tests.suites.known import load_suite, presets_of
 
@@ -82,7 +81,7 @@ def checked(measurement: Measurement, policy: Policy = "estimate") -> SuiteSheet
 def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]:
     suite = measurement.suite
     for declared in suite.checks:
-        check = declare_check(declared.name, (), declared.arguments, BUILT_IN)
+        check = declare_check(declared.name, (), declared.arguments)
         if check.kind.compares:
             cells = {measurement.judge.slug: measurement.cell}
             outcome = check.kind.judge(check, suite.kind, cells, policy)

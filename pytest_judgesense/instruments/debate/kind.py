@@ -14,6 +14,5 @@ KINDS: Final = (
         later("pytest_judgesense.instruments.debate.stimuli", "DEBATE"),
         MEASURES,
         (RANKED_FIRST,),
-        later("pytest_judgesense.instruments.debate.sections", "REPORT"),
     ),
 )

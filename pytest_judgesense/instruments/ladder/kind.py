@@ -19,7 +19,6 @@ KINDS: Final = (
         "ladder",
         later(_STIMULI, "LADDER"),
         LADDER_MEASURES,
-        report=later("pytest_judgesense.instruments.ladder.sections", "REPORT"),
         call_measure=TARGET_SENSITIVITY.name,
     ),
     SuiteKind(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.profile import Estimates, Rule, some, values
+from pytest_judgesense.profile import Estimates, Word, some, values
 
 _SHARES: Final = (
     "raw_false_preference",
@@ -12,9 +12,9 @@ _SHARES: Final = (
     "positional_false_preference",
 )
 
-RULES: Final = (
-    Rule("sensitive", some("target_sensitivity", lambda rate: rate >= 0.75, distance=1)),
-    Rule("insensitive", some("target_sensitivity", lambda rate: rate < 0.75, distance=1)),
+WORDS: Final = (
+    Word("sensitive", some("target_sensitivity", lambda rate: rate >= 0.75, distance=1)),
+    Word("insensitive", some("target_sensitivity", lambda rate: rate < 0.75, distance=1)),
 )
 
 

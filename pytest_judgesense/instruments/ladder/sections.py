@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.instruments.ladder.figures import ladder_figures
-from pytest_judgesense.instruments.ladder.profile import RULES
+from pytest_judgesense.instruments.ladder.profile import WORDS
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.sections import Report, ReportSection
 
-SECTIONS = (ReportSection("ladder", lambda *_: None, figures=ladder_figures),)
-REPORT: Final = Report(SECTIONS, (), RULES)
+_FIGURES: Final = "pytest_judgesense.instruments.ladder.figures"
+
+REPORT: Final = Report(
+    sections=(ReportSection("ladder", figures=later(_FIGURES, "ladder_figures")),), words=WORDS
+)

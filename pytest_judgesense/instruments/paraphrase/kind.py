@@ -13,6 +13,5 @@ KINDS: Final = (
         "paraphrase",
         later("pytest_judgesense.instruments.paraphrase.stimuli", "PARAPHRASE"),
         MEASURES,
-        report=later("pytest_judgesense.instruments.paraphrase.sections", "REPORT"),
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.profile import Estimates, Rule, pooled, values
+from pytest_judgesense.profile import Estimates, Word, pooled, values
 
 
 def _degenerate(estimates: Estimates) -> bool:
@@ -30,9 +30,9 @@ def _moderate(estimates: Estimates) -> bool:
     return bool(jss) and min(jss) >= 0.8 and not _stable(estimates)
 
 
-RULES: Final = (
-    Rule("degenerate", _degenerate, each=True, first=True),
-    Rule("stable", _stable),
-    Rule("moderately stable", _moderate),
-    Rule("wording-sensitive", lambda e: any(jss < 0.8 for jss in _jss(e))),
+WORDS: Final = (
+    Word("degenerate", _degenerate, each=True, first=True),
+    Word("stable", _stable),
+    Word("moderately stable", _moderate),
+    Word("wording-sensitive", lambda e: any(jss < 0.8 for jss in _jss(e))),
 )

@@ -32,9 +32,10 @@ from pytest_judgesense.instruments.temperature.measures import (
     RECOMMENDED,
     RECOMMENDED_TEMPERATURE,
 )
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.suite import CheckDeclaration
+from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
 _OUTCOME: Final = {outcome.name: outcome for outcome in OUTCOMES}
 
@@ -260,3 +261,11 @@ def recommendations(
             }
             for plain, sure in zip(climbs["estimate"], climbs["confident"], strict=True)
         ]
+
+
+def recommended_rows(
+    _cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None
+) -> list[dict[str, Any]] | None:
+    """The climbs of a suite that declares any, for the report."""
+    climbs = [*recommendations(suite.checks, estimates)] if suite else []
+    return [row for rows in climbs for row in rows] if climbs else None

@@ -18,6 +18,5 @@ KINDS: Final = (
         later("pytest_judgesense.instruments.temperature.stimuli", "TEMPERATURE"),
         MEASURES,
         (RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND),
-        later("pytest_judgesense.instruments.temperature.sections", "REPORT"),
     ),
 )

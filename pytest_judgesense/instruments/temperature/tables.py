@@ -25,7 +25,7 @@ What cannot be had is ``unavailable``, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
@@ -72,6 +72,19 @@ def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str
         cell.kept["tables"] = _tables(cell, estimates)
     tables: Mapping[str, _Rows] = cell.kept["tables"]
     return tables
+
+
+def _rows_of(name: str) -> Callable[[Cell, Sequence[Estimate], object], _Rows | None]:
+    return lambda cell, estimates, _suite: temperature_tables(cell, estimates).get(name)
+
+
+table_rows = _rows_of("temperature_table")
+correlations_rows = _rows_of("temperature_correlations")
+effects_rows = _rows_of("temperature_effects")
+attributions_rows = _rows_of("temperature_attributions")
+attribution_points_rows = _rows_of("temperature_attribution_points")
+majority_rows = _rows_of("temperature_majority")
+errors_rows = _rows_of("temperature_errors")
 
 
 def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, _Rows]:

@@ -19,7 +19,6 @@ KINDS: Final = (
         "vacuum",
         later("pytest_judgesense.instruments.vacuum.stimuli", "VACUUM"),
         MEASURES,
-        report=later("pytest_judgesense.instruments.vacuum.sections", "REPORT"),
         call_measure=DARK_CURRENT.name,
         call_score=_prefers,
     ),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.instruments.ladder.profile import shares_of_false_preference
-from pytest_judgesense.profile import Estimates, Rule, some
+from pytest_judgesense.profile import Estimates, Word, some
 
 
 def _mostly_positional(estimates: Estimates) -> bool:
@@ -41,11 +41,11 @@ def _position_named(estimates: Estimates) -> bool:
 _strong_dark: Final = some("dark_current", lambda dark: dark >= 0.2)
 _faint_dark: Final = some("dark_current", lambda dark: 0.05 < dark < 0.2)
 
-RULES: Final = (
-    Rule("presentation-conflicted", _conflicted),
-    Rule("mixed stable-positional", _mixed),
-    Rule("positional", _positional),
-    Rule("vacuum-clean", some("dark_current", lambda dark: dark <= 0.05)),
-    Rule("faint dark current", lambda e: _faint_dark(e) and not _position_named(e)),
-    Rule("strong dark current", lambda e: _strong_dark(e) and not _position_named(e)),
+WORDS: Final = (
+    Word("presentation-conflicted", _conflicted),
+    Word("mixed stable-positional", _mixed),
+    Word("positional", _positional),
+    Word("vacuum-clean", some("dark_current", lambda dark: dark <= 0.05)),
+    Word("faint dark current", lambda e: _faint_dark(e) and not _position_named(e)),
+    Word("strong dark current", lambda e: _strong_dark(e) and not _position_named(e)),
 )

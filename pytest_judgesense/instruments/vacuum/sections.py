@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.instruments.vacuum.figures import vacuum_figures
-from pytest_judgesense.instruments.vacuum.profile import RULES
+from pytest_judgesense.instruments.vacuum.profile import WORDS
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.sections import Report, ReportSection
 
-SECTIONS = (ReportSection("metrology", lambda *_: None, figures=vacuum_figures),)
-REPORT: Final = Report(SECTIONS, (), RULES)
+_FIGURES: Final = "pytest_judgesense.instruments.vacuum.figures"
+
+REPORT: Final = Report(
+    sections=(ReportSection("metrology", figures=later(_FIGURES, "vacuum_figures")),), words=WORDS
+)

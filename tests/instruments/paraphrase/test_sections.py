@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.datasheet import setting_notices
-from pytest_judgesense.instruments.paraphrase.sections import SECTIONS, leaderboard, tier_of
+from pytest_judgesense.instruments.paraphrase.sections import REPORT
+from pytest_judgesense.instruments.paraphrase.tables import leaderboard, tier_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
@@ -39,7 +40,7 @@ TIERS = {
 
 def tables(of: Cell, *reviews: Review) -> list[Mapping[str, Any]]:
     suite: Any = SimpleNamespace(reviews=reviews)
-    made = (section.analysis(of, estimate_all(of), suite) for section in SECTIONS)
+    made = (section.analysis(of, estimate_all(of), suite) for section in REPORT.sections)
     return [table for table in made if table is not None]
 
 
@@ -49,7 +50,7 @@ def rows(of: Cell, name: str, *reviews: Review) -> list[Mapping[str, Any]]:
 
 
 def words(table: Mapping[str, Any]) -> list[str]:
-    (section,) = [one for one in SECTIONS if one.name == table["analysis"]]
+    (section,) = [one for one in REPORT.sections if one.name == table["analysis"]]
     return list(section.lines(table["rows"]))
 
 

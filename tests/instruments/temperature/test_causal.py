@@ -12,9 +12,7 @@ from scipy.stats import binom
 from benchmarks.causal import World, fit, simulated
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.causal import Scores, attributions, effect_scores
-from pytest_judgesense.instruments.temperature.tables import (
-    temperature_tables,
-)
+from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.clustered import clustered_mean
 

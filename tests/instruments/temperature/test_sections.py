@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.sections import SECTIONS
+from pytest_judgesense.instruments.temperature.sections import REPORT
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
+from tests.checks.known import declare_check
 from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 
 
@@ -103,7 +103,7 @@ def test_a_check_of_every_temperature_stands_below_and_one_of_a_temperature_at_i
 
 
 def sweep_lines(name: str, rows: list[dict[str, Any]]) -> list[str]:
-    (section,) = [one for one in SECTIONS if one.name == name]
+    (section,) = [one for one in REPORT.sections if one.name == name]
     return list(section.lines(rows))
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.sections import SECTIONS
+from pytest_judgesense.instruments.temperature.sections import REPORT
 from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
@@ -205,4 +205,4 @@ def test_only_the_most_frequent_reasons_are_listed() -> None:
 def test_other_kinds_have_none() -> None:
     cell = swept(replicates("q1", "11"))
     other = Cell("j", "s", type(cell.design)(kind="ladder", labels=("A", "B")), cell.judgments)
-    assert {section.analysis(other, (), None) for section in SECTIONS} == {None}
+    assert {section.analysis(other, (), None) for section in REPORT.sections} == {None}

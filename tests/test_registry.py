@@ -10,16 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.commands.merge import merge
-from pytest_judgesense.commands.report import datasheet_of_cells
+from pytest_judgesense.commands.report import datasheet_of_cells, merge
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.estimation import estimate_all, find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import (
     NONE,
     HttpRequest,
@@ -37,6 +35,7 @@ from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests.checks.known import declare_check
 from tests.suites.files import CONTENT
 
 

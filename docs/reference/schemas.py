@@ -108,7 +108,7 @@ def item_forms() -> dict[str, type[BaseModel]]:
     return {
         form.__name__: form
         for form in sorted(
-            {form for kind in KINDS for form in kind.lines}, key=lambda f: f.__name__
+            {form for kind in KINDS for form in kind.line_forms}, key=lambda f: f.__name__
         )
     }
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.reading import read_prompt
@@ -105,7 +106,7 @@ def factuality_items(count: int, seed: int = 0) -> list[tuple[Item, ...]]:
 
 def suite_of(name: str, items: Iterable[Item], *, replicates: int = 1, **changes: object) -> Suite:
     """The built-in suite of that name, asked of other items."""
-    known = load_suite(builtin_suites()[name])
+    known = load_suite(builtin_suites()[name], None, BUILT_IN.forms)
     templates = tuple(replace(template, shared_with=None) for template in known.templates)
     return replace(
         known,

@@ -31,6 +31,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
@@ -70,7 +71,7 @@ def suite_of(size: int) -> Suite:
     return Suite(
         name="bench",
         base="bench",
-        kind="preference",
+        form=PARAPHRASE,
         path=Path(),
         digest="",
         description="",

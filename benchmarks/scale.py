@@ -34,6 +34,7 @@ from reporting import Bar, conclude, print_table
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.providers.base import Reply
@@ -70,7 +71,7 @@ class Cost(NamedTuple):
 
 def lines_of_questions() -> dict[str, list[str]]:
     """The lines of the embedded judge on the whole grid, by question."""
-    suite = load_suite(builtin_suites()["temperature"], "full")
+    suite = load_suite(builtin_suites()["temperature"], "full", BUILT_IN.forms)
     judge = judge_from_name(f"embedded:{PROFILE}")
     calls_of = first_calls(suite, judge)
     found: dict[str, list[str]] = defaultdict(list)

@@ -18,6 +18,8 @@ from pydantic import BaseModel, TypeAdapter
 from pytest_judgesense import baseline, estimate
 from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
+from pytest_judgesense.datasheet import sheet
+from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import spec
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
@@ -105,13 +107,8 @@ FORMS = {
 
 def item_forms() -> dict[str, type[BaseModel]]:
     """The forms of a line of the stimuli, by name."""
-    return {
-        form.__name__: form
-        for form in sorted(
-            {form for kind in BUILT_IN.forms.values() for form in kind.lines},
-            key=lambda f: f.__name__,
-        )
-    }
+    found = {form.__name__: form for kind in BUILT_IN.forms.values() for form in kind.line_forms}
+    return dict(sorted(found.items()))
 
 
 def item() -> Object:

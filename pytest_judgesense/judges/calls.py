@@ -155,7 +155,12 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
     """The judgment that an answer amounts to."""
     replies = (answer.reply, *answer.later)
-    outcome, detail = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
+    questions = _questions(suite, trial)
+    if judge.repair is None and len(questions) == 1:
+        outcome, detail = _parsed(suite, questions[0], answer.reply)
+    else:
+        course = _course(suite, trial, repairs=judge.repair is not None)
+        outcome, detail = _followed(course, replies)
     texts = [text for reply in replies if (text := _text_of(reply)) is not None]
     if suite.temperatures and isinstance(outcome, Failed):
         outcome = Failed(refusal(outcome.reason) or outcome.reason)

@@ -89,8 +89,8 @@ def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
             return suite.templates
         return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
     return tuple(
-        replace(template, text=own)
-        if (own := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
+        replace(template, text=text)
+        if (text := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
         else template
         for template in suite.templates
     )

@@ -296,7 +296,7 @@ def judge_from_table(
     model = form.model or form.function or ""
     if form.provider == "embedded":
         observer_named(model)
-    own = {
+    resolved = {
         "model": model,
         "temperature": _temperature(form),
         "seed": _seed(form.provider, form.seed),
@@ -304,7 +304,7 @@ def judge_from_table(
         "repair": _repair(form.repair),
     }
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
-    return JudgeSpec(name=name, wire=providers.get(form.provider), **settings | own)
+    return JudgeSpec(name=name, wire=providers.get(form.provider), **settings | resolved)
 
 
 def judge_from_name(

@@ -72,7 +72,7 @@ class Kind:
         name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
         items: from the lines of the stimuli file to the items. A `ValueError` says what is wrong
             with them.
-        lines: the pydantic models of a line of the stimuli file, for its documentation.
+        line_forms: the pydantic models of a line of the stimuli file, for its documentation.
         verify: looks at the suite file. A `ValueError` says what does not belong together.
         rules: beside those that hold for all suites.
         waived: of the rules for all suites, those that do not hold here.
@@ -95,7 +95,7 @@ class Kind:
 
     name: str
     items: Callable[[Stimuli], Iterable[Item]]
-    lines: tuple[type[Any], ...] = ()
+    line_forms: tuple[type[Any], ...] = ()
     verify: Callable[[SuiteForm], None] | None = None
     rules: tuple[Rule, ...] = ()
     waived: tuple[Rule, ...] = ()

@@ -141,9 +141,9 @@ def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
     )
 
 
-def _value(kind: type[_Value], form: BaseModel, **own: Any) -> _Value:
+def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
     """The value of ``kind`` with the fields of ``form`` that have the same names."""
-    return kind(**{f.name: getattr(form, f.name) for f in fields(kind)} | own)
+    return kind(**{f.name: getattr(form, f.name) for f in fields(kind)} | changes)
 
 
 def _space(form: SuiteForm) -> DecisionSpace:
@@ -172,10 +172,9 @@ def _reviews(form: SuiteForm) -> tuple[Review, ...]:
 def _checks(
     path: Path, form: SuiteForm, preset: str | None, text: str
 ) -> tuple[CheckDeclaration, ...]:
-    own = form.presets[preset].checks if preset else None
-    table, checks = (
-        (f"presets.{preset}.checks", own) if own is not None else ("checks", form.checks)
-    )
+    table, checks = "checks", form.checks
+    if preset and (others := form.presets[preset].checks) is not None:
+        table, checks = f"presets.{preset}.checks", others
     declared = []
     for key, value in checks.items():
         # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].

@@ -41,7 +41,7 @@ def verify(suite: Suite) -> None:
         SuiteError: a rule that holds at loading is broken.
         ExtensionError: a rule fails, of a kind that a plugin has added; the plugin is named.
     """
-    _refuse(suite, (rule for rule in _rules(suite) if rule.loading))
+    _refuse(suite, _rules(suite, loading=True))
 
 
 def verify_labelled(suite: Suite) -> None:
@@ -54,15 +54,16 @@ def verify_labelled(suite: Suite) -> None:
 
 
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
-    """What all rules find in the items, templates and design of ``suite``, errors first."""
+    """What rules find in the items, templates and design of a loaded suite, errors first."""
     with suite.form.blamed():
-        found = [finding for rule in _rules(suite) for finding in rule.find(suite)]
+        found = [finding for rule in _rules(suite, loading=False) for finding in rule.find(suite)]
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
-def _rules(suite: Suite) -> Iterator[Rule]:
-    yield from (rule for rule in RULES if rule not in suite.form.waived)
-    yield from suite.form.rules
+def _rules(suite: Suite, *, loading: bool) -> Iterator[Rule]:
+    for rule in (*RULES, *suite.form.rules):
+        if rule.loading == loading and rule not in suite.form.waived:
+            yield rule
 
 
 def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:

@@ -24,7 +24,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
 from tests.report.replaying import suite_named
 from tests.suites.files import GRADED, GRID, write_suite
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 
 def _judge(**table: Any) -> JudgeSpec:
@@ -195,7 +195,7 @@ def test_a_call_to_mend_that_fails_leaves_the_reply_as_it_was(grid: Suite) -> No
 
 
 def test_a_verdict_is_repaired_under_the_names_of_its_space() -> None:
-    coherence = suite_named("coherence")
+    coherence = load_suite(builtin_suites()["coherence"])
     trial = plan_trials(coherence)[0]
     found, asked = _asked(
         coherence, MENDING, trial, lambda p: '{"verdict": "4"}' if "Bring" in p else "Well."

@@ -122,7 +122,7 @@ _SCORES: Final = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEG
 DEBATE: Final = Kind(
     "debate",
     _items,
-    lines=(DebateLine,),
+    line_forms=(DebateLine,),
     verify=_verify,
     reply=ReplyForm(
         _read,

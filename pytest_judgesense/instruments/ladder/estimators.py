@@ -19,7 +19,7 @@ with the reason: so the strict arm has no dark current unless vacuum was run und
 
 Validity comes first: of a ladder, or of a criterion, that was not run as it must be, nothing is
 computed (`invalidity`). The texts of a suite are looked at when it is loaded
-(`suites.consistency`).
+(`instruments.ladder.stimuli`).
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ def _two_arms(form: SuiteForm) -> None:
 LADDER: Final = Kind(
     "ladder",
     _items,
-    lines=(LadderTask, QuarterTask),
+    line_forms=(LadderTask, QuarterTask),
     verify=two_candidates,
     rules=(Rule(_both_orders, loading=True),),
 )

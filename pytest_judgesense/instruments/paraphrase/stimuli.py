@@ -51,7 +51,7 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
 PARAPHRASE: Final = Kind(
     "paraphrase",
     plain_items,
-    lines=(ContentItem, PairItem),
+    line_forms=(ContentItem, PairItem),
     rules=(Rule(_twins), Rule(_option_order)),
     # Whatever is to be judged may be worded like a mark.
     waived=(MARKS,),

@@ -206,7 +206,7 @@ def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> Reading:
 TEMPERATURE: Final = Kind(
     "temperature",
     _items,
-    lines=(GradedItem,),
+    line_forms=(GradedItem,),
     verify=_verify,
     rules=(
         Rule(_reference_shown, loading=True),

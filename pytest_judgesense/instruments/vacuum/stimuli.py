@@ -31,7 +31,7 @@ def _no_vacuum(suite: Suite) -> Iterator[LintFinding]:
 VACUUM: Final = Kind(
     "vacuum",
     plain_items,
-    lines=(PairItem,),
+    line_forms=(PairItem,),
     verify=two_candidates,
     rules=(Rule(_no_vacuum),),
     waived=(IDENTICAL_SIDES,),

@@ -231,7 +231,7 @@ def lint(options: argparse.Namespace) -> int:
 
 def serve(options: argparse.Namespace) -> int:
     """Serve the embedded judge."""
-    from pytest_judgesense.judges.simulated.observer import PROFILES
+    from pytest_judgesense.judges.simulated.profiles import PROFILES
     from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
     try:

@@ -26,7 +26,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.provider import Provider
-from pytest_judgesense.judges.simulated.observer import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,

@@ -18,7 +18,7 @@ import pytest
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet.profile import RULES
 from pytest_judgesense.datasheet.sheet import Calls
-from pytest_judgesense.judges.simulated.observer import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.judgment import Judgment, Verdict
 from pytest_judgesense.measures.catalogue import CHECKS, MEASURES

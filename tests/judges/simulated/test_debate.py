@@ -9,7 +9,8 @@ import pytest
 
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.simulated.debate import shares, speech_wanted
-from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.judges.wire import Reply, wire_of

@@ -121,8 +121,6 @@ LONGER_THAN_300 = {
     "importers.results",
     "judges.asking",
     "interchange",
-    "replies.statements",
-    "replies.vocabulary",
     "judges.traffic",
     "stats.comparison",
     "baseline",

@@ -36,17 +36,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from pytest_judgesense.judgment import Unparsed, Verdict
+from pytest_judgesense.replies.declining import refuses
 from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.text import refuses, without_thinking
-
-__all__ = [
-    "CATEGORIES",
-    "REPLY_SCHEMA",
-    "SIDES",
-    "contradicts",
-    "judgment_of_object",
-    "parse_debate",
-]
+from pytest_judgesense.replies.text import without_thinking
 
 SIDES: Final = ("PRO", "CON")
 CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")

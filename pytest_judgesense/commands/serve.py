@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.simulated.observer import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
 _LARGEST_PORT: Final = 65535

@@ -27,7 +27,7 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.simulated.observer import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,

@@ -24,7 +24,7 @@ from pydantic import (
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.providers.base import Provider
-from pytest_judgesense.judges.simulated.observer import observer_named
+from pytest_judgesense.judges.simulated.profiles import observer_named
 
 __all__ = [
     "PROVIDERS",

@@ -4,19 +4,19 @@ The rule, in order. (1) Characters are brought into one spelling and thinking bl
 (``<think>...</think>``) are removed; thinking that never ends means that the reply was cut off.
 (2) If what remains is nothing but one label, in any case and within any punctuation, Markdown,
 quotes or brackets, that is the verdict; nothing but several labels is "several verdicts".
-(3) Otherwise every statement of a verdict is collected: JSON objects under a usual key
+(3) Otherwise every statement of a verdict is collected. `formal`: JSON objects under a usual key
 (``verdict``, ``winner``, ``answer``, ``score``, ...), ``[[A]]``, ``\boxed{A}``,
-``<verdict>A</verdict>``, marked verdicts ("Verdict: A", "Score: 4"), a first or last line that is
-only a label, a first sentence that is a verdict ("No, the ...", "A is better."), conclusions
-("Therefore, A is better."), opinions ("I prefer A over B") and remarks ("A is better than B").
-Questions, conditions, negations and praise of a single aspect are not statements, and the
+``<verdict>A</verdict>``. `marked`: "Verdict: A", "The better response is A", "Coherence: 4", a
+first or last sentence that is only a label, a beginning such as "No, the ..." or "B because ...".
+`prose`: "Therefore, A is better.", "The statement is NO." as the first, the last or the concluding
+sentence. Questions, conditions, negations and praise of a single aspect are not statements, and the
 English word "a" is not a label. (4) The weightiest statements decide: "Final answer: ..." before
-the other verdicts and conclusions, those before opinions, those before remarks; if they name
+the other verdicts, those before a label under another heading ("Coherence: 4"); if they name
 different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
 "several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
 the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated
-one, as an opinion at least, before the cut; of a reply of more than 60,000 characters only the
-first and the last 30,000 are read.
+one in a sentence before the cut; of a reply of more than 60,000 characters only the first and the
+last 30,000 are read.
 
 Reasons of `Unparsed`, a closed list:
 
@@ -35,11 +35,11 @@ Reasons of `Unparsed`, a closed list:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from pytest_judgesense.replies.declining import abstains, refuses
 from pytest_judgesense.replies.formal import formal
 from pytest_judgesense.replies.labels import Labels, Reading, labels_of
 from pytest_judgesense.replies.marked import marked
@@ -49,7 +49,6 @@ from pytest_judgesense.replies.text import (
     UNREADABLE,
     both_ends,
     ends_abruptly,
-    refuses,
     tidy,
     without_markup,
     without_thinking,
@@ -68,16 +67,6 @@ _NO_ABSTENTION: Final = Unparsed("abstention not permitted")
 _SHORT: Final = 80
 # A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
 _FEW_WORDS: Final = 6
-_ABSTAINS: Final = re.compile(
-    r"\b(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|am not able to"
-    r"|are unable to)|i'm (?:unable|not able) to|it is (?:impossible|not possible) to|unable to)"
-    r"(?: (?:fairly|reliably|really|properly|make an?|reach an?|objectively|possibly)){0,3}"
-    r" (?:judge|decide|determine|choose|say|tell|compare|judge?ment|decision|determination"
-    r"|verdict)\b"
-    r"|\bi (?:must |will |would |have to |choose to )?abstain\b"
-    r"|\b(?:insufficient|not enough) (?:information|context|evidence) (?:to|for)\b",
-    re.IGNORECASE,
-)
 
 
 def parse_reply(
@@ -155,7 +144,7 @@ def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparse
 
 def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
     """What a reply without any statement is: an abstention, a refusal, cut off, or nothing."""
-    if _ABSTAINS.search(said):
+    if abstains(said):
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(said):
         return _REFUSAL

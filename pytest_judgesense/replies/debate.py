@@ -35,18 +35,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from pytest_judgesense.replies.declining import refuses
 from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.text import refuses, without_thinking
+from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
-
-__all__ = [
-    "CATEGORIES",
-    "REPLY_SCHEMA",
-    "SIDES",
-    "contradicts",
-    "judgment_of_object",
-    "parse_debate",
-]
 
 SIDES: Final = ("PRO", "CON")
 CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")

@@ -32,11 +32,14 @@ _TIES: Final = (
     "equivalent", "they are equal", "they are equally good",
 )  # fmt: skip
 _ABSTENTIONS: Final = (
-    "abstain", "i abstain", "abstention", "cannot judge", "can't judge", "cannot decide",
-    "can't decide", "cannot determine", "can't determine", "cannot say", "can't say",
-    "cannot tell", "can't tell", "unable to judge", "unable to decide", "unable to determine",
-    "undecided", "i cannot judge", "i can't judge", "i cannot decide", "i can't decide",
-    "not enough information", "insufficient information", "cannot be determined",
+    "abstain", "i abstain", "abstention", "undecided", "not enough information",
+    "insufficient information", "cannot be determined",
+    *(
+        f"{who}{cannot} {judge}"
+        for who in ("", "i ")
+        for cannot in ("cannot", "can't", "unable to")
+        for judge in ("judge", "decide", "determine", "say", "tell")
+    ),
 )  # fmt: skip
 _NUMBER_WORDS: Final = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",

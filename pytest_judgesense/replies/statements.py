@@ -27,7 +27,7 @@ _ENDS: Final = re.compile(
     r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so)(?!\w)",
     re.IGNORECASE,
 )
-_STARTS: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w-]")
+_VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
 _ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(
     r"[,;:()]| (?:but|while|whereas|however|although|and|so|therefore|thus|hence) ", re.IGNORECASE
@@ -104,11 +104,10 @@ def value_at(
     labels: Labels, text: str, place: int, ends: re.Pattern[str] = _ENDS
 ) -> Reading | None:
     """What the text from ``place`` on begins with: a label, or several in a row."""
-    if not _STARTS.match(text, place):
-        return None
     piece = text[place : place + _LONGEST_VALUE]
     for number, end in enumerate(ends.finditer(piece)):
-        reading = labels.read_several(piece[: end.start()])
+        value = piece[: end.start()]
+        reading = labels.read_several(value) if _VALUE.fullmatch(value) else None
         if reading is not None:
             another = _ANOTHER.match(piece, end.start())
             more = another and value_at(labels, piece, another.end())

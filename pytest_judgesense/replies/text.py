@@ -1,9 +1,6 @@
-"""What happens to a reply before it is read: one spelling of every character, no thinking.
+"""What happens to a reply before it is read: no thinking, one spelling of every character.
 
-`tidy` brings a text into one spelling (NFKC, straight quotes, one kind of dash and blank),
-`without_thinking` removes the blocks in which a model reasons aloud before it answers, and `peel`
-takes away what stands around a label. All are linear in the length of the text, whatever it
-holds.
+Everything here is linear in the length of the text, whatever it holds.
 """
 
 from __future__ import annotations
@@ -13,40 +10,11 @@ import unicodedata
 from typing import Final
 
 _SPELLINGS: Final = str.maketrans(
-    {
-        "‘": "'",
-        "’": "'",
-        "‛": "'",
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "«": '"',
-        "»": '"',
-        "‐": "-",
-        "‑": "-",
-        "‒": "-",
-        "–": "-",
-        "—": " - ",
-        "―": " - ",
-        "−": "-",
-        "→": ":",
-        "⇒": ":",
-        "≫": ">",
-        "≪": "<",
-        "≈": "=",
-        "【": "[",
-        "】": "]",
-        "\u200b": None,
-        "\u200c": None,
-        "\u200d": None,
-        "\u2060": None,
-        "\ufeff": None,
-        "\ufe0f": None,
-        "\x00": None,
-    }
-)
+    "‘’‛“”„«»‐‑‒–−→⇒≫≪≈【】",
+    '\'\'\'"""""-----::><=[]',
+    "\u200b\u200c\u200d\u2060\ufeff\ufe0f\x00",
+) | dict.fromkeys(map(ord, "—―"), " - ")  # these part clauses
 _MARKS_IN_A_ROW: Final = 30
-_PRIVATE: Final = re.compile(r"[\ue000-\uf8ff]+")
 _BLANKS: Final = re.compile(r"[^\S\n]+")
 _LINE_ENDS: Final = re.compile(r" ?(?:\r\n?|[\n\v\f\x1c-\x1e\x85\u2028\u2029]) ?")
 _SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
@@ -60,13 +28,7 @@ _THINKING: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKUP: Final = re.compile(r"[*`\"]+|(?<!\w)_+|(?<=[^\W_])_+(?!\w)|(?<!\w)'|'(?!\w)")
-_REFUSES: Final = re.compile(
-    r"\b(?:(?:i'm|i am) (?:very |so |really )?sorry|my apologies|i apologi[sz]e|sorry, (?:but )?i"
-    r"|as an ai|as a (?:large )?language model"
-    r"|i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline|decline)"
-    r"|i'm (?:unable|not able)|against my (?:programming|guidelines|principles))(?!\w)",
-    re.IGNORECASE,
-)
+# Stands where something was that is no prose.
 UNREADABLE: Final = "\ufffc"
 # "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
 _BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?", re.IGNORECASE)
@@ -91,13 +53,11 @@ def tidy(text: str) -> str:
     r"""``text`` in one spelling.
 
     NFKC (full-width letters become plain ones), straight quotes, hyphens for dashes, single
-    blanks, ``\n`` for line ends; the private-use characters that the reader of mentions needs
-    for itself, special tokens of chat templates, quote marks at line starts and struck-out text
-    are removed.
+    blanks, ``\n`` for line ends; special tokens of chat templates, quote marks at line starts and
+    struck-out text are removed.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
-        text = _PRIVATE.sub("", text)
     text = _BLANKS.sub(" ", _LINE_ENDS.sub("\n", text.translate(_SPELLINGS)))
     text = _QUOTE_MARKS.sub("", _STRUCK_OUT.sub(" ", _SPECIAL_TOKENS.sub(" ", text)))
     return _TEXT_COMMAND.sub(r"\1", text).strip()
@@ -145,8 +105,3 @@ def ends_abruptly(text: str) -> bool:
 def without_markup(text: str) -> str:
     """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`."""
     return _MARKUP.sub("", _BLOCK_NAME.sub(UNREADABLE, text))
-
-
-def refuses(text: str) -> bool:
-    """Whether ``text`` declines to answer."""
-    return _REFUSES.search(text) is not None

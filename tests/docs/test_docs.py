@@ -19,7 +19,8 @@ from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
-from pytest_judgesense.judges.simulated.observer import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures

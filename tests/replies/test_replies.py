@@ -272,6 +272,7 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (AB, "Answer: A\n\nOn reflection it is close.\n\nFinal answer: B", "B"),
     (AB, "Answer: A\nAnswer: B", "<several verdicts: A, B>"),
     (AB, "Answer: not A", "<no verdict>"),
+    (AB, '"verdict" => A //', "<no verdict>"),
     (AB, "The answer is not A.", "<no verdict>"),
     (AB, "A, not B", "A"),
     (AB, "B because it is shorter", "B"),

@@ -35,8 +35,7 @@ from random import Random
 from typing import Any, Final
 
 from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
-
-__all__ = ["debate_judgment", "malformed_judgment", "shares", "speech", "speech_wanted"]
+from pytest_judgesense.judges.simulated.observer import Asked, Observer
 
 _SIDES: Final = ("PRO", "CON")
 _HEADING: Final = re.compile(r"^\[(PRO|CON) (constructive|rebuttal|summary)\]$", re.MULTILINE)
@@ -59,26 +58,26 @@ def _speeches(transcript: str) -> dict[tuple[str, str], str]:
 
 def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
     """The four shares of the module's docstring, by category and side."""
-    told = _speeches(transcript)
+    speeches = _speeches(transcript)
     known = content_stems(resolution)
 
     def stems(side: str, *kinds: str) -> frozenset[str]:
-        return content_stems("\n".join(told.get((side, kind), "") for kind in kinds)) - known
+        return content_stems("\n".join(speeches.get((side, kind), "") for kind in kinds)) - known
 
     def points(side: str, without: frozenset[str]) -> list[frozenset[str]]:
-        found = sentences(told.get((side, "constructive"), ""))
+        found = sentences(speeches.get((side, "constructive"), ""))
         given = [content_stems(sentence) - known - without for sentence in found]
         return [point for point in given if len(point) >= _SHORTEST_POINT]
 
     result: dict[str, dict[str, float]] = {}
     for side, other in (_SIDES, _SIDES[::-1]):
-        own, theirs = stems(side, "constructive"), stems(other, "constructive")
+        ours, theirs = stems(side, "constructive"), stems(other, "constructive")
         # A point in its own words: what both sides say shows nobody answering anybody.
-        mine, targets = points(side, theirs), points(other, own)
+        mine, targets = points(side, theirs), points(other, ours)
         of_side = {
             "argument_quality": _met(mine, stems(side, "rebuttal", "summary"), 2),
             "evidence": 1 - _met(mine, stems(other, "rebuttal"), 2),
-            "clash": min(1.0, 3 * _share(theirs - own, stems(side, "rebuttal"))),
+            "clash": min(1.0, 3 * _share(theirs - ours, stems(side, "rebuttal"))),
             "weighing": _met(targets, stems(side, "summary"), 1),
         }
         for category, share in of_side.items():
@@ -94,29 +93,25 @@ def _share(terms: frozenset[str], said: frozenset[str]) -> float:
     return len(terms & said) / len(terms) if terms else 0.0
 
 
-def debate_judgment(
-    context: Mapping[str, str],
-    instruction: str,
-    draw: Random,
-    *,
-    sensitivity: float,
-    temperature: float,
-    shift: float,
-    lapse_rate: float,
-) -> dict[str, Any]:
-    """The object of a reply: scores, winner, confidence and a short reason.
+def judge_debate(observer: Observer, asked: Asked) -> str | None:
+    """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
+    context = asked.reading.context
+    if "transcript" not in context:
+        return None
+    draw = asked.draw()
+    shift = observer.slot_bias + observer.wording(asked.reading.instruction, context["transcript"])
+    value = _judgment(observer, asked, shift, draw)
+    if draw.random() < observer.format_error_rate:
+        return _malformed(value, draw)
+    return observer.style.format(json.dumps(value, separators=(",", ":")))
 
-    Args:
-        context: the blocks of the prompt, ``resolution`` and ``transcript`` among them.
-        instruction: the prompt without its blocks.
-        draw: source of the replicate's noise.
-        sensitivity: s of the module's docstring.
-        temperature: T, likewise.
-        shift: b + z, in logits.
-        lapse_rate: probability of a winner at random.
-    """
+
+def _judgment(observer: Observer, asked: Asked, shift: float, draw: Random) -> dict[str, Any]:
+    """The object of a reply; ``shift`` is b + z, in logits."""
+    context, instruction = asked.reading.context, asked.reading.instruction
+    sensitivity = observer.sensitivity
     found = shares(context.get("resolution", ""), context["transcript"])
-    spread = 10 * temperature / sensitivity
+    spread = 10 * asked.temperature / sensitivity
     scores = {
         category: {side: _score(of[side], draw.gauss(0, spread)) for side in _SIDES}
         for category, of in found.items()
@@ -129,7 +124,7 @@ def debate_judgment(
     margin = sum(counts[name] * (of["PRO"] - of["CON"]) for name, of in scores.items())
     margin = margin / sum(counts.values()) + shift / sensitivity
     winner = draw.choice(_SIDES) if margin == 0 else _SIDES[margin < 0]
-    if draw.random() < lapse_rate:
+    if draw.random() < observer.lapse_rate:
         winner = draw.choice(_SIDES)
     taken = {side: round(100 * found["clash"][side] / 3) for side in _SIDES}
     return {
@@ -144,7 +139,7 @@ def _score(share: float, noise: float) -> float:
     return min(10.0, max(0.0, round(2 * (2 + 7 * share + noise)) / 2))
 
 
-def malformed_judgment(value: Mapping[str, Any], draw: Random) -> str:
+def _malformed(value: Mapping[str, Any], draw: Random) -> str:
     """A reply that a reader cannot use, of one of the usual kinds."""
     text = json.dumps(value)
     scores = dict(value["scores"])
@@ -160,7 +155,7 @@ def malformed_judgment(value: Mapping[str, Any], draw: Random) -> str:
     return f"I would give it to {value['winner']}, on balance."
 
 
-# What the embedded debater knows to say for and against anything: the point, and its ground.
+# What the embedded debater can say for and against anything: the point, and its ground.
 _POINTS: Final = {
     "PRO": (
         ("harm", "the present rules leave preventable injury to strangers who never agreed to it"),
@@ -186,21 +181,25 @@ def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
     return (found[1], found[2], int(found[3])) if found else None
 
 
-def speech(context: Mapping[str, str], wanted: tuple[str, str, int], draw: Random) -> str:
-    """A speech of a fixed pattern: own points, then terms of the opponent's that it takes up."""
+def speak(_: Observer, asked: Asked) -> str | None:
+    """A speech of a fixed pattern: its points, then terms of the opponent's that it takes up."""
+    wanted = speech_wanted(asked.prompt)
+    if wanted is None:
+        return None
     side, kind, limit = wanted
+    context, draw = asked.reading.context, asked.draw()
     other = _SIDES[side == "PRO"]
-    told = _speeches(context.get("transcript", ""))
+    speeches = _speeches(context.get("transcript", ""))
     topic = context.get("resolution", "this resolution").rstrip(".")
     points = draw.sample(_POINTS[side], 3)
     if kind == "constructive":
-        told_of = "supports" if side == "PRO" else "counts against"
+        effect = "supports" if side == "PRO" else "counts against"
         parts = [f"Three things decide whether {topic[:1].lower()}{topic[1:]}."]
-        parts += [f"On {name}: {ground}; that {told_of} the motion." for name, ground in points]
+        parts += [f"On {name}: {ground}; that {effect} the motion." for name, ground in points]
     else:
         # It takes up one point fewer, or one more, as the draw has it: debates differ in clarity.
         number = max(0, _ANSWERED[kind] - draw.randrange(3))
-        against = sentences(told.get((other, "constructive"), ""))[1:]
+        against = sentences(speeches.get((other, "constructive"), ""))[1:]
         parts = [_answer(point) for point in islice(against, number)]
         parts += [
             f"Our ground of {name} stands: {ground}." for name, ground in points[: 3 - number]

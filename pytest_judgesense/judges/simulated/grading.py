@@ -28,24 +28,22 @@ from random import Random
 from typing import Final
 
 from pytest_judgesense.judges.simulated.evidence import query_share
-
-__all__ = [
-    "REASONED_GAIN",
-    "SUPPORT_SCALE",
-    "form_asked_for",
-    "malformed",
-    "malformed_rate",
-    "mended",
-    "support",
-    "written",
-]
+from pytest_judgesense.judges.simulated.observer import (
+    NOTHING_TO_JUDGE,
+    Asked,
+    Observer,
+    choose,
+    required_elements,
+)
+from pytest_judgesense.judges.simulated.reading import Reading
+from pytest_judgesense.trial import TIE
 
 # Logits: one element of an answer weighs as much as a quarter of what is required.
-SUPPORT_SCALE: Final = 4.0
-REASONED_GAIN: Final = 1.25
+_SUPPORT_SCALE: Final = 4.0
+_REASONED_GAIN: Final = 1.25
 _MOST_MALFORMED: Final = 0.5
 _FORM: Final = re.compile(r'\{\s*(?P<reason>"reason":[^{}]*?,\s*)?"(?P<key>verdict|score)":')
-_MENDING: Final = re.compile(r"\bBring the reply into form\b")
+_REPAIRING: Final = re.compile(r"\bBring the reply into form\b")
 _HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>\w+)')
 _HEDGES: Final = (
     "Both have something to say for themselves.",
@@ -66,7 +64,53 @@ def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) ->
     return query_share(answer, wanted or context.get("question", ""))
 
 
-def written(key: str, said: str, reason: str | None) -> str:
+def judge_answers(observer: Observer, asked: Asked) -> str | None:
+    """The reply in JSON to a prompt about answers to a question."""
+    reading = asked.reading
+    form = form_asked_for(reading.instruction, reading.context)
+    if form is None:
+        return None
+    key, reasoned = form
+    logits, grounds = answer_logits(observer, reading, reasoned=reasoned)
+    if not logits:
+        return NOTHING_TO_JUDGE
+    # Replies at two temperatures are as independent as those at one.
+    draw = asked.draw(asked.temperature)
+    verdict = choose(logits, asked.temperature, draw)
+    if draw.random() < observer.lapse_rate:
+        verdict = draw.choice(list(logits))
+    label = "C" if verdict == TIE and '"C"' in reading.instruction else verdict
+    reason = grounds if reasoned else None
+    rate = malformed_rate(
+        observer.format_error_rate, observer.heat, asked.temperature, reasoned=reasoned
+    )
+    if draw.random() < rate:
+        return _malformed(key, label, reason, draw)
+    return observer.style.format(_written(key, label, reason))
+
+
+def answer_logits(
+    observer: Observer, reading: Reading, *, reasoned: bool
+) -> tuple[dict[str, float], str]:
+    """The logits of a prompt about answers to a question, and a reason in a few words."""
+    gain = observer.sensitivity * (_REASONED_GAIN if reasoned else 1.0)
+    elements = required_elements(reading)
+    if reading.candidates is None:
+        answer = reading.context.get("answer", "")
+        share = support(answer, elements, reading.context)
+        latent = 1 + 9 * share + observer.wording(reading.instruction, answer)
+        logits = {str(k): -gain * (k - latent) ** 2 for k in range(1, 11)}
+        return logits, f"Support {share:.2f}."
+    a, b = reading.candidates
+    q_a, q_b = (support(text, elements, reading.context) for text in (a, b))
+    x = gain * _SUPPORT_SCALE * (q_a - q_b) + observer.leaning(reading, a, b)
+    logits = {"A": x, "B": -x}
+    if reading.tie:
+        logits[TIE] = observer.tie_criterion + observer.strict_shift * reading.strict
+    return logits, f"Support {q_a:.2f} and {q_b:.2f}."
+
+
+def _written(key: str, said: str, reason: str | None) -> str:
     """The reply in its form."""
     value: dict[str, str | int] = {} if reason is None else {"reason": reason}
     value[key] = int(said) if key == "score" else said
@@ -79,20 +123,21 @@ def malformed_rate(base: float, heat: float, temperature: float, *, reasoned: bo
     return min(_MOST_MALFORMED, base + share * temperature**2)
 
 
-def malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
+def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
     """A reply that states no verdict in a form that a reader takes."""
     if draw.random() < 0.5:
         opening = "" if reason is None else f'"reason" => {reason} '
         return f'{opening}"{key}" => {said} //'
     if draw.random() < 0.5:
-        text = written(key, said, reason or "The answers")
+        text = _written(key, said, reason or "The answers")
         return text[: len(text) // 3]
     return draw.choice(_HEDGES)
 
 
-def mended(prompt: str, context: Mapping[str, str]) -> str | None:
-    """The reply to a request to bring a reply into form; ``None`` for any other prompt."""
-    if "reply" not in context or not _MENDING.search(prompt):
+def repair(_: Observer, asked: Asked) -> str | None:
+    """The reply to a request to bring a reply into form."""
+    malformed = asked.reading.context.get("reply")
+    if malformed is None or not _REPAIRING.search(asked.prompt):
         return None
-    found = _HINT.search(context["reply"])
-    return written(found["key"], found["said"], None) if found else '{"verdict": "none"}'
+    found = _HINT.search(malformed)
+    return _written(found["key"], found["said"], None) if found else '{"verdict": "none"}'

@@ -17,7 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.simulated.observer import Observer, observer_named
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import observer_named
 
 __all__ = ["EmbeddedServer", "answer", "serving"]
 

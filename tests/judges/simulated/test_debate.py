@@ -11,7 +11,8 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, s
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.debate import shares, speech_wanted
-from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.replies.debate import REPLY_SCHEMA, parse_debate

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.judges.prompts import render_repair
-from pytest_judgesense.judges.simulated.grading import malformed_rate, support
-from pytest_judgesense.judges.simulated.observer import PROFILES, Observer
+from pytest_judgesense.judges.simulated.grading import answer_logits, malformed_rate, support
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS
 from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import GRADES, DecisionSpace
@@ -40,7 +41,7 @@ DIRECT, REASONED = '{"verdict": "A"}', '{"reason": "why", "verdict": "A"}'
 SCORE = '{"score": 5}'
 # Of the three stems required (nectar, pollen, hive) they hold 3, 1 and 0.
 WHOLE, PART, NONE = "Nectar and pollen, for their hive.", "They fetch pollen.", "They sleep a lot."
-CALM = Observer("calm", sensitivity=3.0, tie_criterion=1.5)
+CALM = Observer("calm", sensitivity=3.0, tie_criterion=1.5, skills=SKILLS)
 
 
 def _pair(a: str, b: str, form: str = DIRECT, reference: str = "") -> str:
@@ -48,7 +49,7 @@ def _pair(a: str, b: str, form: str = DIRECT, reference: str = "") -> str:
 
 
 def _logits(prompt: str, *, reasoned: bool = False, observer: Observer = CALM) -> dict[str, float]:
-    return observer.answer_logits(read_prompt(prompt), reasoned=reasoned)[0]
+    return answer_logits(observer, read_prompt(prompt), reasoned=reasoned)[0]
 
 
 def test_support_is_the_share_of_the_required_stems() -> None:
@@ -131,11 +132,11 @@ def test_half_of_the_malformed_replies_say_what_was_meant(name: str) -> None:
         replies = [observer.reply(prompt, temperature=1.0, seed=seed) for seed in range(200)]
         broken = [r for r in replies if not isinstance(parse_reply(r, space), Verdict)]
         assert 60 < len(broken) < 140  # half of 200, by more than five standard errors
-        mended = [
+        repaired = [
             parse_reply(PROFILES["clean"].reply(render_repair(r, space)[0]["content"]), space)
             for r in broken
         ]
-        found = [one for one in mended if isinstance(one, Verdict)]
+        found = [one for one in repaired if isinstance(one, Verdict)]
         assert 0.3 < len(found) / len(broken) < 0.7
         assert set(found) == {Verdict(meant)}
 

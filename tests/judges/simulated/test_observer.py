@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.simulated.observer import PROFILES, Observer, observer_named
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.reading import read_prompt
 
 TASK = "Write a note.\nRequired elements:\n1. front door key\n2. outdoor tap\n3. water amount"

@@ -197,7 +197,8 @@ def exchange_of(line: str | bytes, texts: Texts | None) -> Exchange:
         if error.errors()[0]["type"] != "json_invalid":
             raise
     # `json` permits the escapes of lone surrogates, and says more about what is wrong.
-    return _ADAPTER.validate_python(json.loads(line), context=texts)
+    text = line if isinstance(line, str) else line.decode("utf-8")
+    return _ADAPTER.validate_python(json.loads(text), context=texts)
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -370,6 +371,17 @@ def _text(reference: Any, texts: Texts) -> str:
 
 def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> BrokenCassette:
     text = line if isinstance(line, str) else line.decode("utf-8", "backslashreplace")
+    restore = (
+        "restore the file from version control, or delete the line and record what is missing "
+        "with --judge-mode record"
+    )
+    if isinstance(error, UnicodeDecodeError):
+        return BrokenCassette(
+            f"{path}:{number}: the line is not UTF-8",
+            found=f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}",
+            expected="one exchange as UTF-8 text",
+            remedy=restore,
+        )
     if '"body": [' in text:
         return BrokenCassette(
             f"{path}:{number}: the line has the form of an earlier version",
@@ -387,6 +399,5 @@ def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> Bro
         f"{path}:{number}: the line cannot be read ({why})",
         found=repr(text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"),
         expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
-        remedy="restore the file from version control, or delete the line and record what is "
-        "missing with --judge-mode record",
+        remedy=restore,
     )

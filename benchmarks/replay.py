@@ -33,11 +33,15 @@ from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import judgment_of
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.trial import Trial
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
@@ -58,6 +62,8 @@ BARS = {
     "built-in pipeline to json.loads, 10,000": Bar("at most", 4.0),
     "peak memory to file, 10,000": Bar("at most", 2.5),
     "a missing trial, ms": Bar("at most", 10.0),
+    "a reply with reasons, us": Bar("at most", 200.0),
+    "a reply of the debate suite, us": Bar("at most", 200.0),
 }
 
 
@@ -143,15 +149,15 @@ def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[],
 
 
 def own_client(
-    tape: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
+    cassette: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
 ) -> Callable[[], None]:
-    """The same within the trials of a tape."""
+    """The same within the trials of a cassette."""
     asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
 
     def call() -> None:
-        with tape.intercepting():
+        with cassette.intercepting():
             for trial, body in asked:
-                with tape.trial(trial):
+                with cassette.trial(trial):
                     client.post(URL, content=body).raise_for_status()
 
     return call
@@ -220,16 +226,37 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
     trials: list[Trial] = plan_trials(suite)
 
     async def replay() -> int:
-        tape = Cassette(path, "replay")
+        cassette = Cassette(path, "replay")
         verdicts = 0
-        async with open_client(JUDGE, tape, concurrency=1) as asker:
+        async with open_client(JUDGE, cassette, concurrency=1) as client:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
-                answer = asker.replay(trial.id, messages)
+                answer = client.replay(trial.id, messages)
                 verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"
         assert verdicts == len(trials), f"{verdicts} of {len(trials)} verdicts were read"
         return verdicts
 
     return lambda: asyncio.run(replay())
+
+
+def debates() -> tuple[Callable[[], int], int]:
+    """The replay of the shipped debate suite, whose replies are long objects; and its size."""
+    suite = load_suite(builtin_suites()["debate"])
+    judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
+    path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
+    trials = plan_trials(suite)
+    asked = list(map(renderer(suite, judge), trials))
+
+    async def replay() -> int:
+        cassette = Cassette(path, "replay")
+        read = 0
+        async with open_client(judge, cassette, concurrency=1) as client:
+            for trial, messages in zip(trials, asked, strict=True):
+                answer = client.replay(trial.id, messages, trial.replicate)
+                read += judgment_of(suite, judge, trial, answer).verdict is not None
+        assert read == len(trials), f"{read} of {len(trials)} replies were read"
+        return read
+
+    return lambda: asyncio.run(replay()), len(trials)
 
 
 def loads_file(path: Path) -> Callable[[], object]:
@@ -240,11 +267,11 @@ def loads_file(path: Path) -> Callable[[], object]:
 @contextmanager
 def missing_ms(path: Path) -> Iterator[float]:
     """Milliseconds of CPU time until a trial that is not recorded is reported."""
-    tape = Cassette(path, "replay")
+    cassette = Cassette(path, "replay")
     started = time.process_time()
     try:
-        with tape.trial("bench/item-none/t1/ab/r1") as scope:
-            tape.find(scope, "POST", URL, "{}")
+        with cassette.trial("bench/item-none/t1/ab/r1") as scope:
+            cassette.find(scope, "POST", URL, "{}")
     except MissingRecording:
         yield (time.process_time() - started) * 1e3
 
@@ -292,16 +319,16 @@ def _compare(folder: Path, *, quick: bool) -> int:
     answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"choices": []}))
     per_call: dict[tuple[str, int], float | None] = {}
     pipelines: dict[int, tuple[float, float]] = {}
-    tapes, jobs, counts = {}, {}, {}
+    cassettes, jobs, counts = {}, {}, {}
     with httpx.Client() as client, httpx.Client(transport=answer) as bare:
         for size in (100, 1_000, 10_000):
             suite, path = suite_of(size), folder / f"{size}.jsonl"
             exchanges = exchanges_of(suite, "A")
             rewrite(path, exchanges)
-            tapes[size] = Cassette(path, "replay")
+            cassettes[size] = Cassette(path, "replay")
             sample = spread(exchanges, calls)
             counts[size] = len(sample)
-            jobs[size] = own_client(tapes[size], client, sample)
+            jobs[size] = own_client(cassettes[size], client, sample)
             stock, yaml = write_stock(folder, exchanges)
             few = {100: 20, 1_000: 6, 10_000: 2} if quick else {100: 100, 1_000: 20, 10_000: 5}
             per_call["stock vcrpy", size] = stock_vcrpy(stock, exchanges, few[size])
@@ -320,6 +347,8 @@ def _compare(folder: Path, *, quick: bool) -> int:
     prose = folder / "prose.jsonl"
     rewrite(prose, exchanges_of(suite_of(1_000), f"{REASONS}\nVerdict: A"))
     reasoned = seconds_each({"": pipeline(prose, suite_of(1_000)), "loads": loads_file(prose)}, 3)
+    run_debates, count = debates()
+    debated = seconds_each({"": run_debates}, 5)[""] / count
     memory = memory_ratio(path)
     line = path.stat().st_size / 10_000
 
@@ -336,12 +365,13 @@ def _compare(folder: Path, *, quick: bool) -> int:
                 for name, key in (
                     ("stock vcrpy (from a sample)", "stock vcrpy"),
                     ("cassetter", "cassetter"),
-                    ("own httpx client on a tape", "own client"),
+                    ("own httpx client, recorded", "own client"),
                 )
             ),
             ("bare httpx on a mock transport", us(floor), us(floor), us(floor)),
             ("built-in client, whole pipeline", *(us(pipelines[size][0]) for size in sizes)),
             ("the same, replies with reasons", "-", us(reasoned[""] / 1_000), "-"),
+            ("built-in client, debate suite", us(debated), "-", "-"),
             ("json.loads of the file", *(us(pipelines[size][1]) for size in sizes)),
         ],
     )
@@ -356,6 +386,8 @@ def _compare(folder: Path, *, quick: bool) -> int:
         "built-in pipeline to json.loads, 10,000": pipelines[10_000][0] / pipelines[10_000][1],
         "peak memory to file, 10,000": memory,
         "a missing trial, ms": missing,
+        "a reply with reasons, us": reasoned[""] / 1_000 * 1e6,
+        "a reply of the debate suite, us": debated * 1e6,
     }
     return conclude("replay", ratios, BARS)
 

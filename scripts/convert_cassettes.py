@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import NO_TEXTS, exchange_of
 from pytest_judgesense.cassettes.storage import rewrite
 
 
@@ -25,11 +25,11 @@ def convert(path: Path) -> None:
             part = json.loads(line)
             parts[part["part"]] = part["text"]
     exchanges = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    for line in path.read_bytes().splitlines():
         entry = json.loads(line)
         for message in (entry["request"], entry["response"]):
             message["body"] = joined(message["body"], parts)
-        exchanges.append(Exchange.from_line(json.dumps(entry), path, number))
+        exchanges.append(exchange_of(json.dumps(entry), NO_TEXTS))
     rewrite(path, exchanges)
     beside.unlink(missing_ok=True)
 

@@ -242,8 +242,13 @@ def exchange() -> Object:
         "response": record({"status": {"type": "integer"}, "headers": headers, "body": body}),
         "recorded_at": TEXT,
     }
-    shared = record({"id": TEXT, "text": TEXT})
-    return {"anyOf": [described(record(made), meanings("recordings.md", "## A line")), shared]}
+    shared = {"id": TEXT, "text": TEXT}
+    meant = meanings("recordings.md", "## A line")
+    return {
+        "type": "object",
+        "properties": described({"properties": {**made, **shared}}, meant)["properties"],
+        "oneOf": [{"required": list(made)}, {"required": list(shared)}],
+    }
 
 
 def baseline_file() -> Object:

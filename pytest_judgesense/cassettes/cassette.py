@@ -381,12 +381,12 @@ class Cassette:
             self._unread.add(encoding)
         exchange = Exchange(scope.trial, lookup.number, lookup.request, clean, self._now())
         try:
-            self._journal.append(exchange)
+            line = self._journal.append(exchange)
         except CassetteError as error:
             scope.remember(error)
             raise
         with self._lock:
-            self._recordings.add(exchange)
+            self._recordings.add(line)
         return clean
 
     # --- looking up -------------------------------------------------------------------------------

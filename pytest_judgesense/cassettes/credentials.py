@@ -155,8 +155,7 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
 class Credentials:
     """The secret values that are known, by name. Safe with threads; grows while recording.
 
-    Attributes:
-        skipped: names of those that are not searched for, with the reason.
+    ``skipped`` are the names of those that are not searched for, with the reason.
     """
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:

@@ -25,6 +25,7 @@ import base64
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -101,6 +102,15 @@ class RecordedResponse:
     body: Body
 
 
+class Head(NamedTuple):
+    """What is asked of an exchange more often than its bodies."""
+
+    trial: str
+    call: int
+    answers: bool
+    recorded_at: str
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One request of a trial and its answer; the calls of a trial are numbered from 1."""
@@ -115,6 +125,12 @@ class Exchange:
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
         return NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
+
+    @property
+    def head(self) -> Head:
+        """What is asked of it more often than its bodies."""
+        at = sys.intern(self.recorded_at)  # many exchanges share a second
+        return Head(self.trial, self.call, self.answers, at)
 
     @property
     def models(self) -> tuple[str, str] | None:
@@ -156,37 +172,8 @@ class Exchange:
             }
         )
 
-    @classmethod
-    def from_line(
-        cls, line: str | bytes, path: Path, number: int, texts: Texts = NO_TEXTS
-    ) -> Exchange:
-        """The exchange that a cassette line holds.
-
-        Args:
-            line: the line.
-            path: the cassette, for the message of an error.
-            number: the line's number, from 1, for the same.
-            texts: what its bodies may refer to.
-
-        Raises:
-            BrokenCassette: the line is not such an object.
-        """
-        try:
-            return exchange_of(line, texts)
-        except (ValueError, RecursionError) as error:
-            raise _broken(path, number, line, error) from error
-
 
 _ADAPTER: Final = TypeAdapter(Exchange)
-
-
-class Head(NamedTuple):
-    """What is asked of an exchange more often than its bodies."""
-
-    trial: str
-    call: int
-    answers: bool
-    recorded_at: str
 
 
 def exchange_of(line: str | bytes, texts: Texts | None) -> Exchange:
@@ -197,13 +184,23 @@ def exchange_of(line: str | bytes, texts: Texts | None) -> Exchange:
         if error.errors()[0]["type"] != "json_invalid":
             raise
     # `json` permits the escapes of lone surrogates, and says more about what is wrong.
-    return _ADAPTER.validate_python(json.loads(line), context=texts)
+    text = line if isinstance(line, str) else line.decode("utf-8")
+    return _ADAPTER.validate_python(json.loads(text), context=texts)
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
-    """The head of a line whose every part is right; raises as `Exchange.from_line`.
+    """The head of a line whose every part is right.
 
     Putting bodies together takes longer than all the rest: that is left to whoever needs them.
+
+    Args:
+        line: the line.
+        path: the cassette, for the message of an error.
+        number: the number of the line, from 1, for the same.
+        texts: what its bodies may refer to.
+
+    Raises:
+        BrokenCassette: the line is no exchange.
     """
     try:
         exchange = exchange_of(line, None)
@@ -211,7 +208,7 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
             _text({"id": reference.decode()}, texts)
     except (ValueError, RecursionError) as error:
         raise _broken(path, number, line, error) from error
-    return Head(exchange.trial, exchange.call, exchange.answers, exchange.recorded_at)
+    return exchange.head
 
 
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
@@ -370,6 +367,17 @@ def _text(reference: Any, texts: Texts) -> str:
 
 def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> BrokenCassette:
     text = line if isinstance(line, str) else line.decode("utf-8", "backslashreplace")
+    restore = (
+        "restore the file from version control, or delete the line and record what is missing "
+        "with --judge-mode record"
+    )
+    if isinstance(error, UnicodeDecodeError):
+        return BrokenCassette(
+            f"{path}:{number}: the line is not UTF-8",
+            found=f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}",
+            expected="one exchange as UTF-8 text",
+            remedy=restore,
+        )
     if '"body": [' in text:
         return BrokenCassette(
             f"{path}:{number}: the line has the form of an earlier version",
@@ -387,6 +395,5 @@ def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> Bro
         f"{path}:{number}: the line cannot be read ({why})",
         found=repr(text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"),
         expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
-        remedy="restore the file from version control, or delete the line and record what is "
-        "missing with --judge-mode record",
+        remedy=restore,
     )

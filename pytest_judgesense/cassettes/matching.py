@@ -25,12 +25,10 @@ import difflib
 import hashlib
 import ipaddress
 import json
-import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
@@ -90,80 +88,36 @@ def digest_of(exchange: Exchange) -> str:
 # --- the exchanges of a cassette ------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Replies:
-    """What one request of a trial was answered, in the order of the calls."""
-
-    answers: list[Exchange] = field(default_factory=list)
-    errors: list[Exchange] = field(default_factory=list)
-
-    def add(self, exchange: Exchange) -> None:
-        (self.answers if exchange.answers else self.errors).append(exchange)
-
-
-class _Entry(NamedTuple):
-    """An exchange, or its line, with what is asked of it often."""
-
-    call: int
-    answers: bool
-    at: str
-    source: Line | Exchange
-
-    @property
-    def exchange(self) -> Exchange:
-        return self.source.exchange if isinstance(self.source, Line) else self.source
-
-    @property
-    def number(self) -> int | None:
-        """The number of its line, if it was read from the file."""
-        return self.source.number if isinstance(self.source, Line) else None
-
-
-@dataclass(slots=True)
-class _OfTrial:
-    """The exchanges of one trial by call; ``by_digest`` is ``None`` until needed."""
-
-    entries: list[_Entry] = field(default_factory=list)
-    by_digest: dict[str, _Replies] | None = None
-
-    def add(self, entry: _Entry) -> None:
-        if self.by_digest is not None:
-            exchange = entry.exchange
-            self.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
-        self.entries.append(entry)
-        if len(self.entries) > 1 and entry.call < self.entries[-2].call:
-            self.entries.sort(key=lambda item: item.call)
-
-    def index(self) -> dict[str, _Replies]:
-        if self.by_digest is None:
-            self.by_digest = {}
-            for entry in self.entries:
-                exchange = entry.exchange
-                self.by_digest.setdefault(digest_of(exchange), _Replies()).add(exchange)
-        return self.by_digest
-
-
 class Recordings:
     """The exchanges of one cassette. Not safe with threads: `Cassette` holds a lock around it."""
 
-    def __init__(self, lines: Iterable[Line] = ()) -> None:
+    def __init__(self, lines: Iterable[Line]) -> None:
         """Index ``lines``, as a file is read."""
-        self._trials: dict[str, _OfTrial] = {}
-        self._span: tuple[str, str] | None = None
+        # By trial, in the order of the calls.
+        self._lines: dict[str, list[Line]] = {}
+        # By trial and digest; of the trials in which a digest was looked for.
+        self._replies: dict[str, dict[str, list[Exchange]]] = {}
         for line in lines:
-            head = line.head
-            at = sys.intern(head.recorded_at)  # many lines share a second
-            self._add(head.trial, _Entry(head.call, head.answers, at, line))
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Add a line of the file."""
+        trial = line.head.trial
+        lines = self._lines.setdefault(trial, [])
+        lines.append(line)
+        if len(lines) > 1 and line.head.call < lines[-2].head.call:
+            lines.sort(key=lambda one: one.head.call)
+        self._replies.pop(trial, None)
 
     @property
     def trials(self) -> set[str]:
         """Ids of the trials of which anything is recorded."""
-        return set(self._trials)
+        return set(self._lines)
 
     @property
     def span(self) -> tuple[str, str] | None:
         """When the first and the last exchange were recorded; ``None`` if there is none."""
-        return self._span
+        return _span(line.head.recorded_at for lines in self._lines.values() for line in lines)
 
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
@@ -171,24 +125,12 @@ class Recordings:
         An attempt that failed before its answer came is evidence, and makes the answer no older;
         of a trial that never got one, its errors count.
         """
-        moments = []
+        moments: list[str] = []
         for trial in trials:
-            entries = self._entries(trial)
-            moments += [e.at for e in entries if e.answers] or [e.at for e in entries]
-        return (min(moments), max(moments)) if moments else None
-
-    def add(self, exchange: Exchange) -> None:
-        """Add an exchange that was recorded just now."""
-        entry = _Entry(exchange.call, exchange.answers, exchange.recorded_at, exchange)
-        self._add(exchange.trial, entry)
-
-    def _add(self, trial: str, entry: _Entry) -> None:
-        of_trial = self._trials.get(trial)
-        if of_trial is None:
-            of_trial = self._trials[trial] = _OfTrial()
-        of_trial.add(entry)
-        first, last = self._span or (entry.at, entry.at)
-        self._span = (min(first, entry.at), max(last, entry.at))
+            heads = [line.head for line in self._lines.get(trial, ())]
+            answers = [head.recorded_at for head in heads if head.answers]
+            moments += answers or [head.recorded_at for head in heads]
+        return _span(moments)
 
     def sole_answer(self, trial: str, method: str, url: str, body: str | bytes) -> Exchange | None:
         """The answer to a request if it is the only one recorded of ``trial``, text for text.
@@ -196,10 +138,10 @@ class Recordings:
         Of nearly every trial there is one exchange, and its request is asked as it was recorded:
         comparing the texts is all it takes.
         """
-        of_trial = self._trials.get(trial)
-        if of_trial is None or len(of_trial.entries) != 1 or not of_trial.entries[0].answers:
+        lines = self._lines.get(trial, ())
+        if len(lines) != 1 or not lines[0].head.answers:
             return None
-        exchange = of_trial.entries[0].exchange
+        exchange = lines[0].exchange
         recorded = exchange.request
         same = recorded.body == body and recorded.url == url and recorded.method == method
         return exchange if same else None
@@ -215,38 +157,45 @@ class Recordings:
             occurrence: how often the trial has made this request before, from 0.
             replay_errors: whether errors stand in where there is no answer.
         """
-        of_trial = self._trials.get(trial)
-        replies = of_trial.index().get(digest) if of_trial else None
-        if replies is None:
+        replies = self._replies_to(trial, digest)
+        answers = [exchange for exchange in replies if exchange.answers]
+        if occurrence < len(answers):
+            return answers[occurrence]
+        if answers or not replies or not replay_errors:
             return None
-        if occurrence < len(replies.answers):
-            return replies.answers[occurrence]
-        if replies.answers or not replay_errors:
-            return None
-        return replies.errors[min(occurrence, len(replies.errors) - 1)]
+        return replies[min(occurrence, len(replies) - 1)]
 
     def knows(self, trial: str, digest: str) -> bool:
         """Whether ``trial`` has made the request ``digest``, answered or not."""
-        of_trial = self._trials.get(trial)
-        return of_trial is not None and digest in of_trial.index()
+        return bool(self._replies_to(trial, digest))
 
     def of(self, trial: str) -> list[tuple[Exchange, int | None]]:
         """The exchanges of ``trial`` by call, each with its line if it was read from the file."""
-        return [(entry.exchange, entry.number) for entry in self._entries(trial)]
+        return [(line.exchange, line.number) for line in self._lines.get(trial, ())]
 
     def last_call(self, trial: str) -> int:
         """The highest call number of ``trial``; 0 if nothing is recorded."""
-        entries = self._entries(trial)
-        return entries[-1].call if entries else 0
+        lines = self._lines.get(trial, [])
+        return lines[-1].head.call if lines else 0
 
     def complete(self, trial: str) -> bool:
         """Whether the last exchange of ``trial`` is an answer."""
-        entries = self._entries(trial)
-        return bool(entries) and entries[-1].answers
+        lines = self._lines.get(trial, [])
+        return bool(lines) and lines[-1].head.answers
 
-    def _entries(self, trial: str) -> list[_Entry]:
-        of_trial = self._trials.get(trial)
-        return of_trial.entries if of_trial else []
+    def _replies_to(self, trial: str, digest: str) -> list[Exchange]:
+        """What a request of a trial was answered, in the order of the calls."""
+        if trial not in self._replies:
+            index = self._replies[trial] = {}
+            for line in self._lines.get(trial, ()):
+                exchange = line.exchange
+                index.setdefault(digest_of(exchange), []).append(exchange)
+        return self._replies[trial].get(digest, [])
+
+
+def _span(moments: Iterable[str]) -> tuple[str, str] | None:
+    ordered = sorted(moments)
+    return (ordered[0], ordered[-1]) if ordered else None
 
 
 # --- why there is none ----------------------------------------------------------------------------

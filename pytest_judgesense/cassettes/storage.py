@@ -21,6 +21,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from pytest_judgesense.cassettes.exchange import (
+    NO_TEXTS,
     Exchange,
     Head,
     Texts,
@@ -36,12 +37,13 @@ _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class Line(NamedTuple):
-    """A line of a cassette that holds an exchange, with what its bodies may refer to."""
+    """A line of a cassette that holds an exchange; it has a number if it was read from the file."""
 
-    number: int
     data: bytes
     head: Head
-    texts: Texts
+    # What its bodies may refer to.
+    texts: Texts = NO_TEXTS
+    number: int | None = None
 
     @property
     def exchange(self) -> Exchange:
@@ -165,13 +167,13 @@ class Journal:
             remedy="fix the permissions, or name another folder with --judge-cassettes",
         )
 
-    def append(self, exchange: Exchange) -> None:
+    def append(self, exchange: Exchange) -> Line:
         """Write ``exchange`` as the last line, whole or not at all.
 
         Raises:
             CassetteError: the file cannot be written; what it held stays.
         """
-        line = f"{exchange.to_line()}\n".encode()
+        line = exchange.to_line().encode()
         try:
             with self._lock:
                 try:
@@ -180,7 +182,7 @@ class Journal:
                     self.path.parent.mkdir(parents=True, exist_ok=True)
                     file = self.path.open("ab", buffering=0)
                 with file:
-                    _write_whole(file, line)
+                    _write_whole(file, line + _END)
         except OSError as error:
             raise CassetteError(
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
@@ -190,6 +192,7 @@ class Journal:
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ) from error
+        return Line(line, exchange.head)
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:
@@ -222,7 +225,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     continue
                 head = checked_head(data, path, number, texts)
                 _refuse_duplicate(path, number, head, known)
-                yield Line(number, data, head, texts)
+                yield Line(data, head, texts, number)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:

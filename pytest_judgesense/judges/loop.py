@@ -16,8 +16,6 @@ from typing import Any, Final, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
 
-__all__ = ["AskingLoop", "together"]
-
 _T = TypeVar("_T")
 _LOOK_UP_S: Final = 0.25
 

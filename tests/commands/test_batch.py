@@ -150,7 +150,7 @@ def test_errors_are_evidence_and_what_was_not_answered_stays_missing(capsys, ser
     told(capsys, "batch", "import", written(executed(again, server)), *NAMED)
     answers = [line for line in undated(CASSETTE) if line["response"]["status"] == 200]
     assert [{**a, "call": 1} for a in answers] == undated(live)
-    assert len(lines_of(CASSETTE)) == TRIALS + 2
+    assert len(read_exchanges(CASSETTE)) == TRIALS + 2
 
 
 def test_a_trial_that_ended_in_an_error_is_replayed_as_failed(capsys, server):

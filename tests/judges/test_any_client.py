@@ -460,7 +460,7 @@ import litellm
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.declare import Judge
-from tests.judges.providers.base import provider
+from tests.judges.provider import provider
 
 def options(url, messages):
     return dict(model="openai/m", api_base=url + "/v1", api_key="k", messages=messages)

@@ -553,7 +553,7 @@ def test_calls_under_way_when_a_limit_is_reached_come_to_their_end(
     spec, suite, path = _spec(provider), _suite(tmp_path, 100), tmp_path / "s.jsonl"
     meter = SessionMeter(30, None)
     with pytest.raises(LimitReached, match="--judge-max-calls 30 is reached: 70 of 100 trials"):
-        _measure(spec, suite, path, Throttle(spec, 8, meter=meter))
+        _measure(spec, suite, path, Throttle(spec, 8, limits=meter))
     assert len(provider.asked) == 30
     assert sum(exchange.answers for exchange in read_exchanges(path)) == 30
     # The next recording asks what was left out and nothing else.

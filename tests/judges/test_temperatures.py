@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, MissingRecording
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
@@ -78,17 +78,17 @@ def test_a_recording_that_was_cut_off_between_two_grades_is_completed(
         judge = _judge(server)
         whole = _measured(judge, grid, tmp_path, "record")
         path = tmp_path / "c.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if not ("/grade/" in line and '"call": 2' in line)]
-        path.write_text("".join(kept), encoding="utf-8")
+        exchanges = read_exchanges(path)
+        left = [e for e in exchanges if not ("/grade/" in e.trial and e.call == 2)]
+        rewrite(path, left)
         with pytest.raises(MissingRecording, match="grade"):
             _measured(judge, grid, tmp_path, "replay")
         server.asked.clear()
         again = _measured(judge, grid, tmp_path, "record")
-        assert len(server.asked) == len(lines) - len(kept) == 8
+        assert len(server.asked) == len(exchanges) - len(left) == 8
     assert _said(again) == _said(whole)
     requests = [(e.trial, e.call, e.request.body) for e in read_exchanges(path)]
-    assert len(requests) == len(lines)
+    assert len(requests) == len(exchanges)
     assert _said(_measured(judge, grid, tmp_path, "replay")) == _said(whole)
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.suites.suite import Suite
 
-__all__ = ["Failures", "hold", "without_commands"]
-
 _NOT_MEASURED: Final = "not measured"
 # GitHub shows ten error annotations of a step, and takes a summary of at most 1 MiB.
 _MOST_ANNOTATIONS: Final = 10

@@ -15,19 +15,17 @@ from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.catalogue import Catalogue
 from pytest_judgesense.plugin.ci import hold
-from pytest_judgesense.plugin.paths import (
+from pytest_judgesense.plugin.regression import Member
+from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.suite_names import (
     BuiltinArgument,
     names_asked_of,
     nodeid_of,
     preset_of,
     split_name,
 )
-from pytest_judgesense.plugin.regression import Member
-from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-
-__all__ = ["CheckFailed", "CheckItem", "builtin_items", "collect_suite"]
 
 
 class CheckFailed(AssertionError):

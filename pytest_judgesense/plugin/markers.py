@@ -10,26 +10,16 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.catalogue import CONDITION_KEYS, signature
+from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, is_marked
 from pytest_judgesense.plugin.ci import hold
-from pytest_judgesense.plugin.paths import nodeid_of, split_name
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.using import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.suite_names import nodeid_of, split_name
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
-
-__all__ = [
-    "asks_judges",
-    "checks_of",
-    "marker_lines",
-    "parametrize",
-    "refuse_test_cases",
-    "run_declared_checks",
-    "suites_of",
-]
 
 # Checks with the same bar on two suites share an id.
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()

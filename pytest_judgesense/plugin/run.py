@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,14 +35,14 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.meter import Progress, SessionMeter
-from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
+from pytest_judgesense.plugin.progress import Progress, SessionBudget
+from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
+from pytest_judgesense.plugin.settings import Settings
+from pytest_judgesense.plugin.suite_names import suite_named
+from pytest_judgesense.plugin.verification import ask_again
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-
-__all__ = ["Run"]
 
 
 class Run:
@@ -51,7 +50,7 @@ class Run:
 
     Attributes:
         loop: where judges are asked.
-        places: the files that hold their calls.
+        recordings: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
         regressions: for each declaring file or test what gives its `no_regression` checks.
     """
@@ -63,29 +62,27 @@ class Run:
         live_folder: Path | None,
         session_folder: Path | None,
         started: str,
-        waiting: Callable[[], AbstractContextManager[None]],
         extensions: Extensions = NONE,
     ) -> None:
         self._extensions = extensions
         self._config = config
         self._settings = settings
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
-        self._told_of_secrets: dict[str, Any] = {}
+        self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
-        self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
+        self._meter = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._meter)
         self._traffic: dict[str, Traffic] = {}
         self._verified: list[dict[str, Any]] = []
-        self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
+        self.recordings = Recordings(settings, live_folder, recorder_of(config), started)
         self.interrupted: list[str] = []
         self.regressions: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
-        self.loop.waiting = waiting
         self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
@@ -222,7 +219,11 @@ class Run:
             " ".join(
                 [
                     f"pytest '{nodeid}'",
-                    *(self.places.options_of(measurement.judge) if self._settings.judges else ()),
+                    *(
+                        self.recordings.options_of(measurement.judge)
+                        if self._settings.judges
+                        else ()
+                    ),
                     *self._held_against(outcome),
                     "--judge-datasheet judgments.jsonl",
                 ]
@@ -243,10 +244,16 @@ class Run:
         """``text`` without the credentials that this process has met."""
         return scrub(text, self.credentials.values)[0]
 
-    def take_pending(self) -> list[dict[str, Any]]:
-        """What was measured since the last call, as plain values."""
+    def take_pending(self) -> dict[str, Any]:
+        """What came of measuring since the last call, as plain values.
+
+        Returns:
+            ``parts`` of the datasheet; ``verified``, of trials that were asked again; names of
+            credentials that were ``removed``, and ``skipped`` with the reason.
+        """
         pending, self._pending = self._pending, {}
-        return [
+        verified, self._verified = self._verified, []
+        parts = [
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
@@ -256,6 +263,18 @@ class Run:
             }
             for measurement, lines in pending.values()
         ]
+        return {"parts": parts, "verified": verified, **self._secrets()}
+
+    def _secrets(self) -> dict[str, Any]:
+        """What is new of the credentials that the recordings were searched for."""
+        found: dict[str, Any] = {"removed": [], "skipped": {}}
+        if self._settings.mode != "replay" or self._settings.verify is not None:
+            found["removed"] = sorted(self.credentials.removed)
+            found["skipped"] = dict(sorted(self.credentials.skipped.items()))
+        if found == self._known_secrets:
+            return {"removed": [], "skipped": {}}
+        self._known_secrets = found
+        return found
 
     def traffic(self, judge: JudgeSpec) -> Traffic:
         """The calls of a judge, from its first to its last in this process."""
@@ -295,24 +314,6 @@ class Run:
             part[name] = json.loads(self.cleaned(json.dumps(part[name])))
         return part
 
-    def take_verified(self) -> list[dict[str, Any]]:
-        """What came of asking trials again since the last call, as plain values."""
-        verified, self._verified = self._verified, []
-        return verified
-
-    def take_secrets(self) -> dict[str, Any]:
-        """What is to be told of secrets: names that were removed, and those not searched for."""
-        if self._settings.mode == "replay" and self._settings.verify is None:
-            return {}
-        told = {
-            "removed": sorted(self.credentials.removed),
-            "skipped": dict(sorted(self.credentials.skipped.items())),
-        }
-        if told == self._told_of_secrets:
-            return {}
-        self._told_of_secrets = told
-        return told
-
     def close(self) -> None:
         """End the loop of the calls."""
         self.loop.close()
@@ -321,7 +322,10 @@ class Run:
         mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
         warned = lint_notices(own, self._extensions.catalogue)
-        with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
+        with (
+            self.recordings.recordings(judge, own) as held,
+            self._progress.of(judge, suite) as told,
+        ):
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
                 raise known
@@ -334,7 +338,7 @@ class Run:
                     mode=mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
-                    how_to_record=self.places.how_to_record(judge, suite),
+                    how_to_record=self.recordings.how_to_record(judge, suite),
                     traffic=self.traffic(judge),
                     credentials=self.credentials,
                     told=told,
@@ -352,23 +356,24 @@ class Run:
                 raise
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
-        self.places.refuse_old(
+        self.recordings.refuse_old(
             measurement.recorded and measurement.recorded[0],
             measurement.oldest,
             f"judge {judge.name!r} on suite {suite.name}",
-            self.places.command(judge, suite),
+            self.recordings.command(judge, suite),
         )
         return measurement
 
     def _verify(self, measurement: Measurement, count: int) -> None:
         """Ask some of the trials again, once in the session, whichever of its processes does."""
-        judge, suite, places = measurement.judge, measurement.suite, self.places.for_verifying()
-        with places.recordings(judge, suite) as held:
-            known = places.cassette(judge, f"{suite.name}.verified.json")
+        judge, suite = measurement.judge, measurement.suite
+        files = self.recordings.for_verifying()
+        with files.recordings(judge, suite) as paths:
+            known = files.cassette(judge, f"{suite.name}.verified.json")
             if not known.exists():
                 found = ask_again(
                     measurement,
-                    held,
+                    paths,
                     self.loop,
                     self.traffic(judge),
                     count=count,

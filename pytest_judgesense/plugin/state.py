@@ -8,11 +8,11 @@ both, by the same way. Light on purpose: `Run`, which measures, is made at its f
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,19 +22,16 @@ import pytest
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.output import Outputs
+from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
-from pytest_judgesense.plugin.clock import Clock
-from pytest_judgesense.plugin.options import Settings, settings_of
-from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
-from pytest_judgesense.plugin.using import PLUGINS, STATE
+from pytest_judgesense.plugin.settings import Settings, settings_of
+from pytest_judgesense.plugin.suite_names import BuiltinArgument, take_builtin_arguments
 
 if TYPE_CHECKING:
     from pytest_judgesense.datasheet.page import Evidence
     from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
-
-__all__ = ["State", "state_of"]
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
@@ -53,7 +50,6 @@ class State:
         self.problems: list[str] = []
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
-        self.clock = Clock(config)
         self.failures = Failures()
         self.plugins: Plugins = config.stash[PLUGINS]
         self._received: list[dict[str, Any]] = []
@@ -71,15 +67,12 @@ class State:
         """What measures in this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
-        # Replaying, nobody is waited for: a test that takes too long is at fault itself.
-        waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
         return Run(
             self.config,
             self.settings,
             self._live_folder,
             self._session_folder,
             self._started,
-            waiting,
             self.plugins.extensions,
         )
 
@@ -94,7 +87,6 @@ class State:
             self.builtin = take_builtin_arguments(self.config, self.settings.suites)
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
-        self.config.pluginmanager.register(self.clock, "judgesense-clock")
         if not self.is_worker:
             self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
             if self.settings.mode == "live" or self.settings.verify is not None:
@@ -160,7 +152,7 @@ class State:
         """End the session with the problems of its collection, if there are any.
 
         Raises:
-            pytest.UsageError: there are; under xdist it is the controller that raises it.
+            pytest.UsageError: there are, and this is no worker of xdist.
         """
         if self.problems and self.is_worker:
             # xdist takes an error of a worker for a crash: the controller raises it instead.
@@ -187,24 +179,20 @@ class State:
         """Put what this process has measured since the last report on ``report``."""
         if "run" not in self.__dict__:
             return
-        # Strings: what workers send is limited to plain values.
-        if parts := self.run.take_pending():
-            report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
-        if verified := self.run.take_verified():
-            report.judgesense_verified = json.dumps(verified)  # type: ignore[attr-defined]
-        if secrets := self.run.take_secrets():
-            report.judgesense_secrets = json.dumps(secrets)  # type: ignore[attr-defined]
+        sent = self.run.take_pending()
+        if any(sent.values()):
+            # A string: what workers send is limited to plain values.
+            report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
     def receive(self, report: Any) -> None:
         """Keep the parts that a report brings."""
-        if sent := getattr(report, "judgesense", None):
-            self._received += json.loads(sent)
-        for found in json.loads(getattr(report, "judgesense_verified", "[]")):
-            self._verified[found["judge"], found["suite"]] = found
-        if sent := getattr(report, "judgesense_secrets", None):
-            secrets = json.loads(sent)
-            self._removed.update(secrets["removed"])
-            self._skipped |= secrets["skipped"]
+        if text := getattr(report, "judgesense", None):
+            sent = json.loads(text)
+            self._received += sent["parts"]
+            for found in sent["verified"]:
+                self._verified[found["judge"], found["suite"]] = found
+            self._removed.update(sent["removed"])
+            self._skipped |= sent["skipped"]
         self.failures.receive(report)
 
     @cached_property
@@ -284,7 +272,7 @@ class State:
             return  # what was asked again is compared, and replaces nothing
         if not any(self._made_live_folder.iterdir()):
             return
-        from pytest_judgesense.plugin.places import keep_recordings
+        from pytest_judgesense.plugin.recordings import keep_recordings
 
         try:
             keep_recordings(self._made_live_folder, self.settings.save_live)
@@ -375,6 +363,21 @@ class State:
             mode += f", {settings.verify} trials of each judge and suite asked again live"
         return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
+    def timeout_line(self) -> str | None:
+        """What to know of pytest-timeout before judges are asked; nothing without a limit of it."""
+        config = self.config
+        asks = self.settings.mode != "replay" or self.settings.verify is not None
+        if not asks or not hasattr(config.hook, "pytest_timeout_set_timer"):
+            return None
+        given = (config.getoption("timeout"), os.environ.get("PYTEST_TIMEOUT"))
+        limit = next((one for one in given if one is not None), config.getini("timeout"))
+        if not float(limit or 0):
+            return None
+        return (
+            f"judgesense: pytest-timeout ends a test after {float(limit):g} s, and asking a judge "
+            "is part of its test: --timeout 0 sets no limit"
+        )
+
     def close(self) -> None:
         """End the loop of the calls, and remove what live mode kept for this session only."""
         if "run" in self.__dict__:
@@ -389,6 +392,12 @@ class _Receiver:
 
     def __init__(self, state: State) -> None:
         self._state = state
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self) -> None:
+        if line := self._state.timeout_line():
+            reporter: Any = self._state.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line(line)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._state.receive(report)

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from pytest_judgesense.plugin import meter
-from pytest_judgesense.plugin.meter import progress_line
+from pytest_judgesense.plugin.progress import progress_line
 
 from .project import Project
 

@@ -24,8 +24,6 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
-__all__ = ["Progress", "SessionMeter", "Told", "progress_line"]
-
 Told: TypeAlias = Callable[[Sequence[Trial]], Callable[[Answer], None]]
 
 # A measurement that is over sooner tells nothing on a terminal.
@@ -45,7 +43,7 @@ class _Spent:
     booked: float = 0.0
 
 
-class SessionMeter:
+class SessionBudget:
     """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
 
     Args:
@@ -174,7 +172,7 @@ class Progress:
     def __init__(
         self,
         config: pytest.Config,
-        meter: SessionMeter,
+        meter: SessionBudget,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._meter = meter

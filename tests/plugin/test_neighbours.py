@@ -181,11 +181,13 @@ def test_a_rerun_asks_no_question_again(project: Project, beside: Run, mode: str
 
 LIMIT = (
     "judgesense: pytest-timeout ends a test after 30 s, and asking a judge is part of its test: "
+    "--timeout 0 sets no limit"
 )
 
 
-@pytest.mark.parametrize("how", ["option", "environment", "ini"])
-@pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    ("how", "extra"), [("option", ()), ("environment", ("-n", "2")), ("ini", ())]
+)
 def test_a_limit_on_tests_is_told_before_judges_are_asked(
     project: Project,
     beside: Run,

@@ -39,13 +39,13 @@ from scipy.stats import binom
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.embedded.observer import Observer
 from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment
 

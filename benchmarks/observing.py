@@ -24,10 +24,11 @@ from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import TIE, Judgment, Trial, Verdict, content_of_slot
 
 LADDER_DISTANCES = (0, 1, 2)

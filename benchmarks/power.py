@@ -43,7 +43,8 @@ from reporting import Bar, conclude, print_table
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.power import Asked, CheckPower, powers
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats import power
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment

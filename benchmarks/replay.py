@@ -36,9 +36,10 @@ from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.wire import wire_of
 from pytest_judgesense.measurement import judgment_of
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Trial
 
 CASSETTER = "cassetter==0.16.1"

@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from pytest_judgesense.datasheet.log import log_line
 from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.embedded.server import answer
-from pytest_judgesense.judges.judging import first_calls, judgment_of
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.suites.builtin import builtin_suites

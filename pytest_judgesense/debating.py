@@ -1,8 +1,8 @@
 """Debates between two models: written, recorded like every call, and resumable.
 
 Each topic is debated twice, with the sides exchanged. A debate has six speeches (see
-`suites.schema`); whoever speaks is shown the resolution and the whole transcript so far. A speech
-over its limit is cut after the last sentence that fits, and that is told.
+`instruments.debate.stimuli`); whoever speaks is shown the resolution and the whole transcript so
+far. A speech over its limit is cut after the last sentence that fits, and that is told.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
 of its debater. What is recorded is not asked again: a run that was interrupted goes on where it
@@ -29,6 +29,8 @@ from typing import Any, Final
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.debate.stimuli import SPEECHES, transcript
 from pytest_judgesense.judges.asking import Asker, open_asker
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
@@ -37,8 +39,6 @@ from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.schema import SPEECHES
-from pytest_judgesense.suites.stimuli import transcript
 from pytest_judgesense.trial import Failed
 
 __all__ = ["LIMITS", "STYLES", "Topic", "generate_debates", "read_topics", "within"]
@@ -91,7 +91,7 @@ def read_topics(path: Path | None) -> list[Topic]:
         LogError: the file or a line of it cannot be read.
     """
     if path is None:
-        items = load_suite(builtin_suites()["debate"]).items
+        items = load_suite(builtin_suites()["debate"], None, BUILT_IN.forms).items
         known = {item.cluster: item for item in items}
         return [
             Topic(cluster, item.fields["resolution"], str(item.condition["category"]))

@@ -9,7 +9,7 @@ and a flag of the estimate says that the truth is at or below it (``left-censore
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,6 +22,7 @@ __all__ = [
     "Observations",
     "censored_end",
     "censored_value",
+    "find_estimate",
     "number_text",
 ]
 
@@ -185,3 +186,14 @@ class Estimate:
         if (self.value is None) != (self.unavailable is not None):
             msg = f"{self.measure}: an estimate has either a value or a reason why it has none"
             raise ValueError(msg)
+
+
+def find_estimate(
+    estimates: Iterable[Estimate], measure: str, condition: Mapping[str, object] | None = None
+) -> Estimate | None:
+    """The estimate of ``measure`` under exactly ``condition``; the pooled one by default."""
+    wanted = dict(condition or {})
+    for estimate in estimates:
+        if estimate.measure == measure and dict(estimate.condition) == wanted:
+            return estimate
+    return None

@@ -23,12 +23,11 @@ from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.ranking import material_of
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.asking import Answer, Asker, open_asker
-from pytest_judgesense.judges.judging import (
+from pytest_judgesense.judges.calls import (
     calls_of,
     identity_of,
     judgment_of,
@@ -43,8 +42,9 @@ from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, re
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
@@ -79,7 +79,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        catalogue: what is known of measures.
+        registry: what is known of measures.
         sections: report sections of plugins, as analyses of the datasheet.
     """
 
@@ -94,13 +94,13 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
-    catalogue: Catalogue = BUILT_IN
+    registry: Registry = BUILT_IN
     sections: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.catalogue)
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.registry)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -152,7 +152,7 @@ def measure(
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
-    extensions: Extensions = NONE,
+    registry: Registry = BUILT_IN,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -169,7 +169,7 @@ def measure(
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
-        extensions: what plugins add.
+        registry: what plugins add.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -217,7 +217,7 @@ def measure(
         tape.finish(trial_order(tape.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
-    cell = cell_of(judge.name, own, judgments, seed, extensions.catalogue)
+    cell = cell_of(judge.name, own, judgments, seed, registry)
     estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_tape)
     spans = [
@@ -245,8 +245,8 @@ def measure(
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        catalogue=extensions.catalogue,
-        sections=extensions.analyses(cell, estimates),
+        registry=registry,
+        sections=registry.analyses(cell, estimates),
     )
 
 
@@ -271,10 +271,11 @@ def cell_of(
     suite: Suite,
     judgments: Sequence[Judgment],
     seed: int,
-    catalogue: Catalogue = BUILT_IN,
+    registry: Registry = BUILT_IN,
 ) -> Cell:
     """The cell of a judge's judgments on a suite."""
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, catalogue)
+    measures = registry.measures_on(suite.kind, suite.name)
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, measures)
 
 
 async def ask_all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,27 @@ from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.extensions import (
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.registry import (
     NONE,
     HttpRequest,
     Item,
     Measure,
     Provider,
+    Registry,
     Reply,
     ReportSection,
     SuiteKind,
     catalogue_of,
     extended,
 )
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests.suites.files import CONTENT
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
@@ -48,11 +53,11 @@ def wordy(cell: Cell) -> Iterable[Estimate]:
 WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, check="ceiling")
 
 
-def known(*measures: Measure) -> Catalogue:
+def known(*measures: Measure) -> Registry:
     return catalogue_of([("mine", lambda: list(measures))])
 
 
-def cell(replies: list[str], catalogue: Catalogue, kind: str = "vacuum") -> Cell:
+def cell(replies: list[str], registry: Registry, kind: str = "vacuum") -> Cell:
     """One trial an item, each with the verdict YES and one of ``replies``."""
     design = Design(kind=kind, labels=("YES", "NO"))
     judgments = tuple(
@@ -61,13 +66,13 @@ def cell(replies: list[str], catalogue: Catalogue, kind: str = "vacuum") -> Cell
         )
         for n, r in enumerate(replies, start=1)
     )
-    return Cell("j", "s", design, judgments, catalogue=catalogue)
+    return Cell("j", "s", design, judgments, registry=registry)
 
 
 def test_what_is_built_in_stays_as_it_is() -> None:
-    catalogue = known(WORDY)
-    assert dict(catalogue.measures) == {**BUILT_IN.measures, "wordy_rate": WORDY.info("mine")}
-    assert dict(catalogue.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": "wordy_rate"}
+    registry = known(WORDY)
+    assert dict(registry.measures) == {**BUILT_IN.measures, "wordy_rate": WORDY.info("mine")}
+    assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": "wordy_rate"}
     assert "wordy_rate" not in BUILT_IN.measures
     assert extended(BUILT_IN, lambda hook: []) == NONE
 
@@ -202,23 +207,29 @@ def test_names_that_cannot_be_written_are_refused(name: str) -> None:
             SuiteKind(name, lambda rows: [])
 
 
+FORM = SuiteForm.model_validate(tomllib.loads(CONTENT), context=BUILT_IN.forms)
+
+
 def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None:
     def item(name: str) -> Item:
         return Item(name, "c", {})
 
+    stimuli = Stimuli(FORM, tmp_path, [(1, {})])
     for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
-        kind = SuiteKind("mine", lambda rows, items=items: items, source="p")  # type: ignore[misc]
+        kind = SuiteKind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
         with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
-            kind.read([], tmp_path)
-    broken = SuiteKind("mine", lambda rows: [rows["x"]], source="p")  # type: ignore[call-overload]
+            kind.read(stimuli)
+    broken = SuiteKind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
     with pytest.raises(ExtensionError, match="TypeError"):
-        broken.read([], tmp_path)
+        broken.read(stimuli)
 
-    def refuse(rows: Any) -> list[Item]:
+    def refuse(of: Any) -> list[Item]:
         raise ValueError("no such line")
 
     with pytest.raises(SuiteError, match="no such line"):
-        SuiteKind("mine", refuse, source="p").read([], tmp_path)
+        SuiteKind("mine", refuse, source="p").read(stimuli)
+    with pytest.raises(SuiteError, match="has no items"):
+        SuiteKind("mine", lambda of: [], source="p").read(stimuli)
 
 
 @pytest.mark.parametrize(
@@ -244,9 +255,9 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
         lambda hook: [("p", lambda: [section])] if hook.endswith("sections") else [],
     )
     for suite in ("a", "b"):
-        one = cell(["YES"], added.catalogue)
-        one = Cell("j", suite, one.design, one.judgments, catalogue=added.catalogue)
-        sheet = datasheet_of_cells([one], extensions=added)
+        one = cell(["YES"], added.registry)
+        one = Cell("j", suite, one.design, one.judgments, registry=added.registry)
+        sheet = datasheet_of_cells([one], registry=added)
         (tmp_path / f"{suite}.json").write_text(datasheet_json(sheet))
     merge([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "both.json")
     (judge,) = json.loads((tmp_path / "both.json").read_text())["judges"]

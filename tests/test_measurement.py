@@ -12,7 +12,7 @@ import pytest
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.codec import datasheet_json
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
-from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.embedded.observer import Observer
 from pytest_judgesense.judges.embedded.server import serving

@@ -16,11 +16,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import schemas
+from pytest_judgesense.measures.registry import CHECKS, MEASURES, signature
 
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.judges.spec import PROVIDERS
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
 from pytest_judgesense.plugin import fixtures, hookspecs
 from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 from pytest_judgesense.plugin.markers import _COMPOSITE

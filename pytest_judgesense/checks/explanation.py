@@ -10,26 +10,16 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
+from pytest_judgesense.checks.evidence import evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
-
-__all__ = [
-    "WIDTH",
-    "excerpt",
-    "explain",
-    "failures",
-    "flip_lines",
-    "indented",
-    "lint_notices",
-    "summary",
-]
 
 # Columns of a terminal.
 WIDTH = 100
@@ -324,13 +314,13 @@ def _tested(outcome: RegressionOutcome) -> str:
     return ", ".join(parts)
 
 
-def lint_notices(suite: Suite, catalogue: Catalogue = BUILT_IN) -> tuple[str, ...]:
+def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
     """What lint warns of in ``suite``, a sentence each.
 
     Raises:
         SuiteError: lint finds errors: what would be measured is not what the measures say.
     """
-    found = lint_suite(suite, catalogue)
+    found = lint_suite(suite, registry)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
         first, *others = errors

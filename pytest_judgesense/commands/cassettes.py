@@ -49,7 +49,7 @@ from pytest_judgesense.errors import (
     printable,
     printable_lines,
 )
-from pytest_judgesense.judges.judging import first_calls
+from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.lines import fault_of, line_of
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of

@@ -13,7 +13,6 @@ from pytest_judgesense.baseline import (
     changes,
     read_measured,
 )
-from pytest_judgesense.checks.declaration import default_margin
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.regression import (
     Comparison,
@@ -21,11 +20,12 @@ from pytest_judgesense.checks.regression import (
     compare,
     differs,
 )
-from pytest_judgesense.commands.options import BAR_FAILED, extensions, seed
+from pytest_judgesense.commands.options import BAR_FAILED, registry_of, seed
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, printable
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.comparison import Adjusted, holm
 
 _SHOWN_FLIPS: Final = 10
@@ -53,16 +53,16 @@ def _margin(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side."""
-    known = extensions(options).catalogue
+    known = registry_of(options)
     paths = (options.old, options.new)
     old, new = (measured_of_file(path, options.seed, known) for path in paths)
-    lines, regressed = comparison_lines(old, new, options.margin)
+    lines, regressed = comparison_lines(old, new, options.margin, known)
     for line in lines:
         print(line)
     return BAR_FAILED if regressed else 0
 
 
-def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
+def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """What a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``) holds.
 
     Raises:
@@ -70,15 +70,18 @@ def measured_of_file(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN)
         LogError: it cannot be read, or is of another schema; it says which.
     """
     if path.suffix != ".jsonl":
-        return read_measured(path, seed, catalogue)
+        return read_measured(path, seed, registry)
     return [
         Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
-        for cell in cells_of_logs([path], seed, catalogue)
+        for cell in cells_of_logs([path], seed, registry)
     ]
 
 
 def comparison_lines(
-    old: Sequence[Measured], new: Sequence[Measured], margin: float | None = None
+    old: Sequence[Measured],
+    new: Sequence[Measured],
+    margin: float | None = None,
+    registry: Registry = BUILT_IN,
 ) -> tuple[list[str], bool]:
     """What ``judgesense compare`` prints, and whether anything regressed.
 
@@ -86,6 +89,7 @@ def comparison_lines(
         old: what was measured before.
         new: what was measured now.
         margin: the loss that is no matter; ``None`` for the default of each measure.
+        registry: the measures that there are.
 
     Raises:
         UsageError: no judge and suite is in both.
@@ -97,7 +101,7 @@ def comparison_lines(
             found=f"{_named(old)} against {_named(new)}",
         )
     rows = [
-        (pair, compare(then.side, now.side, measure, dict(condition)))
+        (pair, compare(then.side, now.side, registry.named(measure), condition))
         for pair, (then, now) in enumerate(pairs)
         for measure, condition in _rows(then, now)
     ]
@@ -156,7 +160,7 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
         return "unchanged" if comparison.identical else "inconclusive"
-    own = default_margin(comparison.of) if margin is None else margin
+    own = comparison.of.margin if margin is None else margin
     return comparison.verdict(own, adjusted)
 
 

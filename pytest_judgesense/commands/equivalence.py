@@ -24,11 +24,13 @@ from typing import Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.options import add_asking, judge_and_suite, show
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Verdict
 
 _SYSTEM: Final = "You compare instructions. Answer with one word."
@@ -139,7 +141,7 @@ def _question(suite: Suite) -> Suite:
         suite,
         name=f"equivalence-{suite.name}",
         base=f"equivalence-{suite.base}",
-        kind="paraphrase",
+        form=PARAPHRASE,
         space=DecisionSpace(("YES", "NO", "UNSURE")),
         system=_SYSTEM,
         templates=(_QUESTION,),

@@ -20,6 +20,7 @@ from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.options import add_asking, judges, show
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, Mode
 from pytest_judgesense.output import write_text
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     (judge,) = judges(options, [options.judge_name])
     suite = suite_of(options, labelled=False)
     folder, mode = options.judge_cassettes, options.judge_mode
-    return show(label_items(judge, suite, stimuli_of(suite.path), options.output, folder, mode))
+    return show(label_items(judge, suite, stimuli_of(suite), options.output, folder, mode))
 
 
 def label_items(
@@ -94,11 +95,11 @@ def label_items(
 def _labels_wanted(suite: Suite) -> Suite:
     """The suite that asks for the labels."""
     unlabelled = tuple(item for item in suite.items if item.label is None)
-    if suite.kind != "temperature" or not unlabelled:
+    if suite.form.labelled is None or not unlabelled:
         raise UsageError(
             f"suite {suite.name} has no label to be given",
             found=f"kind {suite.kind!r}"
-            if suite.kind != "temperature"
+            if suite.form.labelled is None
             else f"{len(suite.items)} items, each with its label",
             expected="a temperature suite with items that have no label",
         )
@@ -109,7 +110,7 @@ def _labels_wanted(suite: Suite) -> Suite:
         items=unlabelled,
         templates=(_template(suite),),
         # What is estimated of it is looked at by nobody: its verdicts are.
-        kind="paraphrase",
+        form=PARAPHRASE,
         pairs="all",
         orders="both",
         temperatures=suite.temperatures[:1],

@@ -10,12 +10,13 @@ from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,
-    extensions,
+    registry_of,
     show,
     suite_files,
 )
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 
@@ -39,28 +40,29 @@ def run(options: argparse.Namespace) -> int:
         paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
         paths = [path for path in paths if path.name.endswith(".suite.toml")]
     files = paths or list(builtin_suites().values())
-    lines, errors, broken = lint_report(files, extensions(options))
+    lines, errors, broken = lint_report(files, registry_of(options))
     show(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
 
-def lint_report(paths: Iterable[Path], extensions: Extensions = NONE) -> tuple[list[str], int, int]:
+def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
     """What is wrong with suites and their presets, in lines; a finding stands once a file.
 
     Returns:
         The lines, the last of them a summary; how many errors there are; how many files cannot be
         read.
     """
+    kinds = registry.forms
     lines: list[str] = []
     found = {"error": 0, "warning": 0}
     suites = broken = 0
     for path in paths:
         told: set[tuple[str, str, str]] = set()
         try:
-            for preset in (None, *presets_of(path, extensions.kinds)):
-                suite = load_suite(path, preset, extensions.kinds)
+            for preset in (None, *presets_of(path, kinds)):
+                suite = load_suite(path, preset, kinds)
                 suites += 1
-                all_found = lint_suite(suite, extensions.catalogue)
+                all_found = lint_suite(suite, registry)
                 new = [finding for finding in all_found if finding.key not in told]
                 told |= {finding.key for finding in new}
                 if new or preset is None:

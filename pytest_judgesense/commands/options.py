@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_judgesense.errors import printable, unknown_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.extensions import Extensions
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.registry import Registry
     from pytest_judgesense.suites.suite import Suite
 
 BAR_FAILED: Final = 1
@@ -54,16 +54,17 @@ def seed(text: str) -> int:
     return value
 
 
-def extensions(options: argparse.Namespace) -> Extensions:
-    """What installed plugins add, and those named by ``-p``; looked for once."""
-    from pytest_judgesense.extensions import loaded
+def registry_of(options: argparse.Namespace) -> Registry:
+    """What is built in, what plugins add, and those named by ``-p``; put together once."""
+    from pytest_judgesense.instruments.builtin import BUILT_IN
+    from pytest_judgesense.registry import loaded
 
-    if "extensions" not in options:
+    if "registry" not in options:
         if options.plugin:
             # As `python -m` does: a project's own plugin need not be installed.
             sys.path.append(str(Path.cwd()))
-        options.extensions = loaded(options.plugin)
-    found: Extensions = options.extensions
+        options.registry = loaded(BUILT_IN, options.plugin)
+    found: Registry = options.registry
     return found
 
 
@@ -77,7 +78,7 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     """The judges of these names."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
-    providers = extensions(options).providers
+    providers = registry_of(options).providers
     return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
 
 
@@ -86,7 +87,7 @@ def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    kinds = extensions(options).kinds
+    kinds = registry_of(options).forms
     return load_suite(suite_files(base)[0], preset or None, kinds, labelled=labelled)
 
 

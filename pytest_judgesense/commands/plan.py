@@ -11,7 +11,7 @@ from typing import Final
 from pytest_judgesense.cassettes.journal import read_exchanges
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import judge_and_suite, show
-from pytest_judgesense.judges.judging import first_calls
+from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.planning import plan_trials

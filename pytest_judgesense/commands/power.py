@@ -17,26 +17,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pytest_judgesense.checks.declaration import Check, declare_check
-from pytest_judgesense.checks.outcome import Finding, Policy
-from pytest_judgesense.checks.ranking import judge_any
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
     add_cassettes,
-    extensions,
     judge_and_suite,
+    registry_of,
     seed,
     show,
 )
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
-from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import cell_of, measure
-from pytest_judgesense.measures.cell import Cell, no_preference
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.registry import Registry, SuiteKind
 from pytest_judgesense.stats import power
 from pytest_judgesense.stats.variance import (
     REPLICATE,
@@ -69,7 +70,7 @@ class Asked:
         shares: for the plan alone, what is supposed of the judge, by measure; one that is not
             named lies half-way between its bar and no error.
         correlation: likewise, the intraclass correlation of the units of a cluster.
-        extensions: what plugins add.
+        registry: what plugins add.
     """
 
     policy: Policy = "estimate"
@@ -78,11 +79,11 @@ class Asked:
     half_width: float = 0.05
     shares: Mapping[str, float] = field(default_factory=dict)
     correlation: float = 0.3
-    extensions: Extensions = NONE
+    registry: Registry = BUILT_IN
 
     def __post_init__(self) -> None:
         for measure_name in self.shares:
-            if measure_name not in (known := self.extensions.catalogue.measures):
+            if measure_name not in (known := self.registry.measures):
                 raise unknown_name("measure", measure_name, known)
         if self.drop == 0 or self.half_width == 0:
             raise UsageError("a drop and a half-width are above 0", found="0")
@@ -150,7 +151,7 @@ def run(options: argparse.Namespace) -> int:
         options.precision,
         dict(options.assume),
         options.correlation,
-        extensions(options),
+        registry_of(options),
     )
     if options.judge_name is None or options.assume:
         return show(power_lines(suite_of(options), asked))
@@ -182,8 +183,8 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
     return [
         _row(_name(check, finding, findings), finding, parts, asked, plan_alone=cell is None)
         for one in suite.checks
-        for check in (declare_check(one.name, (), dict(one.arguments), asked.extensions.catalogue),)
-        for findings in (judge_any(check, suite.name, estimates, asked.policy).findings,)
+        for check in (declare_check(one.name, (), dict(one.arguments), asked.registry),)
+        for findings in (judge_check(check, suite.name, estimates, asked.policy).findings,)
         for finding in findings
     ]
 
@@ -204,7 +205,7 @@ def _imagined(suite: Suite, asked: Asked) -> Cell:
         else Judgment(trial, "", Verdict(label))
         for trial in plan_trials(suite)
     ]
-    return cell_of("", suite, judgments, asked.seed, asked.extensions.catalogue)
+    return cell_of("", suite, judgments, asked.seed, asked.registry)
 
 
 class _Parts:
@@ -353,20 +354,20 @@ def power_lines(
         yield ("  " + "  ".join(map(str.ljust, line, widths))).rstrip()
     yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
     if cell:
-        yield from split_lines(cell, asked.half_width)
+        yield from split_lines(cell, asked.half_width, asked.registry)
 
 
 def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, asked: Asked) -> Cell | None:
     """The judge's recorded judgments; ``None`` if any is missing."""
-    files, added = cassettes_of(judge, suite, cassettes), asked.extensions
+    files, added = cassettes_of(judge, suite, cassettes), asked.registry
     with closing(AskingLoop()) as loop, suppress(MissingRecording):
-        return measure(judge, suite, files, loop, seed=asked.seed, extensions=added).cell
+        return measure(judge, suite, files, loop, seed=asked.seed, registry=added).cell
     return None
 
 
-def split_lines(cell: Cell, half_width: float) -> Iterator[str]:
+def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:
     """What the call-level share of the suite varies by, and the cheapest design for a precision."""
-    name, scores = _scores(cell)
+    name, scores = _scores(cell, registry.kinds[cell.design.kind])
     array = balanced_array(scores) if scores else None
     if not array or not (parts := variance_components(*array, {"item": "cluster"})):
         reason = "no item with a label and all of its calls" if not array else "nothing is varied"
@@ -395,23 +396,14 @@ def split_lines(cell: Cell, half_width: float) -> Iterator[str]:
     yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
 
 
-def _scores(cell: Cell) -> tuple[str, dict[tuple[str, str, str, str, int], float]]:
+def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[tuple[str, str, str, str, int], float]]:
     """The call-level share of the suite, and the score of every call received."""
-    kind = cell.design.kind
     scores: dict[tuple[str, str, str, str, int], float] = {}
     for judgment in cell.judgments:
-        trial = judgment.trial
-        counts = kind == "vacuum" or trial.label is not None
-        counts &= trial.condition.get("arm") in (None, "baseline")
-        if counts and not isinstance(judgment.outcome, Failed):
+        trial, score = judgment.trial, kind.call_score(judgment)
+        counts = trial.condition.get("arm") in (None, "baseline")
+        if score is not None and counts and not isinstance(judgment.outcome, Failed):
             template = f"{trial.template}{trial.condition.get('temperature', '')}"
             key = trial.cluster, trial.item, template, trial.order, trial.replicate
-            scores[key] = _score(kind, judgment)
-    names = dict.fromkeys(("paraphrase", "temperature", *cell.catalogue.kinds), "agreement")
-    return {"vacuum": "dark_current", **names}.get(kind, "target_sensitivity"), scores
-
-
-def _score(kind: str, judgment: Judgment) -> float:
-    if kind == "vacuum":
-        return float(judgment.verdict is not None and not no_preference(judgment))
-    return float(judgment.correct is True)
+            scores[key] = score
+    return kind.call_measure, scores

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     WRONG_COMMAND,
-    extensions,
+    registry_of,
     seed,
     show,
 )
@@ -27,13 +27,13 @@ from pytest_judgesense.datasheet.sheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.datasheet.standing import analyses_of
 from pytest_judgesense.datasheet.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.errors import LogError, UsageError, printable
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.ranking import material_of
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.trial import TIE, Design, Judgment
 
 # Numbers further apart are measurements rather than the grades of a scale.
@@ -77,8 +77,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    added = extensions(options)
-    cells = cells_of_logs(options.logs, options.seed, added.catalogue)
+    added = registry_of(options)
+    cells = cells_of_logs(options.logs, options.seed, added)
     if not cells:
         raise UsageError(
             "there is nothing to report on",
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
             expected="at least one line",
         )
     secondary = bool(options.datasheet)
-    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, extensions=added)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
         ranked = outputs.shown("judge ranking", ranking_lines(sheet))
@@ -140,7 +140,7 @@ def _write_badge(path: Path | None, text: str) -> int:
 
 
 def cells_of_logs(
-    paths: Iterable[Path], seed: int = 0, catalogue: Catalogue = BUILT_IN
+    paths: Iterable[Path], seed: int = 0, registry: Registry = BUILT_IN
 ) -> list[Cell]:
     """The cells of all judges and suites in the logs, in the order in which they begin.
 
@@ -173,12 +173,13 @@ def cells_of_logs(
     return [
         Cell(
             *key,
-            _design(designs[key], list(found.values())),
+            design,
             tuple(found.values()),
             seed,
-            catalogue,
+            registry.measures_on(design.kind, key[1]),
         )
         for key, found in judgments.items()
+        for design in (_design(designs[key], list(found.values())),)
     ]
 
 
@@ -210,14 +211,14 @@ def datasheet_of_cells(
     seed: int = 0,
     *,
     secondary: bool = False,
-    extensions: Extensions = NONE,
+    registry: Registry = BUILT_IN,
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
-    parts = [_part(cell, extensions) for cell in cells]
+    parts = [_part(cell, registry) for cell in cells]
     return sheet_of(parts, seed=seed, mode="report", secondary=secondary)
 
 
-def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
+def _part(cell: Cell, registry: Registry) -> SuiteSheet:
     estimates = estimate_all(cell)
     return SuiteSheet(
         judge=cell.judge,
@@ -230,7 +231,7 @@ def _part(cell: Cell, extensions: Extensions) -> SuiteSheet:
         estimates=estimates,
         calls=Calls.of(cell.judgments),
         notices=wording_notices(cell),
-        analyses=(*analyses_of(cell, estimates), *extensions.analyses(cell, estimates)),
+        analyses=(*analyses_of(cell, estimates), *registry.analyses(cell, estimates)),
         material=material_of(cell),
     )
 

@@ -32,8 +32,8 @@ from pytest_judgesense.datasheet.sheet import Datasheet, JudgeSheet, changed_bet
 from pytest_judgesense.datasheet.standing import leaderboards, setting_notices
 from pytest_judgesense.errors import UsageError, printable
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import meaning, paraphrase_pairs
-from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.builtin import template_text
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
@@ -135,7 +135,7 @@ def page_text(sheet: Datasheet, evidence: Evidence | None = None) -> str:
         notices=setting_notices(judge.identity for judge in sheet.judges),
         figures=figures,
         absent=[figure for figure in found if not isinstance(figure, Figure)],
-        measures=MEASURES,
+        measures=BUILT_IN.measures,
         numbers=numbers,
         evidence=packed,
         cut=cut,

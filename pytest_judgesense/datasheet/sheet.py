@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.trial import Failed, Judgment
 
 __all__ = [
@@ -117,9 +116,6 @@ class SuiteSheet:
         recorded: when the first and the last exchange were recorded.
         analyses: tables beside the estimates, plain values (see `datasheet.standing`).
         material: what a ranking of judges needs of it (see `instruments.debate.ranking`).
-
-    Raises:
-        InternalError: estimates contradict one another.
     """
 
     judge: str
@@ -135,9 +131,6 @@ class SuiteSheet:
     notices: tuple[str, ...] = ()
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        verify_identity(self.estimates)
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""

@@ -24,11 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.checks.ranking import recommendations
 from pytest_judgesense.datasheet.sweeping import sweep_lines
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import meaning, paraphrase_pairs
+from pytest_judgesense.instruments.temperature.checks import recommendations
 from pytest_judgesense.instruments.temperature.tables import temperature_analyses
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.agreement import cohen_kappa

@@ -26,9 +26,9 @@ from typing import Any, Final
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import malformed, read_json
 from pytest_judgesense.instruments.debate.estimators import WEIGHTS
+from pytest_judgesense.instruments.debate.stimuli import debate_cluster
 from pytest_judgesense.judges.parsing.debate import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.stimuli import debate_cluster
 from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
 __all__ = ["DESIGN", "read_judgebench"]

@@ -34,19 +34,26 @@ CONDITION_KEYS: Final = (
 _GATES: Final = {"higher": ("floor",), "lower": ("ceiling", "bound", "limit"), "construct": ()}
 
 
-class later(NamedTuple):  # noqa: N801 - it is used as a function
-    """A function of a module that is imported when it is first called.
-
-    Attributes:
-        module: full name of the module.
-        name: name of the function in it.
-    """
-
+class _Later(NamedTuple):
     module: str
     name: str
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(import_module(self.module), self.name)(*args, **kwargs)
+        found = getattr(import_module(self.module), self.name)
+        return found(*args, **kwargs) if callable(found) else found
+
+
+def later(module: str, name: str) -> Any:
+    """A function of a module that is imported when it is first called, or a value of one.
+
+    Args:
+        module: full name of the module.
+        name: name of the function in it, or of the value, which is called for without arguments.
+
+    Returns:
+        A function; two of the same name are equal.
+    """
+    return _Later(module, name)
 
 
 class Evidence(NamedTuple):
@@ -57,11 +64,13 @@ class Evidence(NamedTuple):
         find: from the judgments behind an estimate, and its condition, to those groups of them:
             template pairs, canonical pairs, replicates or single calls.
         within: the condition of the judgments that are searched, beside that of the estimate.
+        whole: whether all judgments are searched: ``find`` itself knows what the condition means.
     """
 
     title: str
     find: Callable[[Cell, Mapping[str, Any]], list[tuple[Judgment, ...]]]
     within: Mapping[str, Any] = MappingProxyType({})
+    whole: bool = False
 
 
 class Measure(NamedTuple):  # quicker to make than a dataclass: every session makes them all

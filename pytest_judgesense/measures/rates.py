@@ -14,45 +14,50 @@ A failed call is no reply: it stands beside each other rate and in its worst-cas
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    FAILED_RATE,
+    REPEAT_FLIP_RATE,
+    TIE_RATE,
+    UNPARSED_RATE,
+)
 from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
-
-__all__ = ["repeat_flips", "reply_estimates"]
-
-
-def reply_estimates(cell: Cell) -> list[Estimate]:
-    """Agreement where items have labels, repeat flips of replicates, and what is missing."""
-    estimates = []
-    paraphrase = cell.design.kind == "paraphrase"
-    if paraphrase:
-        estimates.append(_agreement(cell))
-    repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
-    # Of debates it is measured by prompt as well: see `debate`. At several temperatures replicates
-    # are no repetitions of one another.
-    if cell.design.kind not in ("debate", "temperature") and (paraphrase or repeated):
-        estimates.append(repeat_flips(cell))
-    return [*estimates, _unparsed(cell), _failed(cell)]
 
 
 def _received(judgment: Judgment) -> bool:
     return not isinstance(judgment.outcome, Failed)
 
 
-def _agreement(cell: Cell) -> Estimate:
+def agreement(cell: Cell) -> list[Estimate]:
+    """Agreement with the label, where items have one."""
     labelled = [judgment for judgment in cell.judgments if judgment.trial.label is not None]
     if not labelled:
-        return unavailable("agreement", cell, "the items have no labels")
+        return [unavailable(AGREEMENT, cell, "the items have no labels")]
     units = Units.collect(
         ((judgment,) for judgment in labelled),
         lambda judgment: float(judgment.correct is True),
         usable=_received,
     )
-    return rate("agreement", cell, units)
+    return [rate(AGREEMENT, cell, units)]
 
 
-def repeat_flips(cell: Cell, condition: Condition | None = None) -> Estimate:
+def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
+    """Repeat flips, where anything was asked more than once."""
+    repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
+    return repeat_flips(cell) if repeated else []
+
+
+def repeat_flips(cell: Cell) -> list[Estimate]:
+    """Repeat flips; unavailable where nothing was asked more than once."""
+    return [repeat_flip_rate(cell)]
+
+
+def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     """Items whose replicates disagree, over the judgments of ``cell``."""
     repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
     for judgment in cell.judgments:
@@ -61,7 +66,7 @@ def repeat_flips(cell: Cell, condition: Condition | None = None) -> Estimate:
     groups = [tuple(group) for group in repeats.values() if len(group) > 1]
     if not groups:
         reason = "needs two or more replicates; set replicates in [design]"
-        return unavailable("repeat_flip_rate", cell, reason, condition)
+        return unavailable(REPEAT_FLIP_RATE, cell, reason, condition)
     enough = [
         group for group in groups if sum(judgment.verdict is not None for judgment in group) > 1
     ]
@@ -85,22 +90,39 @@ def repeat_flips(cell: Cell, condition: Condition | None = None) -> Estimate:
         ),
         keys=units.keys,
     )
-    return rate("repeat_flip_rate", cell, units, condition)
+    return rate(REPEAT_FLIP_RATE, cell, units, condition)
 
 
-def _unparsed(cell: Cell) -> Estimate:
+def unparsed(cell: Cell) -> list[Estimate]:
+    """Replies without a verdict, of those received."""
     units = Units.collect(
         ((judgment,) for judgment in cell.judgments),
         lambda judgment: float(isinstance(judgment.outcome, Unparsed)),
         usable=_received,
     )
-    return rate("unparsed_rate", cell, units)
+    return [rate(UNPARSED_RATE, cell, units)]
 
 
-def _failed(cell: Cell) -> Estimate:
+def failed(cell: Cell) -> list[Estimate]:
+    """Calls without a reply, of all."""
     units = Units.collect(
         ((judgment,) for judgment in cell.judgments),
         lambda judgment: float(not _received(judgment)),
         usable=lambda _: True,
     )
-    return rate("failed_rate", cell, units)
+    return [rate(FAILED_RATE, cell, units)]
+
+
+def tie_rate(
+    cell: Cell, judgments: Iterable[Judgment], condition: Condition, measure: Measure = TIE_RATE
+) -> Estimate:
+    """Share of the calls that prefer neither content."""
+    units = Units.collect(
+        ((judgment,) for judgment in judgments), lambda judgment: float(no_preference(judgment))
+    )
+    return rate(measure, cell, units, condition)
+
+
+def tie_rates(cell: Cell) -> list[Estimate]:
+    """The tie rate over all calls."""
+    return [tie_rate(cell, cell.judgments, {})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.trial import Judgment
 
 _ORDER: Final = later("pytest_judgesense.measures.order", "order_estimates")
 _RATES: Final = "pytest_judgesense.measures.rates"
@@ -117,3 +118,8 @@ REPLIES: Final = (REPEAT_FLIP_RATE, UNPARSED_RATE, FAILED_RATE)
 TIE_RATE: Final = Measure(
     "tie_rate", "construct", "call", "a tie is chosen", later(_RATES, "tie_rates")
 )
+
+
+def right(judgment: Judgment) -> float | None:
+    """1 for a verdict that equals the label, else 0; ``None`` without a label."""
+    return None if judgment.correct is None else float(judgment.correct)

@@ -21,7 +21,7 @@ STATE: Final = pytest.StashKey[Any]()
 PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
 
-# The catalogue of measures makes them, and takes longer than all else here: a test compares.
+# The registry of measures makes them, and takes longer than all else here: a test compares.
 # In their order, and looked up for every mark of every test of every run.
 CHECK_NAMES: Final = dict.fromkeys(
     """
@@ -53,7 +53,7 @@ def is_asked_for(config: pytest.Config) -> bool:
 def is_marked(node: pytest.Item) -> bool:
     """Whether a test carries the marker of a check."""
     plugins = node.config.stash[PLUGINS]
-    names = plugins.catalogue.checks if plugins else CHECK_NAMES
+    names = plugins.for_markers.checks if plugins else CHECK_NAMES
     return any(mark.name in names for mark in node.iter_markers())
 
 

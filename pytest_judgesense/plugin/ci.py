@@ -17,13 +17,13 @@ import pytest
 from pytest_judgesense.errors import JudgesenseError, printable_lines
 
 if TYPE_CHECKING:
-    from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measurement import Measurement
+    from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.suites.suite import Suite
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.catalogue import Catalogue
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import hold
 from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.state import state_of
@@ -24,6 +24,7 @@ from pytest_judgesense.plugin.suite_names import (
     preset_of,
     split_name,
 )
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
@@ -91,7 +92,7 @@ class SuiteFile(pytest.File):
             judges, chosen, checks = self._declared()
             for suite in chosen:
                 # What it warns of is told with the measurement.
-                lint_notices(suite, state.plugins.catalogue)
+                lint_notices(suite, state.plugins.registry)
         except UsageError as error:
             state.problems.append(str(error))
             return []
@@ -113,12 +114,12 @@ class SuiteFile(pytest.File):
         state = state_of(self.config)
         suites = []
         for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
-            suite = load_suite(self.path, preset, state.plugins.extensions.kinds)
+            suite = load_suite(self.path, preset, state.plugins.registry.forms)
             state.seen_suites.add(suite.base)
             suites.append(suite)
         chosen = [suite for suite in suites if self._chosen(suite)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-        checks = {suite.name: _checks(suite, state.plugins.catalogue) for suite in chosen}
+        checks = {suite.name: _checks(suite, state.plugins.registry) for suite in chosen}
         return judges, chosen, checks
 
     def regressions(self) -> list[Member]:
@@ -132,14 +133,14 @@ class SuiteFile(pytest.File):
             for judge in judges
             for suite in chosen
             for check, _ in checks[suite.name]
-            if check.name == "no_regression"
+            if check.kind.regression
         ]
 
     def _presets(self, file_name: str) -> list[str | None]:
         named = [split_name(name) for name in state_of(self.config).settings.suites]
         presets = [preset for base, preset in named if base == file_name]
         # An id that is pasted back brings its preset with it.
-        kinds = state_of(self.config).plugins.extensions.kinds
+        kinds = state_of(self.config).plugins.registry.forms
         known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]
@@ -150,7 +151,7 @@ class SuiteFile(pytest.File):
         return not named or suite.base in named
 
 
-def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclaration]]:
+def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
@@ -160,7 +161,7 @@ def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclar
                 expected="no suite: its own is meant",
             )
         try:
-            check = declare_check(declaration.name, (), arguments, catalogue)
+            check = declare_check(declaration.name, (), arguments, registry)
             found.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error

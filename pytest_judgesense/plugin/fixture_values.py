@@ -18,8 +18,7 @@ import pytest
 from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.estimation import find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.asking import open_asker
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -39,8 +38,8 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
     def evaluate_all(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
-        catalogue = item.config.stash[PLUGINS].catalogue
-        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, catalogue)]
+        registry = item.config.stash[PLUGINS].for_markers
+        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
         if not checks:
             raise UsageError(
                 "judge_check() has nothing to check",
@@ -80,7 +79,7 @@ class DatasheetReader:
         return without_frames(self._find, measure, suite, condition)
 
     def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
-        measures = self._item.config.stash[PLUGINS].catalogue.measures
+        measures = self._item.config.stash[PLUGINS].for_markers.measures
         if measure not in measures:
             raise unknown_name("measure", measure, measures)
         name = suite or measures[measure].suite

@@ -12,7 +12,6 @@ from pytest_judgesense.baseline import (
     read_baseline,
     stimuli_digest,
 )
-from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (
     Comparison,
@@ -21,10 +20,12 @@ from pytest_judgesense.checks.regression import (
     compare,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.judges.judging import identity_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.suites.suite import Suite
 
@@ -55,9 +56,9 @@ class Gate:
         policy: Policy,
         most_missing: float,
         measure: Callable[[JudgeSpec, Suite], Measurement],
-        catalogue: Catalogue = BUILT_IN,
+        registry: Registry = BUILT_IN,
     ) -> None:
-        self._catalogue = catalogue
+        self._registry = registry
         self._most_missing = most_missing
         self._path, self._seed, self._policy, self._measure = path, seed, policy, measure
         self._baseline: list[Measured] | None = None
@@ -104,7 +105,7 @@ class Gate:
                 self._compared[member.key] = compare(
                     old.side,
                     new.side,
-                    member.check.measure,
+                    self._registry.named(member.check.measure),
                     member.check.condition,
                     self._most_missing,
                 )
@@ -121,7 +122,7 @@ class Gate:
 
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
         if self._baseline is None:
-            self._baseline = read_baseline(self._path, self._seed, self._catalogue)
+            self._baseline = read_baseline(self._path, self._seed, self._registry)
         names = sorted({one.judge for one in self._baseline})
         name = member.judge.name
         # A model is exchanged by declaring another judge: one against one needs no name.
@@ -160,7 +161,7 @@ def measured_of(measurement: Measurement) -> Measured:
         judge=measurement.judge.name,
         suite=suite.name,
         identity=identity_of(measurement.judge),
-        side=Side(measurement.estimates, cell := measurement.cell, cell.catalogue),
+        side=Side(measurement.estimates, measurement.cell),
         digest=stimuli_digest(suite),
         prompts=measurement.sheet.prompts[suite.name],
     )

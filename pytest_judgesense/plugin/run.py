@@ -17,16 +17,14 @@ from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
 from pytest_judgesense.cassettes.scrubbing import scrub
-from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
-from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
+from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.datasheet.codec import part_to_plain
 from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -35,12 +33,14 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import suite_named
 from pytest_judgesense.plugin.verification import ask_again
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
@@ -62,9 +62,9 @@ class Run:
         live_folder: Path | None,
         session_folder: Path | None,
         started: str,
-        extensions: Extensions = NONE,
+        registry: Registry = BUILT_IN,
     ) -> None:
-        self._extensions = extensions
+        self._registry = registry
         self._config = config
         self._settings = settings
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
@@ -101,7 +101,7 @@ class Run:
                         expected="a list of pytest_judgesense.Judge",
                     )
                 objects[judge.name] = judge
-        providers = self._extensions.providers
+        providers = self._registry.providers
         declared = declared_judges(start, providers)
         found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
@@ -111,7 +111,8 @@ class Run:
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""
-        return suite_named(name, near, self._settings.rootdir, self._extensions.kinds)
+        kinds = self._registry.forms
+        return suite_named(name, near, self._settings.rootdir, kinds)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement of ``judge`` on ``suite``, made once.
@@ -142,7 +143,7 @@ class Run:
         """Whether a check has nothing to be held against, for its baseline is being made."""
         save, baseline = self._settings.save_baseline, self._settings.baseline
         nothing = baseline is None or (baseline == save and not baseline.is_file())
-        return check.name == "no_regression" and save is not None and nothing
+        return check.kind.regression and save is not None and nothing
 
     @cached_property
     def gate(self) -> Gate:
@@ -160,7 +161,7 @@ class Run:
             self.policy,
             self._most_missing,
             self._measured_once,
-            self._extensions.catalogue,
+            self._registry,
         )
 
     @cached_property
@@ -184,13 +185,14 @@ class Run:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
         outcome: Outcome | RegressionOutcome
-        if check.name == "no_regression":
+        if check.kind.regression:
             outcome = self.gate.outcome(Member(judge, suite, check), self._family)
-        elif check.name == "ranked_first":
+        elif check.kind.compares:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
-            outcome = judge_ranking(check, ranking_among(ranked), self.policy)
+            cells = {one.judge.slug: one.cell for one in ranked}
+            outcome = check.kind.judge(check, suite.kind, cells, self.policy)
         else:
-            outcome = judge_any(
+            outcome = judge_check(
                 check, suite.name, measurement.estimates, self.policy, self._most_missing
             )
         line = CheckLine(
@@ -321,7 +323,7 @@ class Run:
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
         own = suite_for_judge(suite, judge)
-        warned = lint_notices(own, self._extensions.catalogue)
+        warned = lint_notices(own, self._registry)
         with (
             self.recordings.recordings(judge, own) as held,
             self._progress.of(judge, suite) as told,
@@ -343,7 +345,7 @@ class Run:
                     credentials=self.credentials,
                     told=told,
                     session=self._session,
-                    extensions=self._extensions,
+                    registry=self._registry,
                 )
                 measurement = replace(measurement, notices=(*warned, *measurement.notices))
             except JudgesenseError as error:

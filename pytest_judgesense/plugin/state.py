@@ -73,7 +73,7 @@ class State:
             self._live_folder,
             self._session_folder,
             self._started,
-            self.plugins.extensions,
+            self.plugins.registry,
         )
 
     @property

@@ -9,7 +9,7 @@ Light on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,7 +18,8 @@ import pytest
 from pytest_judgesense.errors import unknown_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.suites.suite import Suite, SuiteKind
+    from pytest_judgesense.suites.kind import Kind
+    from pytest_judgesense.suites.suite import Suite
 
 PREFIX: Final = "judgesense/"
 SUFFIX: Final = ".suite.toml"
@@ -111,14 +112,14 @@ def _is_builtin(config: pytest.Config, path: str) -> bool:
     )
 
 
-def suite_named(name: str, near: Path, root: Path, kinds: tuple[SuiteKind, ...] = ()) -> Suite:
+def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) -> Suite:
     """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
 
     Args:
         name: what the marker says, with a preset or without.
         near: the folder of the test.
         root: the project's root folder.
-        kinds: the kinds of suites that plugins add.
+        kinds: the kinds of suites that there are, by name.
 
     Raises:
         UsageError: there is none; it lists the known names.

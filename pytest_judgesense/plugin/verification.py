@@ -10,7 +10,7 @@ from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.judging import judgment_of
+from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import credentials_of

@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import pytest
+from pytest_judgesense.measures.registry import CHECKS
 
 from pytest_judgesense.checks.declaration import CONDITION_KEYS, declare_check, signature
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.measures.catalogue import CHECKS
 
 
 def test_a_bar_may_be_given_with_or_without_its_name() -> None:

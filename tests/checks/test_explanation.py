@@ -9,8 +9,8 @@ from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from tests.measures.building import (
     LADDER,
     SLOTS,

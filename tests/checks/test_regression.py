@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import RegressionOutcome, Side, compare
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.stats.comparison import holm
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pytest_judgesense.checks.ranking import judge_any
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import OutcomeWord, Policy
-from pytest_judgesense.checks.ranking import judge_any
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 from tests.measures.building import perfect_judgments
+from tests.suites.known import load_suite, presets_of
 
 SUITES = sorted(builtin_suites())
 PRESETS = [(name, preset) for name in SUITES for preset in presets_of(builtin_suites()[name])]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_judgesense.checks.ranking import judge_any, recommendations
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Outcome, Policy
-from pytest_judgesense.checks.ranking import judge_any, recommendations
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.instruments.temperature.sweeps import replicates, swept
 

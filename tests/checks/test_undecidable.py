@@ -10,12 +10,12 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.checks.outcome import judge_check, lint_suite
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
 from tests.measures.building import perfect_judgments
+from tests.suites.known import load_suite
 
 
 def suite_with(name: str, clusters: int, check: str, **arguments: float | str) -> Suite:

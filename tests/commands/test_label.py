@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.suites.loading import _load, load_suite
+from pytest_judgesense.suites.loading import _load
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
 # The first has its label; the oracle is to give the others'.
 ROWS: list[dict[str, Any]] = [

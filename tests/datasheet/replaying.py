@@ -6,19 +6,20 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from pytest_judgesense.checks.ranking import judge_any, judge_ranking
+
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.plugin.run import ranking_among
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
 from tests.shipped import CASSETTES
+from tests.suites.known import load_suite, presets_of
 
 WHOLE = tuple(sorted(builtin_suites()))
 # Suites without such a preset are small: they are recorded whole.

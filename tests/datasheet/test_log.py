@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet.log import log_line, log_lines, read_log
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import (
     Design,
     Failed,

@@ -18,8 +18,8 @@ from pytest_judgesense.datasheet.standing import (
     wording_analyses,
 )
 from pytest_judgesense.datasheet.terminal import datasheet_lines
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import Review
 from pytest_judgesense.trial import Design
 from tests.measures.building import GRADES, SLOTS, YES_NO, both_orders, cell, judgment, worded

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pytest_judgesense.checks.ranking import judge_any
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.ranking import judge_any
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.sheet import CheckLine

@@ -17,9 +17,9 @@ import yaml
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.spec import judge_from_table
-from pytest_judgesense.measures.catalogue import MEASURES
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.trial import Unparsed
@@ -244,7 +244,7 @@ def _text(block: Block, page: Page) -> None:
     if "file" in block.notes:
         return
     names = set(re.findall(r"^(\w+|\S)", block.text, re.MULTILINE))
-    unknown = names - set(MEASURES) - SYMBOLS.get(block.page, set())
+    unknown = names - set(BUILT_IN.measures) - SYMBOLS.get(block.page, set())
     assert names, "an empty block"
     assert not unknown, f"neither an output nor the formula of a measure: {unknown}"
 

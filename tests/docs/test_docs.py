@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_judgesense.measures.registry import CHECKS, MEASURES
 
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet.profile import RULES
@@ -22,13 +23,11 @@ from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
@@ -46,6 +45,7 @@ from tests.docs.blocks import (
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
+from tests.suites.known import load_suite, presets_of
 
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}

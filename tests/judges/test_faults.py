@@ -33,9 +33,9 @@ from pytest_judgesense.judges.traffic import Traffic, _Pace
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.plugin.progress import SessionBudget
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
+from tests.suites.known import load_suite
 
 
 @dataclass(frozen=True)

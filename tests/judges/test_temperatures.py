@@ -17,11 +17,11 @@ from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 from tests.datasheet.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
 from .endpoint import Endpoint, endpoint, says
 

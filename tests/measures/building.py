@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (

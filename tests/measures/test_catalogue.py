@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import re
 
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
+from pytest_judgesense.measures.registry import CHECKS, MEASURES
+
+from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
+from tests.suites.known import load_suite
 
 from .building import cell, perfect_judgments
 

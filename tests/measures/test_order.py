@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.order import verify_identity
 from pytest_judgesense.stats.proportions import wilson
 

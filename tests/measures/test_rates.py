@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_judgesense.instruments.estimation import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Judgment
 
 from .building import SLOTS, VACUUM, YES_NO, both_orders, cell, estimate, judgment

@@ -295,7 +295,7 @@ def test_the_command_line_loads_a_module_by_p_once(
 
 _HEAD = """
 from minimal_pairs import *
-from pytest_judgesense.extensions import *
+from pytest_judgesense.registry import *
 """
 
 AT_START = {
@@ -427,8 +427,8 @@ def test_a_kind_that_refuses_its_stimuli_names_file_and_reason(
     result = run(pytester, *USE, "--judge-mode", "live")
     result.stdout.fnmatch_lines(
         [
-            "*suite grammar (*grammar.suite.toml) is not of the kind minimal-pairs",
-            "*dog do not differ",
+            "*pairs dog of suite grammar have nothing to tell apart",
+            "*fix the stimuli of *grammar.suite.toml",
         ]
     )
     pairs.write_text('{"id": "x", "right": "A."}\n')

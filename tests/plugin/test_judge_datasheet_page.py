@@ -121,7 +121,7 @@ def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
 
 # What is no table of rows passes as JSON and in the terminal, and fails where a table is drawn.
 SECTION = """
-from pytest_judgesense.extensions import ReportSection
+from pytest_judgesense.registry import ReportSection
 
 def pytest_judgesense_report_sections():
     return [ReportSection("odd", lambda cell, estimates: ["no row"], lambda rows: ["odd: shown"])]

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from pytest_judgesense.measures.registry import CHECKS
 
-from pytest_judgesense.measures.catalogue import CHECKS
 from pytest_judgesense.plugin.activation import CHECK_NAMES
 
 from .project import PYTHON_JUDGE, parity_suite

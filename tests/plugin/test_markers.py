@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pytest_judgesense.measures.registry import CHECKS
 
 from pytest_judgesense.checks.declaration import signature
-from pytest_judgesense.measures.catalogue import CHECKS
 
 from .project import PYTHON_JUDGE, Project, ids, no_traceback, parity_suite, run
 

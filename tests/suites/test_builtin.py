@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
-from pytest_judgesense.suites.loading import load_suite
 from tests.shipped import CASSETTES
+from tests.suites.known import load_suite
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
+from tests.suites.known import load_suite, presets_of
 
 from .files import CONTENT, ITEMS, write_suite
 

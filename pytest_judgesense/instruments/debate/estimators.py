@@ -29,27 +29,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.instruments.debate.measures import (
+    CONFIDENCE_VARIANCE,
+    INSTABILITY,
+    SAME_MODEL_WINS,
+    SAME_SIDE_WINS,
+    SCORE_VARIANCE,
+)
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import side_bias
-from pytest_judgesense.measures.rates import repeat_flips
+from pytest_judgesense.measures.rates import repeat_flip_rate
+from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mean
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
-__all__ = [
-    "COMPONENTS",
-    "WEIGHTS",
-    "Tally",
-    "components",
-    "debate_estimates",
-    "mean_over_debates",
-    "score_matrix",
-    "tallies_of",
-    "units_of",
-    "winner_of",
-]
-
 # In the order of the weights; columns of `components`.
-COMPONENTS: Final = ("repeat_flip_rate", "score_variance", "confidence_variance", "side_bias")
+COMPONENTS: Final = (
+    REPEAT_FLIP_RATE.name,
+    SCORE_VARIANCE.name,
+    CONFIDENCE_VARIANCE.name,
+    SIDE_BIAS.name,
+)
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 # The greatest variances there can be, dividing by n: half of the values at either end.
 _MOST_SCORE: Final = 25.0
@@ -156,9 +157,9 @@ def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([*parts, np.abs(pro / wins - 0.5)], axis=-1)
 
 
-def debate_estimates(cell: Cell) -> list[Estimate]:
+def estimates(cell: Cell) -> list[Estimate]:
     """All of them, pooled first, then by prompt; between prompts see `ranking`."""
-    estimates: list[Estimate] = []
+    found: list[Estimate] = []
     tallies = tallies_of(cell)
     parts: list[tuple[dict[str, str], Cell, list[Tally]]] = [
         ({}, cell, [tally for some in tallies.values() for tally in some])
@@ -170,10 +171,10 @@ def debate_estimates(cell: Cell) -> list[Estimate]:
         ]
     for measure in (_instability, _flips, _side_bias, _score_variance, _confidence_variance):
         for condition, part, counted in parts:
-            estimates += measure(part, condition, counted)
-    for same in ("side", "model"):
-        estimates += [_same_wins(part, condition, same) for condition, part, _ in parts]
-    return estimates
+            found += measure(part, condition, counted)
+    for same in (SAME_SIDE_WINS, SAME_MODEL_WINS):
+        found += [_same_wins(part, condition, same) for condition, part, _ in parts]
+    return found
 
 
 def _under(cell: Cell, template: str) -> Cell:
@@ -188,15 +189,16 @@ def _missing(judgments: Sequence[Judgment]) -> Missing:
 
 
 def _flips(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
-    yield repeat_flips(cell, condition)
+    yield repeat_flip_rate(cell, condition)
 
 
 def _side_bias(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
-    yield side_bias(cell, condition)
+    # The orders of the speeches are fixed: each topic is debated with exchanged sides.
+    yield side_bias(cell, condition, first=cell.design.labels[0], exchanged=True)
 
 
 def mean_over_debates(
-    measure: str,
+    measure: Measure,
     cell: Cell,
     condition: dict[str, str],
     values: Sequence[tuple[float, str]],
@@ -211,12 +213,12 @@ def mean_over_debates(
         return unavailable(measure, cell, reason, condition, missing=missing)
     numbers = [value for value, _ in values]
     return Estimate(
-        measure=measure,
+        measure=measure.name,
         suite=cell.suite,
         condition=condition,
         value=float(np.mean(numbers)),
         n=len(numbers),
-        unit="debate",
+        unit=measure.unit,
         clustered=clustered_mean(numbers, [topic for _, topic in values], lower=0.0, upper=most),
         missing=missing,
         flags=flags,
@@ -240,12 +242,12 @@ def _score_variance(
     counted = [(t.variances, t.cluster) for t in tallies if t.variances is not None]
     most, flags = _most(cell, _MOST_SCORE), _denominator(cell, condition)
     means = [(sum(v) / len(v), cluster) for v, cluster in counted]
-    yield mean_over_debates("score_variance", cell, condition, means, most, flags=flags)
+    yield mean_over_debates(SCORE_VARIANCE, cell, condition, means, most, flags=flags)
     detail = next((j.detail for j in cell.judgments if j.detail is not None), None)
     for index, category in enumerate(detail["scores"] if detail and counted else ()):
         of_category = [(variances[index], cluster) for variances, cluster in counted]
         within = {**condition, "category": category}
-        yield mean_over_debates("score_variance", cell, within, of_category, most)
+        yield mean_over_debates(SCORE_VARIANCE, cell, within, of_category, most)
 
 
 def _confidence_variance(
@@ -253,7 +255,7 @@ def _confidence_variance(
 ) -> Iterator[Estimate]:
     values = [(t.confidence, t.cluster) for t in tallies if t.confidence is not None]
     most, flags = _most(cell, _MOST_CONFIDENCE), _denominator(cell, condition)
-    yield mean_over_debates("confidence_variance", cell, condition, values, most, flags=flags)
+    yield mean_over_debates(CONFIDENCE_VARIANCE, cell, condition, values, most, flags=flags)
 
 
 def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) -> Iterator[Estimate]:
@@ -266,15 +268,15 @@ def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) ->
 
     value = statistic(np.arange(len(rows)))
     if not np.isfinite(value):
-        yield unavailable("instability", cell, _FEW_RUNS, condition, missing=missing)
+        yield unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
         return
     yield Estimate(
-        measure="instability",
+        measure=INSTABILITY.name,
         suite=cell.suite,
         condition=condition,
         value=value,
         n=int(rows[:, 1].sum()),
-        unit="debate",
+        unit=INSTABILITY.unit,
         clustered=clustered_jackknife(statistic, [t.cluster for t in tallies], lower=0.0),
         missing=missing,
         flags=() if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),),
@@ -286,7 +288,7 @@ def winner_of(judgments: Sequence[Judgment]) -> str | None:
     return _tally(judgments, 0).winner if judgments else None
 
 
-def _same_wins(cell: Cell, condition: dict[str, str], same: str) -> Estimate:
+def _same_wins(cell: Cell, condition: dict[str, str], same: Measure) -> Estimate:
     """Topics in which one side, or one debater, wins under both assignments."""
     topics: dict[tuple[str, str], dict[str, list[Judgment]]] = defaultdict(
         lambda: defaultdict(list)
@@ -297,16 +299,16 @@ def _same_wins(cell: Cell, condition: dict[str, str], same: str) -> Estimate:
     exchanged = [tuple(debates.values()) for debates in topics.values() if _exchanged(debates)]
     if not exchanged:
         reason = "no topic was debated twice with exchanged sides"
-        return unavailable(f"same_{same}_wins", cell, reason, condition)
+        return unavailable(same, cell, reason, condition)
     values, clusters = [], []
     for first, second in exchanged:
         one, other = winner_of(first), winner_of(second)
         if one is not None and other is not None:
             # The sides are exchanged: one side in both debates is not one debater.
-            values.append(float((one == other) == (same == "side")))
+            values.append(float((one == other) == (same is SAME_SIDE_WINS)))
             clusters.append(first[0].trial.cluster)
     return rate(
-        f"same_{same}_wins",
+        same,
         cell,
         units_of(cell, values, clusters, len(exchanged) - len(values)),
         condition,

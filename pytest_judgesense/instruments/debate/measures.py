@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import (
     FAILED_RATE,
@@ -18,7 +19,12 @@ _ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
 _PROMPTS: Final = later(f"{_ROOM}.ranking", "prompt_estimates")
 _SUITE: Final = "debate"
 _UNIT: Final = "debate"
-_RUNS: Final = Evidence("debates whose runs differ", later(f"{_ROOM}.estimators", "runs_apart"))
+
+
+def _evidence(title: str, finder: str) -> Evidence:
+    # Of all judgments: prompts are templates, and the category is one of the scores.
+    return Evidence(title, later(f"{_ROOM}.evidence", finder), whole=True)
+
 
 INSTABILITY: Final = Measure(
     "instability",
@@ -29,7 +35,7 @@ INSTABILITY: Final = Measure(
     "bound",
     _SUITE,
     bounds=(0.0, math.inf),
-    evidence=_RUNS,
+    evidence=_evidence("debates whose runs differ", "instability"),
 )
 SCORE_VARIANCE: Final = Measure(
     "score_variance",
@@ -41,7 +47,7 @@ SCORE_VARIANCE: Final = Measure(
     _SUITE,
     # Of scores from 0 to 10: 25 over n, 50 over n - 1.
     bounds=(0.0, 50.0),
-    evidence=_RUNS,
+    evidence=_evidence("debates whose scores vary", "score_variance"),
 )
 CONFIDENCE_VARIANCE: Final = Measure(
     "confidence_variance",
@@ -51,7 +57,7 @@ CONFIDENCE_VARIANCE: Final = Measure(
     _ESTIMATES,
     "bound",
     _SUITE,
-    evidence=_RUNS,
+    evidence=_evidence("debates whose confidence varies", "confidence_variance"),
 )
 SAME_SIDE_WINS: Final = Measure(
     "same_side_wins",
@@ -75,14 +81,15 @@ PROMPT_DISAGREEMENT: Final = Measure(
     _PROMPTS,
     "bound",
     _SUITE,
-    evidence=Evidence(
-        "debates with another winner under another prompt",
-        later(f"{_ROOM}.ranking", "prompts_apart"),
-    ),
+    evidence=_evidence("debates with another winner under another prompt", "prompts_apart"),
     best="units",
 )
 SCORE_DELTA: Final = Measure(
     "score_delta", "construct", _UNIT, "distance of the scores under two prompts", _PROMPTS
+)
+# What `ranked_first` holds: no estimate of one judge.
+RANK: Final = Measure(
+    "rank", "lower", "configuration", "place among the configurations", _ESTIMATES
 )
 MEASURES: Final = (
     INSTABILITY,
@@ -96,4 +103,13 @@ MEASURES: Final = (
     SCORE_DELTA,
     UNPARSED_RATE,
     FAILED_RATE,
+)
+RANKED_FIRST: Final = CheckKind(
+    "ranked_first",
+    "config, suite=",
+    "the configuration (judge:prompt) is the most stable one on debates",
+    later(f"{_ROOM}.checks", "declare_ranked_first"),
+    later(f"{_ROOM}.checks", "judge_ranked_first"),
+    compares=True,
+    bare=("config",),
 )

@@ -45,20 +45,9 @@ from pytest_judgesense.instruments.debate.estimators import (
     units_of,
     winner_of,
 )
+from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.trial import Judgment
-
-__all__ = [
-    "BANDS",
-    "RESAMPLES",
-    "Ranked",
-    "Ranking",
-    "band_of",
-    "material_of",
-    "prompt_estimates",
-    "rank",
-    "ranking_of",
-]
 
 RESAMPLES: Final = 1000
 BANDS: Final = {"repeat_flip_rate": (0.10, 0.30), "side_bias": (0.05, 0.15)}
@@ -294,7 +283,9 @@ def prompt_estimates(cell: Cell) -> list[Estimate]:
     pairs = list(combinations(cell.templates, 2))
     if not pairs:
         reason = "needs two or more prompts"
-        return [unavailable(name, cell, reason) for name in ("prompt_disagreement", "score_delta")]
+        return [
+            unavailable(measure, cell, reason) for measure in (PROMPT_DISAGREEMENT, SCORE_DELTA)
+        ]
     by_debate = _by_debate(cell)
     return [
         find(cell, by_debate, some, condition)
@@ -338,7 +329,7 @@ def _disagreement(
     flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
     flags += [f"{undecided} undecided left out"] if undecided else []
     units = units_of(cell, values, clusters, undecided)
-    return rate("prompt_disagreement", cell, units, condition, flags=tuple(flags))
+    return rate(PROMPT_DISAGREEMENT, cell, units, condition, flags=tuple(flags))
 
 
 def _score_delta(
@@ -359,4 +350,4 @@ def _score_delta(
                 topic = next(iter(debate.values()))[0].trial.cluster
                 values.append((float(np.abs(one - other).mean()), topic))
     reason = "no debate was scored under both prompts"
-    return mean_over_debates("score_delta", cell, condition, values, 10.0, reason=reason)
+    return mean_over_debates(SCORE_DELTA, cell, condition, values, 10.0, reason=reason)

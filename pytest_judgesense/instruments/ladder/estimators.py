@@ -13,7 +13,7 @@ that an answer points at::
     criterion shift          tie rate strict - baseline       the same calls under both prompts
 
 Identity: RFP0 = SCS + PFP + OSC/2 + Other; raw false preference is therefore taken over the
-calls of complete pairs only, and `order.verify_identity` asserts it on every datasheet. What the
+calls of complete pairs only, and `verify_identity` asserts it. What the
 calls at each distance say stands in `sensitivity`. A measure whose arm was not run is unavailable
 with the reason: so the strict arm has no dark current unless vacuum was run under it.
 
@@ -29,65 +29,77 @@ from typing import Final
 
 import numpy as np
 
+from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.ladder.measures import (
+    CRITERION_SHIFT,
+    D_PRIME,
+    DETECTION_THRESHOLD,
+    FILLER_PREFERENCE,
+    MISS_BY_TIE,
+    NO_PREFERENCE,
+    ONE_SIDED_COMMIT,
+    OTHER_CONFLICT,
+    PLAIN_PREFERENCE,
+    POSITIONAL_FALSE_PREFERENCE,
+    RAW_FALSE_PREFERENCE,
+    STABLE_CROSS_SENSITIVITY,
+    TARGET_SENSITIVITY,
+    TARGET_SENSITIVITY_DECISIVE,
+    WRONG_CHOICE,
+)
 from pytest_judgesense.instruments.ladder.sensitivity import (
     sensitivity_by_distance,
     threshold_estimate,
-    tie_rate,
 )
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
+from pytest_judgesense.measures.rates import tie_rate
+from pytest_judgesense.measures.shared import TIE_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.trial import Judgment
 
-__all__ = [
-    "criterion_estimates",
-    "invalidity",
-    "ladder_estimates",
-    "other_conflict",
-    "vacuum_estimates",
-]
-
 _Condition = dict[str, str | int | float]
 
-_TERMS = {
-    "stable_cross_sensitivity": "stable",
-    "positional_false_preference": "positional",
-    "one_sided_commit": "one_sided",
-    "no_preference": "tied",
-}
+_TERMS: Final = (
+    (STABLE_CROSS_SENSITIVITY, "stable"),
+    (POSITIONAL_FALSE_PREFERENCE, "positional"),
+    (ONE_SIDED_COMMIT, "one_sided"),
+    (NO_PREFERENCE, "tied"),
+)
 # By the content that is chosen: a filler is content 2 of its pair.
-_FILLERS: Final = {"filler_preference": "2", "plain_preference": "1"}
+_FILLERS: Final = ((FILLER_PREFERENCE, "2"), (PLAIN_PREFERENCE, "1"))
+_EQUAL: Final = (RAW_FALSE_PREFERENCE, *(measure for measure, _ in _TERMS), OTHER_CONFLICT)
 _NO_STRICT_VACUUM: Final = (
     'vacuum was not run under the strict prompt; give a vacuum suite a template with arm = "strict"'
 )
 # What is unavailable where nothing can be computed.
 _LADDER: Final = (
-    "raw_false_preference",
-    *_TERMS,
-    "other_conflict",
-    *_FILLERS,
-    "target_sensitivity",
-    "target_sensitivity_decisive",
-    "wrong_choice",
-    "miss_by_tie",
-    "d_prime",
-    "tie_rate",
-    "detection_threshold",
+    *_EQUAL,
+    FILLER_PREFERENCE,
+    PLAIN_PREFERENCE,
+    TARGET_SENSITIVITY,
+    TARGET_SENSITIVITY_DECISIVE,
+    WRONG_CHOICE,
+    MISS_BY_TIE,
+    D_PRIME,
+    TIE_RATE,
+    DETECTION_THRESHOLD,
 )
-_CRITERION: Final = (*(name for name in _LADDER if name not in _FILLERS), "criterion_shift")
-
-
-def vacuum_estimates(cell: Cell) -> list[Estimate]:
-    """Dark current, pooled and by category, and the tie rate; under each prompt that was run."""
-    arms: list[_Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
-    estimates = []
-    for arm in arms:
-        estimates.append(_preference("dark_current", cell, cell.where(**arm), arm))
-        for category in cell.values_of("category"):
-            where = {**arm, "category": category}
-            estimates.append(_preference("dark_current", cell, cell.where(**where), where))
-    return [*estimates, *(tie_rate(cell, cell.where(**arm), arm) for arm in arms)]
+_CRITERION: Final = (
+    *(one for one in _LADDER if one not in (FILLER_PREFERENCE, PLAIN_PREFERENCE)),
+    CRITERION_SHIFT,
+)
+_IDENTITY: Final = (
+    STABLE_CROSS_SENSITIVITY,
+    POSITIONAL_FALSE_PREFERENCE,
+    ONE_SIDED_COMMIT,
+    OTHER_CONFLICT,
+)
+_ROUNDING: Final = 1e-9
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:
@@ -118,7 +130,7 @@ def _criterion_estimates(cell: Cell) -> list[Estimate]:
         zero = [judgment for judgment in trials if judgment.trial.condition["distance"] == 0]
         estimates += _same_quality(cell, zero, {"arm": arm})
         estimates += sensitivity_by_distance(cell, trials, {"arm": arm})
-    estimates.append(unavailable("dark_current", cell, _NO_STRICT_VACUUM, {"arm": "strict"}))
+    estimates.append(unavailable(DARK_CURRENT, cell, _NO_STRICT_VACUUM, {"arm": "strict"}))
     shifts = [_shift(cell, cell.where(subset="same"), {})]
     shifts += [
         _shift(cell, cell.where(subset="same", distance=distance), {"distance": distance})
@@ -150,22 +162,14 @@ def invalidity(cell: Cell) -> str | None:
 
 
 def _if_valid(
-    cell: Cell, estimates: Callable[[], list[Estimate]], measures: Sequence[str]
+    cell: Cell, estimates: Callable[[], list[Estimate]], measures: Sequence[Measure]
 ) -> list[Estimate]:
     reason = invalidity(cell)
     if reason is None:
-        return estimates()
+        found = estimates()
+        verify_identity(found)
+        return found
     return [unavailable(measure, cell, reason) for measure in measures]
-
-
-def _preference(
-    measure: str, cell: Cell, judgments: Iterable[Judgment], condition: _Condition
-) -> Estimate:
-    units = Units.collect(
-        ((judgment,) for judgment in judgments),
-        lambda judgment: float(not no_preference(judgment)),
-    )
-    return rate(measure, cell, units, condition)
 
 
 def _same_quality(
@@ -178,18 +182,23 @@ def _same_quality(
             if judgments
             else "no same-quality pair was run"
         )
-        names = ("raw_false_preference", *_TERMS, "other_conflict")
-        return [unavailable(name, cell, reason, condition) for name in names]
+        return [unavailable(measure, cell, reason, condition) for measure in _EQUAL]
     raw = _both_calls(pairs)
-    terms = {
-        name: Units.collect(pairs, lambda ab, ba, holds=DECOMPOSITION[term]: float(holds(ab, ba)))
-        for name, term in _TERMS.items()
-    }
     other = Units.collect(pairs, other_conflict)
     return [
-        rate("raw_false_preference", cell, raw, condition),
-        *(rate(name, cell, units, condition) for name, units in terms.items()),
-        rate("other_conflict", cell, other, condition),
+        rate(RAW_FALSE_PREFERENCE, cell, raw, condition),
+        *(
+            rate(
+                measure,
+                cell,
+                Units.collect(
+                    pairs, lambda ab, ba, holds=DECOMPOSITION[term]: float(holds(ab, ba))
+                ),
+                condition,
+            )
+            for measure, term in _TERMS
+        ),
+        rate(OTHER_CONFLICT, cell, other, condition),
     ]
 
 
@@ -237,18 +246,18 @@ def _fillers(cell: Cell) -> list[Estimate]:
     judgments = cell.where(**condition)
     if not judgments:
         reason = "no filler control was run"
-        return [unavailable(name, cell, reason) for name in _FILLERS]
+        return [unavailable(measure, cell, reason) for measure, _ in _FILLERS]
     return [
         *(
             rate(
-                name,
+                measure,
                 cell,
                 Units.collect(
                     ((judgment,) for judgment in judgments),
                     lambda judgment, content=content: float(judgment.chosen == content),
                 ),
             )
-            for name, content in _FILLERS.items()
+            for measure, content in _FILLERS
         ),
         tie_rate(cell, judgments, condition),
     ]
@@ -263,7 +272,7 @@ def _shift(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> 
     pairs = [(two["strict"], two["baseline"]) for two in found.values() if len(two) == 2]
     if not pairs:
         reason = "the same calls were not run under both prompts"
-        return unavailable("criterion_shift", cell, reason, condition)
+        return unavailable(CRITERION_SHIFT, cell, reason, condition)
     units = Units.collect(
         pairs, lambda strict, base: float(no_preference(strict)) - float(no_preference(base))
     )
@@ -272,14 +281,40 @@ def _shift(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> 
     missing = type(missing)(missing.unparsed, missing.failed, None, None, missing.share)
     if not len(units.values):
         reason = f"all {units.dropped} pairs of calls lack a verdict"
-        return unavailable("criterion_shift", cell, reason, condition, missing=missing)
+        return unavailable(CRITERION_SHIFT, cell, reason, condition, missing=missing)
     return Estimate(
-        measure="criterion_shift",
+        measure=CRITERION_SHIFT.name,
         suite=cell.suite,
         condition=condition,
         value=float(np.mean(units.values)),
         n=len(units.values),
-        unit="call",
+        unit=CRITERION_SHIFT.unit,
         clustered=clustered_mean(units.values, units.clusters, lower=-1.0, upper=1.0),
         missing=missing,
     )
+
+
+def verify_identity(estimates: Iterable[Estimate]) -> None:
+    """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
+
+    Raises:
+        InternalError: it does not hold; numbers that contradict one another must not be read.
+    """
+    known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
+    for (measure, suite, condition), raw in known.items():
+        terms = [known.get((one.name, suite, condition)) for one in _IDENTITY]
+        if measure != RAW_FALSE_PREFERENCE.name or raw is None or None in terms:
+            continue
+        stable, positional, one_sided, other = (term or 0.0 for term in terms)
+        total = stable + positional + one_sided / 2 + other
+        if abs(raw - total) > _ROUNDING:
+            raise InternalError(
+                f"the decomposition of raw_false_preference does not add up on suite {suite}",
+                found=f"{raw!r} against {total!r} {dict(condition) or ''}".rstrip(),
+                expected="RFP0 = SCS + PFP + OSC/2 + Other",
+                remedy="this is a fault of pytest-judgesense: report it with the judgment log",
+            )
+
+
+fillers_chosen = evidence.calls(lambda judgment: judgment.chosen == "2")
+other_conflicts = evidence.orders(other_conflict)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
 
@@ -180,27 +182,41 @@ CRITERION_SHIFT: Final = Measure(
     _CRITERION,
 )
 
-FALSE_PREFERENCE: Final = (
+_EVERY: Final = (
     RAW_FALSE_PREFERENCE,
     STABLE_CROSS_SENSITIVITY,
     POSITIONAL_FALSE_PREFERENCE,
     ONE_SIDED_COMMIT,
     NO_PREFERENCE,
     OTHER_CONFLICT,
-)
-FILLERS: Final = (FILLER_PREFERENCE, PLAIN_PREFERENCE)
-BY_DISTANCE: Final = (
     TARGET_SENSITIVITY,
     TARGET_SENSITIVITY_DECISIVE,
     WRONG_CHOICE,
     MISS_BY_TIE,
     D_PRIME,
-)
-LADDER: Final = (
-    *FALSE_PREFERENCE,
-    *FILLERS,
-    *BY_DISTANCE,
-    TIE_RATE.taken_by(_LADDER),
+    TIE_RATE,
     DETECTION_THRESHOLD,
 )
-LADDER_MEASURES: Final = (*LADDER, *ORDER, *REPLIES)
+LADDER_MEASURES: Final = (
+    *(measure.taken_by(_LADDER) for measure in _EVERY),
+    FILLER_PREFERENCE,
+    PLAIN_PREFERENCE,
+    *ORDER,
+    *REPLIES,
+)
+CRITERION_MEASURES: Final = (
+    *(measure.taken_by(_CRITERION) for measure in (*_EVERY, DARK_CURRENT)),
+    CRITERION_SHIFT,
+    *ORDER,
+    *REPLIES,
+)
+
+CRITERION_TRADEOFF: Final = CheckKind(
+    "criterion_tradeoff",
+    "false_preference, distance_1, distance_5, suite=",
+    "under a strict prompt raw_false_preference <= the first bar, and target_sensitivity at "
+    "distances 1 and 5 >= the others",
+    later(f"{_ROOM}.checks", "declare_tradeoff"),
+    later(f"{_ROOM}.checks", "judge_tradeoff"),
+    later(f"{_ROOM}.checks", "bars_of_tradeoff"),
+)

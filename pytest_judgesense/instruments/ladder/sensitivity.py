@@ -26,15 +26,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate, Interval, Missing
+from pytest_judgesense.instruments.ladder.measures import (
+    D_PRIME,
+    DETECTION_THRESHOLD,
+    MISS_BY_TIE,
+    TARGET_SENSITIVITY,
+    TARGET_SENSITIVITY_DECISIVE,
+    WRONG_CHOICE,
+)
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.rates import tie_rate
 from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
 from pytest_judgesense.trial import Judgment
 
-__all__ = ["sensitivity_by_distance", "threshold_estimate", "tie_rate"]
-
 _Condition = dict[str, str | int | float]
-_RATES: Final = ("target_sensitivity", "target_sensitivity_decisive", "wrong_choice", "miss_by_tie")
+_RATES: Final = (TARGET_SENSITIVITY, TARGET_SENSITIVITY_DECISIVE, WRONG_CHOICE, MISS_BY_TIE)
 _NOTHING: Final = "no pair of different quality was run"
 
 
@@ -65,24 +73,14 @@ def sensitivity_by_distance(
     return [*rates, *(_d_prime(cell, calls, where) for where, calls in at), *ties]
 
 
-def tie_rate(
-    cell: Cell, judgments: Iterable[Judgment], condition: _Condition, measure: str = "tie_rate"
-) -> Estimate:
-    """Share of the calls that prefer neither content."""
-    units = Units.collect(
-        ((judgment,) for judgment in judgments), lambda judgment: float(no_preference(judgment))
-    )
-    return rate(measure, cell, units, condition)
-
-
 def _rate(
-    measure: str, cell: Cell, judgments: Sequence[Judgment], condition: _Condition
+    measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: _Condition
 ) -> Estimate:
-    if measure == "miss_by_tie":
+    if measure is MISS_BY_TIE:
         return tie_rate(cell, judgments, condition, measure)
-    if measure == "target_sensitivity_decisive":
+    if measure is TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
-    holds = _wrong if measure == "wrong_choice" else _right
+    holds = _wrong if measure is WRONG_CHOICE else _right
     units = Units.collect(
         ((judgment,) for judgment in judgments), lambda judgment: float(holds(judgment))
     )
@@ -108,12 +106,12 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -
     first = units.values
     if not signal.any() or signal.all():
         reason = "no verdict with the better candidate in each of the slots"
-        return unavailable("d_prime", cell, reason, condition, missing=missing)
+        return unavailable(D_PRIME, cell, reason, condition, missing=missing)
 
     lost = [_better_slot(judgment) == "A" for judgment in judgments if judgment.verdict is None]
     worst = _worst_d_prime(first, signal, sum(lost), len(lost) - sum(lost))
     return Estimate(
-        measure="d_prime",
+        measure=D_PRIME.name,
         suite=cell.suite,
         condition=condition,
         value=d_prime(
@@ -123,7 +121,7 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -
             int((~signal).sum()),
         ),
         n=first.size,
-        unit="call",
+        unit=D_PRIME.unit,
         clustered=clustered_d_prime(first, signal, units.clusters),
         missing=Missing(missing.unparsed, missing.failed, *worst, missing.share),
     )
@@ -158,17 +156,17 @@ def threshold_estimate(
     if not units.values.size:
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
         missing = Missing(units.unparsed, units.failed, None, None, units.missing().share)
-        return unavailable("detection_threshold", cell, reason, condition, missing=missing)
+        return unavailable(DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
     read = [call for call in calls if call.verdict is not None]
     found = detection_threshold(units.values, _distances(read), units.clusters, cell.seed)
     interval = found.clustered
     return Estimate(
-        measure="detection_threshold",
+        measure=DETECTION_THRESHOLD.name,
         suite=cell.suite,
         condition=condition,
         value=found.value,
         n=units.values.size,
-        unit="call",
+        unit=DETECTION_THRESHOLD.unit,
         # The paper's interval is a bootstrap over tasks: the clustered one itself.
         interval=Interval(interval.method, interval.lower, interval.upper, interval.level)
         if interval

@@ -31,21 +31,28 @@ the pooled estimates say how many. Worst cases of kappa stand where a verdict is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate, Interval, Missing
+from pytest_judgesense.instruments.paraphrase.measures import (
+    FLIP_RATE,
+    JSS,
+    JSS_BINARY,
+    KAPPA,
+    KAPPA_QUADRATIC,
+    WITHIN_ONE_AGREEMENT,
+)
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.planning import template_pairs
 from pytest_judgesense.trial import Judgment
-
-__all__ = ["meaning", "paraphrase_pairs", "upper_half", "wording_estimates", "wording_notices"]
 
 Pair: TypeAlias = tuple[Judgment, Judgment]
 Say: TypeAlias = Callable[[Judgment], str | None]
@@ -107,7 +114,7 @@ def upper_half(cell: Cell) -> int:
     return labels.index(cut) if cut in labels else (len(labels) + 1) // 2
 
 
-def wording_estimates(cell: Cell) -> list[Estimate]:
+def estimates(cell: Cell) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
 
     def mean(judgment: Judgment) -> str | None:
@@ -115,13 +122,13 @@ def wording_estimates(cell: Cell) -> list[Estimate]:
 
     pairs = paraphrase_pairs(cell)
     notes = _exclusions(cell, len(pairs))
-    estimates = _family(cell, pairs, {}, mean, notes)
+    found = _family(cell, pairs, {}, mean, notes)
     if any(judgment.trial.condition.get("polarity") for judgment in cell.judgments):
         for polarity, say in (("raw", _verdict), ("remapped", mean)):
-            estimates += _family(cell, pairs, {"polarity": polarity}, say, notes)
+            found += _family(cell, pairs, {"polarity": polarity}, say, notes)
     if cell.design.ordinal:
-        estimates += _ordinal_family(cell, pairs, mean)
-    return [*estimates, *_by_pair(cell, pairs, mean)]
+        found += _ordinal_family(cell, pairs, mean)
+    return [*found, *_by_pair(cell, pairs, mean)]
 
 
 def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
@@ -162,9 +169,9 @@ def _family(
         return percentile_bootstrap(values, cell.seed)
 
     return [
-        rate("jss", cell, agree, condition, interval=bootstrap, flags=flags, nothing=nothing),
-        rate("flip_rate", cell, flip, condition, interval=bootstrap, flags=flags, nothing=nothing),
-        _kappa("kappa", cell, pairs, condition, say, agree, notes=notes),
+        rate(JSS, cell, agree, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        rate(FLIP_RATE, cell, flip, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        _kappa(KAPPA, cell, pairs, condition, say, agree, notes=notes),
     ]
 
 
@@ -181,7 +188,7 @@ def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
     said = {meant for judgment in cell.judgments if (meant := mean(judgment)) is not None}
     if not said <= set(labels):
         reason = f"a verdict is no label of the scale: {min(said - set(labels))}"
-        names = ("jss_binary", "within_one_agreement", "kappa_quadratic")
+        names = (JSS_BINARY, WITHIN_ONE_AGREEMENT, KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
 
     def half(judgment: Judgment) -> str | None:
@@ -196,14 +203,14 @@ def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
     near = Units.collect(pairs, within_one)
     cut = f"cut below {labels[at]}"
     return [
-        rate("jss_binary", cell, binary, flags=(*_degenerate(cell, half), cut), nothing=_NOTHING),
-        rate("within_one_agreement", cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
-        _kappa("kappa_quadratic", cell, pairs, {}, mean, agree, scale=labels),
+        rate(JSS_BINARY, cell, binary, flags=(*_degenerate(cell, half), cut), nothing=_NOTHING),
+        rate(WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
+        _kappa(KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
     ]
 
 
 def _kappa(
-    measure: str,
+    measure: Measure,
     cell: Cell,
     pairs: list[Pair],
     condition: dict[str, str],
@@ -233,12 +240,12 @@ def _kappa(
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
     flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
     return Estimate(
-        measure=measure,
+        measure=measure.name,
         suite=cell.suite,
         condition=condition,
         value=value,
         n=len(complete),
-        unit="template pair",
+        unit=measure.unit,
         clustered=clustered_kappa(
             [a for a, _ in said], [b for _, b in said], units.clusters, scale=scale
         ),
@@ -257,3 +264,34 @@ def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Mis
         bounds = kappa_bounds(first, second, (labels[0], labels[1]))
     lower, upper = bounds or (None, None)
     return Missing(missing.unparsed, missing.failed, lower, upper, missing.share)
+
+
+def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs that differ in what they say, or, of raw labels, in the verdict itself."""
+    if condition.get("polarity") == "raw":
+        return _differing(cell, _verdict)
+    return _differing(cell, lambda judgment: meaning(cell, judgment))
+
+
+def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs on different sides of the cut."""
+    labels, at = cell.design.labels, upper_half(cell)
+    return _differing(cell, lambda j: str(labels.index(str(meaning(cell, j))) >= at))
+
+
+def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs more than one step apart."""
+    place = {label: position for position, label in enumerate(cell.design.labels)}
+    return [
+        (a, b)
+        for a, b in flips(cell, condition)
+        if abs(place[str(meaning(cell, a))] - place[str(meaning(cell, b))]) > 1
+    ]
+
+
+def _differing(cell: Cell, say: Say) -> list[Pair]:
+    return [
+        (a, b)
+        for a, b in paraphrase_pairs(cell)
+        if a.verdict is not None and b.verdict is not None and say(a) != say(b)
+    ]

@@ -39,6 +39,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.instruments.temperature.measures import (
+    AGREEMENT_PARSED,
+    CONSISTENCY,
+    EFFECTS,
+    ERROR_RATE,
+    ERROR_RATE_BEFORE_REPAIR,
+    MAJORITY_AGREEMENT,
+    PAIRWISE_CONSISTENCY,
+)
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
@@ -53,18 +62,10 @@ from pytest_judgesense.instruments.temperature.sweep import (
     series_of,
     sweep_of,
 )
-from pytest_judgesense.measures.catalogue import OUTCOMES
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
-
-__all__ = [
-    "THRESHOLD",
-    "VOTERS",
-    "calls_of",
-    "groupings",
-    "is_high",
-    "temperature_estimates",
-]
 
 # From which temperature on it is high, unless the suite says otherwise.
 THRESHOLD: Final = 1.5
@@ -92,7 +93,7 @@ def groupings(sweep: Sweep) -> list[tuple[str, ...]]:
     return list(dict.fromkeys([*found, tuple(factors)]))
 
 
-def temperature_estimates(cell: Cell) -> list[Estimate]:
+def estimates(cell: Cell) -> list[Estimate]:
     """All of them: pooled first, then by temperature, by the other factors, and by configuration.
 
     Majorities and the effect of the repair stand pooled and by temperature alone.
@@ -108,8 +109,8 @@ def temperature_estimates(cell: Cell) -> list[Estimate]:
             group = _Group(sweep, series, names, codes == code, of_series == code, condition)
             for estimate in group.estimates(whole=set(keys) <= {"temperature"}):
                 found.setdefault(estimate.measure, []).append(estimate)
-    effects = [_effect(sweep, series, outcome) for outcome in OUTCOMES]
-    return [*(one for estimates in found.values() for one in estimates), *effects]
+    effects = [_effect(sweep, series, outcome) for outcome in EFFECTS]
+    return [*(one for some in found.values() for one in some), *effects]
 
 
 def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
@@ -121,7 +122,7 @@ def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
 
 
 def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
-    cell, measure = sweep.cell, f"{outcome}_effect"
+    cell, measure = sweep.cell, EFFECTS[outcome]
     if "temperature" not in sweep.levels:
         return unavailable(measure, cell, "no temperature is known")
     high = is_high(sweep, series)
@@ -130,11 +131,11 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
         return unavailable(measure, cell, "no question was asked on both sides of the threshold")
     threshold = cell.design.effect_threshold or THRESHOLD
     return Estimate(
-        measure=measure,
+        measure=measure.name,
         suite=cell.suite,
         value=float(values.mean()),
         n=values.size,
-        unit="question",
+        unit=measure.unit,
         clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
         flags=(f"high from {threshold:g} on",),
     )
@@ -192,12 +193,12 @@ class _Group:
         notes: tuple[str, ...] = ()
         if no_label:
             notes = (f"{no_label} judgments without a gold label left out",)
-        yield self._calls("agreement", labelled, received, right, notes, nothing)
+        yield self._calls(AGREEMENT, labelled, received, right, notes, nothing)
         parsed = state == VERDICT
-        yield self._calls("agreement_parsed", labelled, parsed, right, notes, nothing)
+        yield self._calls(AGREEMENT_PARSED, labelled, parsed, right, notes, nothing)
         yield from self._consistencies()
         unparsed = (state == UNPARSED).astype(np.float64)
-        yield self._calls("error_rate", asked, received, unparsed)
+        yield self._calls(ERROR_RATE, asked, received, unparsed)
         if whole:
             repair = sweep.repair[self._rows]
             if repair.any():
@@ -205,12 +206,12 @@ class _Group:
                 untouched = int((parsed & (repair == 0)).sum())
                 notes = (f"{int(repair.sum())} extra calls",)
                 notes += (f"{untouched} well-formed replies left as they were",)
-                yield self._calls("error_rate_before_repair", asked, received, before, notes)
+                yield self._calls(ERROR_RATE_BEFORE_REPAIR, asked, received, before, notes)
             for k in VOTERS:
                 yield self._majority(k)
         if not self._condition:
-            yield self._calls("unparsed_rate", asked, received, unparsed)
-            yield self._calls("failed_rate", asked, asked, (state == FAILED).astype(np.float64))
+            yield self._calls(UNPARSED_RATE, asked, received, unparsed)
+            yield self._calls(FAILED_RATE, asked, asked, (state == FAILED).astype(np.float64))
 
     def _flags(self) -> tuple[str, ...]:
         if not self._out:
@@ -218,7 +219,7 @@ class _Group:
         return (f"{self._out} trials refused by the provider left out",)
 
     def _none(
-        self, measure: str, reason: str, condition: Mapping[str, _Value] | None = None
+        self, measure: Measure, reason: str, condition: Mapping[str, _Value] | None = None
     ) -> Estimate:
         if self._out == self._rows.size and self._out:
             sweep = self._sweep
@@ -238,7 +239,7 @@ class _Group:
 
     def _calls(
         self,
-        measure: str,
+        measure: Measure,
         asked: NDArray[np.bool_],
         usable: NDArray[np.bool_],
         values: _Array,
@@ -266,16 +267,16 @@ class _Group:
     def _consistencies(self) -> Iterator[Estimate]:
         series, at = self._series, self._units
         yield self._of_series(
-            "consistency", series.consistency[at], series.least[at], series.most[at]
+            CONSISTENCY, series.consistency[at], series.least[at], series.most[at]
         )
         yield self._of_series(
-            "pairwise_consistency",
+            PAIRWISE_CONSISTENCY,
             series.pairwise[at],
             series.pairwise_least[at],
             series.pairwise_most[at],
         )
 
-    def _of_series(self, measure: str, values: _Array, least: _Array, most: _Array) -> Estimate:
+    def _of_series(self, measure: Measure, values: _Array, least: _Array, most: _Array) -> Estimate:
         known, asked = np.isfinite(values), np.isfinite(least)
         if not known.any():
             reason = "no question has two parsed replicates; set replicates in [design]"
@@ -317,7 +318,7 @@ class _Group:
         )
 
     def _majority(self, k: int) -> Estimate:
-        series, measure = self._series, "majority_agreement"
+        series, measure = self._series, MAJORITY_AGREEMENT
         condition = {**self._condition, "k": k}
         asked = self._units[series.labelled[self._units] & self._alive()]
         at = asked[series.votes[asked].sum(axis=1) >= k]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
+from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
 
-_ESTIMATES: Final = later("pytest_judgesense.instruments.temperature.estimators", "estimates")
+_ROOM: Final = "pytest_judgesense.instruments.temperature"
+_ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
 _EVIDENCE: Final = "pytest_judgesense.measures.evidence"
 _SUITE: Final = "temperature"
 _WRONG: Final = Evidence("wrong verdicts", later(_EVIDENCE, "missed"))
@@ -110,7 +113,7 @@ RECOMMENDED: Final = Measure(
     "temperature",
     "the highest temperature up to which all bars hold",
     _ESTIMATES,
-    bounds=(0.0, 100.0),
+    bounds=(0.0, math.inf),
     evidence=Evidence("replies that are not right", later(_EVIDENCE, "not_right")),
 )
 MEASURES: Final = (
@@ -124,4 +127,19 @@ MEASURES: Final = (
     *EFFECTS.values(),
     UNPARSED_RATE.taken_by(_ESTIMATES),
     FAILED_RATE.taken_by(_ESTIMATES),
+)
+RECOMMENDED_TEMPERATURE: Final = CheckKind(
+    "recommended_temperature",
+    "agreement=, consistency=, error_rate=, at_least=, suite=",
+    "up to some temperature of the grid all bars hold",
+    later(f"{_ROOM}.checks", "declare_recommendation"),
+    later(f"{_ROOM}.checks", "judge_recommendation"),
+    named_bars=True,
+)
+TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
+    "temperature_effect_bound",
+    "outcome, bar, suite=",
+    "what a high temperature changes in an outcome is at most the bar",
+    later(f"{_ROOM}.checks", "declare_effect_bound"),
+    later(f"{_ROOM}.checks", "judge_effect"),
 )

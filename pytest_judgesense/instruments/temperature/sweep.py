@@ -133,7 +133,7 @@ class Series:
     bounds: _Codes
 
     def outcome(self, name: str) -> _Array:
-        """One of `catalogue.OUTCOMES` by its name."""
+        """One of `measures.OUTCOMES` by its name."""
         values: _Array = getattr(self, name)
         return values
 
@@ -342,7 +342,7 @@ def paired_differences(
 
     Args:
         series: the series.
-        outcome: one of `catalogue.OUTCOMES`.
+        outcome: one of `measures.OUTCOMES`.
         high: which series belong to the one side, shape (series,).
         low: which belong to the other.
 

@@ -39,6 +39,7 @@ from pytest_judgesense.instruments.temperature.estimators import (
     calls_of,
     is_high,
 )
+from pytest_judgesense.instruments.temperature.measures import EFFECTS, MAJORITY_AGREEMENT
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
@@ -52,16 +53,13 @@ from pytest_judgesense.instruments.temperature.sweep import (
     series_of,
     sweep_of,
 )
-from pytest_judgesense.measures.catalogue import OUTCOMES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.clustered import clustered_mean
-
-__all__ = ["ALL", "temperature_analyses"]
 
 ALL: Final = "all"
 _SHOWN: Final = 100  # points of an attribution that are drawn
 _REASONS: Final = 20  # of a temperature; the rest is summed up
-_CORRELATED: Final = ("temperature", *OUTCOMES)
+_CORRELATED: Final = ("temperature", *EFFECTS)
 
 _Array = NDArray[np.float64]
 _Codes = NDArray[np.intp]
@@ -154,7 +152,7 @@ def _spread(name: str, values: _Array) -> dict[str, float | None]:
 
 def _correlations(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     temperature = _temperatures(sweep)[series.first]
-    columns = {"temperature": temperature} | {name: series.outcome(name) for name in OUTCOMES}
+    columns = {"temperature": temperature} | {name: series.outcome(name) for name in EFFECTS}
     parts: list[tuple[dict[str, Any], NDArray[np.bool_]]] = [
         ({}, np.ones(temperature.size, dtype=bool))
     ]
@@ -226,7 +224,7 @@ def _sides(sweep: Sweep) -> dict[str, str]:
 
 def _paired(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     high = is_high(sweep, series)
-    for outcome in OUTCOMES:
+    for outcome in EFFECTS:
         for group, kept in _groups(sweep, series):
             values, questions = paired_differences(series, outcome, kept & high, kept & ~high)
             head = {"method": "paired", "outcome": outcome, **group, **_sides(sweep)}
@@ -236,7 +234,7 @@ def _paired(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
 def _pairs(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     grid = sweep.levels["temperature"][0]
     temperature = _temperatures(sweep)[series.first]
-    for outcome in OUTCOMES:
+    for outcome in EFFECTS:
         for group, kept in _groups(sweep, series):
             for low, high in combinations(grid, 2):
                 values, questions = paired_differences(
@@ -271,11 +269,11 @@ def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
     scores = causal.effect_scores(
         covariates[kept],
         high[kept],
-        {name: series.outcome(name)[kept] for name in OUTCOMES},
+        {name: series.outcome(name)[kept] for name in EFFECTS},
         questions,
         seed,
     )
-    for outcome in OUTCOMES:
+    for outcome in EFFECTS:
         head = {"method": "aipw", "outcome": outcome}
         if isinstance(scores, str) or isinstance(scores[outcome], str):
             reason = scores if isinstance(scores, str) else scores[outcome]
@@ -307,7 +305,7 @@ def _attributions(sweep: Sweep, series: Series, seed: int) -> dict[str, _Rows]:
     columns = np.column_stack([temperature, columns])[:, : len(names)]
     table: _Rows = []
     points: _Rows = []
-    for outcome in OUTCOMES:
+    for outcome in EFFECTS:
         y = series.outcome(outcome)
         at = np.flatnonzero(_alive(sweep, series) & np.isfinite(y))
         found = (
@@ -343,7 +341,7 @@ def _majority(
     each = calls_of(sweep, series)
     temperature = _temperatures(sweep)[series.first]
     for one in estimates:
-        if one.measure != "majority_agreement" or "temperature" not in one.condition:
+        if one.measure != MAJORITY_AGREEMENT.name or "temperature" not in one.condition:
             continue
         at, k = temperature == one.condition["temperature"], int(one.condition["k"])
         yield {

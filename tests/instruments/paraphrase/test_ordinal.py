@@ -12,8 +12,9 @@ from sklearn.metrics import cohen_kappa_score
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.instruments.estimation import estimate_all, find_estimate
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import upper_half, wording_notices
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Design
 from tests.measures.building import GRADES, YES_NO, cell, estimate, worded
 

@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from benchmarks.causal import World, fit, simulated
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.causal import Scores, attributions, effect_scores
 from pytest_judgesense.instruments.temperature.tables import temperature_analyses
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.clustered import clustered_mean
 
 from .sweeps import replicates, softmax_cell, swept

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from pytest_judgesense.instruments.estimation import estimate_all
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.tables import temperature_analyses
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
 
 from .sweeps import replicates, softmax_cell, swept
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments.debate.stimuli import transcript
 from pytest_judgesense.judges.embedded.debate import shares, speech_wanted
 from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.server import answer
@@ -15,9 +16,8 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, s
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.judges.wire import Reply, wire_of
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.stimuli import transcript
 from pytest_judgesense.trial import Verdict
+from tests.suites.known import load_suite
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."

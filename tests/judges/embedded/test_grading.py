@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments.temperature.stimuli import GRADE, GRADES
 from pytest_judgesense.judges.embedded.grading import malformed_rate, support
 from pytest_judgesense.judges.embedded.observer import PROFILES, Observer
 from pytest_judgesense.judges.embedded.reading import read_prompt
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.prompts import render_repair
-from pytest_judgesense.suites.space import GRADES, DecisionSpace
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import TIE, Verdict
 
 SPACE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
@@ -123,16 +124,19 @@ def test_malformed_replies_grow_with_the_square_of_the_temperature() -> None:
 def test_half_of_the_malformed_replies_say_what_was_meant(name: str) -> None:
     sure = {"sensitivity": 50.0, "wording_sensitivity": 0.0, "lapse_rate": 0.0}
     observer = replace(PROFILES[name], format_error_rate=0.5, heat=1.0, **sure)
-    for prompt, space, meant in (
-        (_pair(WHOLE, NONE), SPACE, "A"),
-        (_pair(WHOLE, NONE, REASONED), SPACE, "A"),
-        (ONE.format(a=WHOLE, form=SCORE), GRADES, "10"),
+    for prompt, space, form, meant in (
+        (_pair(WHOLE, NONE), SPACE, SPACE, "A"),
+        (_pair(WHOLE, NONE, REASONED), SPACE, SPACE, "A"),
+        (ONE.format(a=WHOLE, form=SCORE), GRADES, GRADE, "10"),
     ):
         replies = [observer.reply(prompt, temperature=1.0, seed=seed) for seed in range(200)]
         broken = [r for r in replies if not isinstance(parse_reply(r, space), Verdict)]
         assert 60 < len(broken) < 140  # half of 200, by more than five standard errors
         mended = [
-            parse_reply(PROFILES["clean"].reply(render_repair(r, space)[0]["content"]), space)
+            parse_reply(
+                PROFILES["clean"].reply(render_repair(r, form)[0]["content"]),
+                space,
+            )
             for r in broken
         ]
         found = [one for one in mended if isinstance(one, Verdict)]

@@ -2,51 +2,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_judgesense.suites.schema import ContentItem, LadderTask, PairItem, QuarterTask
-from pytest_judgesense.suites.stimuli import (
-    content_item,
+from pytest_judgesense.instruments.ladder.stimuli import (
+    LadderTask,
+    QuarterTask,
     ladder_items,
-    pair_item,
     quarter_items,
     task_with_elements,
     task_with_parts,
 )
-
-from .files import ladder_task, ladder_text, quarter_task
+from tests.suites.files import ladder_task, ladder_text, quarter_task
 
 TASK = LadderTask.model_validate(ladder_task())
 OTHER = LadderTask.model_validate(ladder_task("other"))
 FINE = QuarterTask.model_validate(quarter_task())
-
-
-def test_a_content_item_shows_its_texts_and_keeps_the_rest_from_the_judge() -> None:
-    line = ContentItem.model_validate(
-        {
-            "id": "i",
-            "label": "YES",
-            "difficulty": "hard",
-            "cluster": "c",
-            "source": "S",
-            "text": "T",
-        }
-    )
-    item = content_item(line)
-    assert dict(item.fields) == {"source": "S", "text": "T"}
-    assert (item.id, item.cluster, item.label, item.contents) == ("i", "c", "YES", ())
-
-
-def test_an_item_is_its_own_cluster_unless_it_names_one() -> None:
-    assert content_item(ContentItem(id="i")).cluster == "i"
-    texts = ("x", "y")
-    assert pair_item(PairItem(id="i", task="t", texts=texts)).cluster == "i"
-    assert pair_item(PairItem(id="i", task="t", texts=texts, cluster="c")).cluster == "c"
-
-
-def test_a_pair_item_holds_two_contents_and_its_category_as_condition() -> None:
-    item = pair_item(PairItem(id="i", task="t", texts=("x", "y"), label="2", category="blank"))
-    assert item.contents == ("x", "y")
-    assert dict(item.fields) == {"task": "t"}
-    assert (item.label, dict(item.condition)) == ("2", {"category": "blank"})
 
 
 def test_the_judge_reads_the_request_and_the_numbered_elements() -> None:

@@ -1,7 +1,4 @@
-"""Checks that choose: ``ranked_first`` a configuration, ``recommended_temperature`` a temperature.
-
-Like any check ``ranked_first`` passes by the estimate, here the rank; policy ``confident`` asks for
-a share of first ranks among the resamples of topics as well.
+"""Checks on a sweep of temperatures: the one that is recommended, and the size of an effect.
 
 The recommended temperature is the highest one such that it and every lower one of the grid hold
 all given bars. Each bar is held as a check of its own would be, under the same policy: a
@@ -17,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.declaration import bar_of, named_arguments
 from pytest_judgesense.checks.outcome import (
     MOST_MISSING,
     Finding,
@@ -25,82 +22,63 @@ from pytest_judgesense.checks.outcome import (
     OutcomeWord,
     Policy,
     hold,
-    judge_check,
 )
-from pytest_judgesense.estimate import Clustered, Estimate, number_text
-from pytest_judgesense.instruments.debate.ranking import Ranking
-from pytest_judgesense.instruments.estimation import find_estimate
-from pytest_judgesense.measures.catalogue import MEASURES, OUTCOMES
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.instruments.temperature.measures import (
+    EFFECT_SIZE,
+    EFFECTS,
+    OUTCOMES,
+    RECOMMENDED,
+    RECOMMENDED_TEMPERATURE,
+)
+from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import CheckDeclaration
 
-__all__ = ["judge_any", "judge_ranking", "recommendations"]
-
-# The least share of resamples in which a configuration has to be first, to be so for sure.
-_RANKED_FIRST: Final = 0.95
+_OUTCOME: Final = {outcome.name: outcome for outcome in OUTCOMES}
 
 
-def judge_ranking(check: Check, ranking: Ranking, policy: Policy = "estimate") -> Outcome:
-    """The outcome of ``ranked_first``: the configuration has the lowest instability.
-
-    Policy ``confident``: it has it in at least 95% of the resamples as well.
-    """
-    name = str(check.condition["config"])
-    row = ranking.find(name)
-    beside = tuple(
-        Estimate(
-            measure="instability",
-            suite=ranking.suite,
-            condition={"config": one.name},
-            value=one.instability,
+def declare_recommendation(
+    kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry | None
+) -> Check:
+    """The check with a bar for each outcome that is to hold."""
+    # Each bar is held against its measure; ``at_least`` is a temperature.
+    known = {**_OUTCOME, "at_least": RECOMMENDED}
+    given = named_arguments(kind, (), args, kwargs, (*known, "suite"))
+    bars = {bar: bar_of(kind, bar, given[bar], known[bar]) for bar in known if bar in given}
+    if not bars.keys() & _OUTCOME.keys():
+        raise UsageError(
+            f"{kind.name} has no bar",
+            found=", ".join(bars) or "no argument",
+            expected="at least one of " + ", ".join(_OUTCOME) + ", as in " + kind.signature,
+            remedy=f"write {kind.name} = {{ agreement = 0.8, error_rate = 0.05 }}",
         )
-        for one in ranking.rows[:3]
-    )
-    if row is None:
-        known = ", ".join(one.name for one in ranking.rows) or "none"
-        reason = ranking.excluded.get(name, f"not among the configurations: {known}")
-        estimate = Estimate(
-            measure="rank", suite=ranking.suite, condition=check.condition, unavailable=reason
-        )
-        finding = Finding(estimate, 1.0, False, "inconclusive", reason)
-        return Outcome(check, ranking.suite, policy, (finding,), beside)
-    said = f"first in {row.shares[0]:.1%} of the resamples of topics"
-    settled = row.shares[0] >= _RANKED_FIRST
-    outcome: OutcomeWord = "pass" if row.rank == 1 else "fail"
-    if outcome == "pass" and policy == "confident" and not settled:
-        outcome = "inconclusive"
-    warning = None if settled or row.rank > 1 else f"{said}: below {_RANKED_FIRST:.0%}, not settled"
-    estimate = Estimate(
-        measure="rank",
-        suite=ranking.suite,
-        condition=check.condition,
-        value=float(row.rank),
-        n=len(ranking.rows),
-        unit="configuration",
-    )
-    finding = Finding(estimate, 1.0, False, outcome, said, warning)
-    return Outcome(check, ranking.suite, policy, (finding,), beside)
+    return Check(kind, kind.name, bars, {}, given.get("suite") or "temperature")
 
 
-def judge_any(
+def declare_effect_bound(
+    kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
+) -> Check:
+    """The check with the outcome that it names, and its bar."""
+    given = named_arguments(kind, ("outcome", "bar"), args, kwargs)
+    outcome = given.get("outcome")
+    if outcome not in _OUTCOME:
+        raise unknown_name(f"outcome of {kind.name}", str(outcome), _OUTCOME)
+    bars = {"bar": bar_of(kind, "bar", given.get("bar"), EFFECT_SIZE)}
+    suite = given.get("suite") or "temperature"
+    return Check(kind, EFFECT_SIZE.name, bars, {"outcome": str(outcome)}, suite, EFFECT_SIZE)
+
+
+def judge_effect(
     check: Check,
     suite: str,
     estimates: tuple[Estimate, ...],
-    policy: Policy = "estimate",
-    most_missing: float = MOST_MISSING,
-) -> Outcome:
-    """The outcome of a check on one judge's estimates; for the arguments see `judge_check`."""
-    if check.name == "recommended_temperature":
-        return _judge_recommendation(check, suite, estimates, policy, most_missing)
-    if check.name == "temperature_effect_bound":
-        return _judge_effect(check, suite, estimates, policy)
-    return judge_check(check, suite, estimates, policy, most_missing)
-
-
-def _judge_effect(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy
+    policy: Policy,
+    _: float,
 ) -> Outcome:
     """Whether the size of an effect is within the bar, under ``confident`` on both sides."""
-    effect = find_estimate(estimates, f"{check.condition['outcome']}_effect")
+    effect = find_estimate(estimates, EFFECTS[str(check.condition["outcome"])].name)
     size = Estimate(
         measure=check.measure,
         suite=suite,
@@ -116,7 +94,7 @@ def _judge_effect(
             clustered=effect.clustered and _folded(effect.clustered),
             unavailable=effect.unavailable,
         )
-    finding = hold(size, check.bars["bar"], floor=False, policy=policy, most_missing=MOST_MISSING)
+    finding = hold(size, check.bars["bar"], EFFECT_SIZE, policy, MOST_MISSING)
     return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
 
 
@@ -180,15 +158,15 @@ def _climb(
         {
             float(one.condition["temperature"])
             for one in estimates
-            if one.measure in OUTCOMES and set(one.condition) == {"temperature"}
+            if one.measure in EFFECTS and set(one.condition) == {"temperature"}
         }
     )
-    bars = {measure: bar for measure, bar in check.bars.items() if measure in OUTCOMES}
+    bars = {measure: bar for measure, bar in check.bars.items() if measure in EFFECTS}
     return [
         _Step(
             temperature,
             tuple(
-                hold(found, bar, MEASURES[measure].direction == "higher", policy, most_missing)
+                hold(found, bar, _OUTCOME[measure], policy, most_missing)
                 for measure, bar in bars.items()
                 if (found := find_estimate(estimates, measure, {"temperature": temperature}))
             ),
@@ -207,13 +185,14 @@ def _recommended(steps: Sequence[_Step]) -> tuple[_Step | None, _Step | None]:
     return best, None
 
 
-def _judge_recommendation(
+def judge_recommendation(
     check: Check,
     suite: str,
     estimates: tuple[Estimate, ...],
     policy: Policy,
     most_missing: float,
 ) -> Outcome:
+    """The highest temperature such that it and every lower one hold all bars."""
     steps = _climb(check, estimates, policy, most_missing)
     best, end = _recommended(steps)
     least = check.bars.get("at_least", steps[0].temperature if steps else 0.0)
@@ -227,7 +206,7 @@ def _judge_recommendation(
         suite=suite,
         value=None if best is None else best.temperature,
         n=len(steps),
-        unit="temperature",
+        unit=RECOMMENDED.unit,
         unavailable=None if best else nothing,
     )
     outcome: OutcomeWord = "pass"
@@ -239,7 +218,7 @@ def _judge_recommendation(
         reason = f"at {end.temperature:g}: {end.missed}" if end else reason
     straddling = [f.warning for f in best.findings if f.warning] if best else []
     warning = f"at {best.temperature:g}: {'; '.join(straddling)}" if best and straddling else None
-    finding = Finding(estimate, least, True, outcome, reason, warning)
+    finding = Finding(estimate, least, RECOMMENDED, outcome, reason, warning)
     shown = [step for step in (best, end) if step]
     beside = tuple(found.estimate for step in shown for found in step.findings)
     return Outcome(check, suite, policy, (finding,), beside)
@@ -253,9 +232,11 @@ def recommendations(
     Both policies stand beside one another, whichever the session has.
     """
     for declaration in declared:
-        if declaration.name != "recommended_temperature":
+        if declaration.name != RECOMMENDED_TEMPERATURE.name:
             continue
-        check = declare_check(declaration.name, (), dict(declaration.arguments))
+        check = declare_recommendation(
+            RECOMMENDED_TEMPERATURE, (), dict(declaration.arguments), None
+        )
         climbs = {
             policy: _climb(check, estimates, policy, MOST_MISSING)
             for policy in ("estimate", "confident")
@@ -267,7 +248,7 @@ def recommendations(
                 "temperature": plain.temperature,
                 **{
                     measure: found and found.value
-                    for measure in OUTCOMES
+                    for measure in EFFECTS
                     for found in (
                         find_estimate(estimates, measure, {"temperature": plain.temperature}),
                     )
@@ -279,4 +260,4 @@ def recommendations(
             }
             for plain, sure in zip(climbs["estimate"], climbs["confident"], strict=True)
         ]
-        yield {"analysis": "recommended_temperature", "suite": suite, "rows": rows}
+        yield {"analysis": RECOMMENDED_TEMPERATURE.name, "suite": suite, "rows": rows}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
-
-from .files import LADDER, ladder_task, ladder_text, quarter_task, write_suite
+from tests.suites.files import LADDER, ladder_task, ladder_text, quarter_task, write_suite
+from tests.suites.known import load_suite
 
 QUARTERS = LADDER.replace('file = "items.jsonl"', 'file = "items.jsonl"\nsteps = "quarter"')
 
@@ -175,6 +176,32 @@ def test_a_ladder_with_another_prompt_cannot_be_pooled(tmp_path: Path) -> None:
 def test_the_number_of_the_parted_element_is_one_of_the_elements(load: Load) -> None:
     with pytest.raises(SuiteError, match="parted is the number of an element, 1 to 2"):
         load(QUARTERS, {**quarter_task(), "parted": 3})
+
+
+def test_a_sound_ladder_has_no_findings(load: Load) -> None:
+    suite = load(LADDER.replace("{{task}} {{a}}", "A, B or tie? {{task}} {{a}}"), ladder_task())
+    assert lint_items(suite) == ()
+    # A suite may be made otherwise than from a file: lint knows the rules of loading as well.
+    (finding,) = lint_items(replace(suite, orders="ab"))
+    assert (finding.severity, finding.rule) == ("error", "option-order")
+
+
+@pytest.mark.parametrize("elements", [[2, 1], [1], [6], []])
+def test_an_alternative_with_the_elements_of_a_level_is_none(
+    load: Load, elements: list[int]
+) -> None:
+    task = ladder_task()
+    task["alternatives"][0]["elements"] = elements
+    with pytest.raises(SuiteError, match=r"task note in .*: an alternative is none") as caught:
+        load(LADDER, task)
+    assert caught.value.found == f"elements = {elements}"
+
+
+def test_distances_that_no_pair_has_leave_no_items(load: Load) -> None:
+    toml = LADDER.replace('file = "items.jsonl"', 'file = "items.jsonl"\ndistances = [7]')
+    with pytest.raises(SuiteError, match="has no items") as caught:
+        load(toml, ladder_task())
+    assert caught.value.found == "distances = [7], subsets = None"
 
 
 def test_ladder_texts_of_the_tests_are_what_they_are_said_to_be() -> None:

@@ -1,12 +1,12 @@
 r"""From a trial to the messages that ask it, and from an answer to its judgment. Pure.
 
-Most trials are one call. Candidates that are graded one by one take a call each; the verdict is the
-comparison of the two grades, and equal grades are a tie. A judge with ``repair`` has one call more
-for each reply that is malformed: what it means is brought into form, and nothing is judged anew.
+Most trials are one call. Where the kind of a suite asks several questions, what their replies come
+to is the kind's to say. A judge with ``repair`` has one call more for each reply that is malformed:
+what it means is brought into form, and nothing is judged anew.
 
 A reply is malformed if it states no verdict that can be read, or several, or is cut off: see
 `_FORM` for the reasons of `Unparsed` that count. A refusal, an empty reply, and a verdict that the
-prompt does not permit have no form to be mended.
+prompt does not permit have no form to be repaired.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from pytest_judgesense.cassettes.scrubbing import redact_url
 from pytest_judgesense.judges.asking import Answer
 from pytest_judgesense.judges.lines import Call, Course
 from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.prompts import render_messages, render_repair
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.suites.space import GRADES
+from pytest_judgesense.suites.kind import Question, Reading
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
-    TIE,
     Failed,
     Judgment,
     Outcome,
@@ -38,9 +36,7 @@ from pytest_judgesense.trial import (
     content_of_slot,
 )
 
-__all__ = ["calls_of", "first_calls", "identity_of", "judgment_of", "renderer", "takes_one_call"]
-
-# How the reasons begin that a reply is sent to be mended for.
+# How the reasons begin for which a reply is sent to be repaired.
 _FORM: Final = (
     "no verdict",
     "several ",
@@ -74,27 +70,19 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """One call of a trial.
+class _Asked:
+    """What one call of a trial asks: a question, or the form of the reply to it.
 
     Attributes:
-        content: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
+        question: of the trial.
         malformed: the reply that is to be brought into form; ``None`` to judge.
     """
 
-    content: str | None = None
+    question: Question
     malformed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What the replies of a trial come to."""
-
-    outcome: Outcome
-    detail: dict[str, Any] | None = None
-
-
-_Course: TypeAlias = Generator[_Question, Reply | Failed, _Read]
+_Replies: TypeAlias = Generator[_Asked, Reply | Failed, Reading]
 
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
@@ -102,82 +90,74 @@ def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
     return judge.repair is None and not suite.temperatures
 
 
-def _course(suite: Suite, trial: Trial, *, repairs: bool) -> _Course:
+def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
+    with suite.form.blamed():
+        return suite.form.questions(trial)
+
+
+def _course(suite: Suite, trial: Trial, *, repairs: bool) -> _Replies:
     """The calls of a trial, each answered before the next one, and what they come to."""
-    mended: list[dict[str, Any]] = []
-    if trial.condition.get("judge_type") != "single":
-        outcome, detail = yield from _stated(suite, None, mended, repairs=repairs)
-        return _Read(outcome, _with_repair(detail, mended))
-    grades: dict[str, int] = {}
-    problems = []
-    for content in ("1", "2"):
-        outcome, _ = yield from _stated(suite, content, mended, repairs=repairs)
+    repaired: list[dict[str, Any]] = []
+    outcomes = []
+    detail: dict[str, Any] | None = None
+    for question in _questions(suite, trial):
+        outcome, detail = yield from _stated(suite, question, repaired, repairs=repairs)
         if isinstance(outcome, Failed):
-            return _Read(outcome)
-        if isinstance(outcome, Verdict):
-            grades[content] = int(outcome.value)
-        else:
-            problems.append(f"{outcome.reason} (answer {content})")
-    if problems:
-        return _Read(Unparsed("; ".join(problems)), _with_repair({"grades": grades}, mended))
-    slots = ("A", "B") if trial.order == "ab" else ("B", "A")
-    better = TIE if grades["1"] == grades["2"] else slots[grades["1"] < grades["2"]]
-    return _Read(Verdict(better), _with_repair({"grades": grades}, mended))
+            return outcome, None
+        outcomes.append(outcome)
+    if len(outcomes) > 1:
+        with suite.form.blamed():
+            outcome, detail = suite.form.combine(trial, outcomes)
+    return outcome, _with_repair(detail, repaired)
 
 
 def _stated(
-    suite: Suite, content: str | None, mended: list[dict[str, Any]], *, repairs: bool
-) -> Generator[_Question, Reply | Failed, tuple[Outcome, dict[str, Any] | None]]:
-    """What one question is answered, mended if it has to be; ``mended`` is added to."""
-    reply = yield _Question(content)
-    outcome, detail = _parsed(suite, content, reply)
+    suite: Suite, question: Question, repaired: list[dict[str, Any]], *, repairs: bool
+) -> _Replies:
+    """What one question is answered, repaired if it has to be; ``repaired`` is added to."""
+    reply = yield _Asked(question)
+    outcome, detail = _parsed(suite, question, reply)
     if not repairs or not isinstance(outcome, Unparsed) or not outcome.reason.startswith(_FORM):
         return outcome, detail
     assert isinstance(reply, Reply), "only a reply is unparsed"
-    again = yield _Question(content, malformed=reply.text)
-    known: dict[str, Any] = {"before": outcome.reason}
-    mended.append(known)
+    again = yield _Asked(question, malformed=reply.text)
+    repair: dict[str, Any] = {"before": outcome.reason}
+    repaired.append(repair)
     if isinstance(again, Failed):
-        known["failed"] = again.reason
+        repair["failed"] = again.reason
         return outcome, detail
-    second, of_second = _parsed(suite, content, again)
+    second, of_second = _parsed(suite, question, again)
     return (second, of_second) if isinstance(second, Verdict) else (outcome, detail)
 
 
 def _with_repair(
-    detail: dict[str, Any] | None, mended: Sequence[dict[str, Any]]
+    detail: dict[str, Any] | None, repaired: Sequence[dict[str, Any]]
 ) -> dict[str, Any] | None:
-    if not mended:
+    if not repaired:
         return detail
-    failed = [one["failed"] for one in mended if "failed" in one]
-    repair = {"before": "; ".join(one["before"] for one in mended), "calls": len(mended)}
+    failed = [one["failed"] for one in repaired if "failed" in one]
+    repair = {"before": "; ".join(one["before"] for one in repaired), "calls": len(repaired)}
     if failed:
         repair["failed"] = "; ".join(failed)
     return {**(detail or {}), "repair": repair}
 
 
-def _parsed(
-    suite: Suite, content: str | None, reply: Reply | Failed
-) -> tuple[Outcome, dict[str, Any] | None]:
+def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
     if isinstance(reply, Failed):
         return reply, None
     if reply.text is None:
         return Unparsed("refusal" if reply.refused else "empty reply"), None
-    if suite.kind == "debate":
-        return parse_debate(reply.text, truncated=reply.truncated)
-    space = suite.space if content is None else GRADES
-    return parse_reply(reply.text, space, truncated=reply.truncated), None
+    if (form := question.reply or suite.form.reply) is None:
+        return parse_reply(reply.text, suite.space, truncated=reply.truncated), None
+    with suite.form.blamed():
+        return form.read(reply.text, reply.truncated)
 
 
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
     """The judgment that an answer amounts to."""
     replies = (answer.reply, *answer.later)
-    if judge.repair is None and trial.condition.get("judge_type") != "single":
-        read = _Read(*_parsed(suite, None, answer.reply))
-    else:
-        read = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
+    outcome, detail = _followed(_course(suite, trial, repairs=judge.repair is not None), replies)
     texts = [text for reply in replies if (text := _text_of(reply)) is not None]
-    outcome = read.outcome
     if suite.temperatures and isinstance(outcome, Failed):
         outcome = Failed(refusal(outcome.reason) or outcome.reason)
     return Judgment(
@@ -188,20 +168,20 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         reply="\n\n".join(texts) if texts else None,
         usage=_used(replies),
         latency_s=answer.latency_s,
-        detail=read.detail,
+        detail=detail,
     )
 
 
-def _followed(course: _Course, replies: Sequence[Reply | Failed]) -> _Read:
+def _followed(course: _Replies, replies: Sequence[Reply | Failed]) -> Reading:
     next(course)
     for reply in replies:
         try:
             course.send(reply)
         except StopIteration as end:
-            found: _Read = end.value
-            return found
+            reading: Reading = end.value
+            return reading
     course.close()
-    return _Read(Failed("calls of this trial are missing"))
+    return Failed("calls of this trial are missing"), None
 
 
 def _text_of(reply: Reply | Failed) -> str | None:
@@ -233,30 +213,24 @@ def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
 def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
     """From a trial of ``suite`` under the judge's own prompts to the messages that ask it first."""
     rendered = _renderer(suite, judge)
-    return lambda trial: rendered(trial, _first(trial)[0])
+    return lambda trial: rendered(trial, _Asked(_questions(suite, trial)[0]))
 
 
-def _first(trial: Trial) -> list[_Question]:
-    """The questions that depend on no reply."""
-    single = trial.condition.get("judge_type") == "single"
-    return [_Question("1"), _Question("2")] if single else [_Question()]
-
-
-def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Question], list[dict[str, str]]]:
+def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Asked], list[dict[str, str]]]:
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
 
-    def messages(trial: Trial, question: _Question) -> list[dict[str, str]]:
-        if question.malformed is not None:
-            space = suite.space if question.content is None else GRADES
-            return render_repair(question.malformed, None if suite.kind == "debate" else space)
+    def messages(trial: Trial, asked: _Asked) -> list[dict[str, str]]:
+        if asked.malformed is not None:
+            form = asked.question.reply or suite.form.reply
+            return render_repair(asked.malformed, form or suite.space)
         return render_messages(
             suite,
             items[trial.item],
             templates[trial.template],
             trial.order,
             system_role=judge.system_role,
-            content=question.content,
+            content=asked.question.content,
         )
 
     return messages
@@ -268,11 +242,11 @@ def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
 
     def calls(trial: Trial) -> Course:
         course = _course(suite, trial, repairs=judge.repair is not None)
-        question = next(course)
+        asked = next(course)
         while True:
-            reply = yield _call(trial, rendered(trial, question), question)
+            reply = yield _call(trial, rendered(trial, asked), asked)
             try:
-                question = course.send(reply)
+                asked = course.send(reply)
             except StopIteration:
                 return
 
@@ -284,17 +258,18 @@ def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]
     rendered = _renderer(suite, judge)
 
     def calls(trial: Trial) -> list[Call]:
-        return [_call(trial, rendered(trial, asked), asked) for asked in _first(trial)]
+        first = map(_Asked, _questions(suite, trial))
+        return [_call(trial, rendered(trial, asked), asked) for asked in first]
 
     return calls
 
 
-def _call(trial: Trial, messages: list[dict[str, str]], question: _Question) -> Call:
-    mends = question.malformed is not None
-    temperature = None if mends else trial.condition.get("temperature")
+def _call(trial: Trial, messages: list[dict[str, str]], asked: _Asked) -> Call:
+    repairs = asked.malformed is not None
+    temperature = None if repairs else trial.condition.get("temperature")
     return Call(
         messages,
         trial.replicate,
         temperature if isinstance(temperature, int | float) else None,
-        mends=mends,
+        mends=repairs,
     )

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.judges.judging import first_calls
+from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.lint import lint_items
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
-
-from .files import GRADED, GRID, write_suite
+from pytest_judgesense.suites.rules import lint_items
+from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
 CLEAN = judge_from_name("embedded:clean")
 BUILTIN = builtin_suites()["temperature"]

@@ -12,20 +12,20 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
 from pytest_judgesense.judges.declare import Judge
-from pytest_judgesense.judges.judging import calls_of, first_calls, identity_of, judgment_of
 from pytest_judgesense.judges.lines import line_of
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name, judge_from_table
 from pytest_judgesense.judges.traffic import Traffic
 from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
 from tests.datasheet.replaying import suite_named
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
 
 def _judge(**table: Any) -> JudgeSpec:

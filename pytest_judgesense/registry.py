@@ -71,7 +71,7 @@ _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
 _SECTIONS_HERE: Final = frozenset(
     "anova by_category configuration_agreement equivalence leaderboard measure_correlation "
     "measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds "
-    "recomfixed_temperature temperature_attribution_points temperature_attributions "
+    "recommended_temperature temperature_attribution_points temperature_attributions "
     "temperature_correlations temperature_effects temperature_errors temperature_majority "
     "temperature_table templates tier".split()
 )

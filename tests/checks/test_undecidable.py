@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.checks.outcome import judge_check, lint_suite
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
-from tests.measures.building import perfect_judgments
+from tests.checks.known import declare_check, lint_suite
+from tests.measures.building import cell_of, perfect_judgments
 from tests.suites.known import load_suite
 
 
@@ -30,7 +29,7 @@ def passes(suite: Suite) -> bool:
     """Whether a judge without error passes the check of ``suite`` under ``confident``."""
     (declaration,) = suite.checks
     check = declare_check(declaration.name, (), dict(declaration.arguments))
-    cell = Cell("j", suite.name, suite.design, perfect_judgments(suite))
+    cell = cell_of(suite.name, suite.design, perfect_judgments(suite))
     return judge_check(check, suite.name, estimate_all(cell), "confident").outcome == "pass"
 
 

@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
-
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
@@ -18,6 +15,7 @@ from pytest_judgesense.measurement import Measurement, Mode, measure
 from pytest_judgesense.plugin.run import ranking_among
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
+from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
 from tests.suites.known import load_suite, presets_of
 
@@ -88,7 +86,7 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
         if check.name == "ranked_first":
             outcome = judge_ranking(check, ranking_among([measurement]), policy)
         else:
-            outcome = judge_any(check, suite.name, measurement.estimates, policy)
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(
             check=check.id,
             measure=check.measure,

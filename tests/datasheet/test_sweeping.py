@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pytest_judgesense.checks.ranking import judge_any
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.assembly import sheet_of
@@ -14,6 +12,7 @@ from pytest_judgesense.datasheet.sweeping import sweep_lines
 from pytest_judgesense.datasheet.terminal import WIDTH, datasheet_lines
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.measures.cell import Cell
+from tests.checks.known import declare_check
 from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 
 
@@ -28,7 +27,7 @@ def lines_of(cell: Cell, *checks: tuple[str, dict[str, object]]) -> list[str]:
     lines = []
     for name, given in checks:
         check = declare_check(name, (), given)
-        outcome = judge_any(check, part.suite, part.estimates)
+        outcome = judge_check(check, part.suite, part.estimates)
         lines.append(
             CheckLine(
                 check.id,

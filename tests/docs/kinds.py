@@ -15,7 +15,6 @@ from typing import Any
 
 import yaml
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.parsing.debate import parse_debate
@@ -23,6 +22,7 @@ from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.trial import Unparsed
+from tests.checks.known import declare_check
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines
 
 # Files that pytest and the plugin find by their names.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.planning import plan_trials
@@ -100,7 +101,12 @@ def climb(distance: float, slots: Iterable[tuple[str, str]], **given: Any) -> li
 
 
 def cell(design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
-    return Cell("j", "s", design, tuple(judgments), seed)
+    return cell_of("s", design, judgments, seed)
+
+
+def cell_of(suite: str, design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
+    """The judgments of a judge on a suite of a built-in kind, with all measures of that kind."""
+    return Cell("j", suite, design, tuple(judgments), seed, BUILT_IN.measures_on(design.kind))
 
 
 def estimate(of: Cell, measure: str, **condition: object) -> Estimate:

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import upper_half, wording_notices
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Design
+from tests.checks.known import declare_check
 from tests.measures.building import GRADES, YES_NO, cell, estimate, worded
 
 # Two wordings, four texts: 3-4 crosses the cut below 4, 4-5 does not, 1-5 is four steps, 2-2 none.

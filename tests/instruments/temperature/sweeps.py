@@ -17,6 +17,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
 )
+from tests.measures.building import cell_of
 
 SWEEP = Design(kind="temperature", labels=("A", "B"), pairwise=True, others=True)
 SLOTS = {"1": "A", "2": "B", "t": "tie"}
@@ -68,7 +69,7 @@ def replicates(
 
 
 def swept(*series: Iterator[Judgment], seed: int = 0, design: Design = SWEEP) -> Cell:
-    return Cell("j", "temperature", design, tuple(j for one in series for j in one), seed)
+    return cell_of("temperature", design, (j for one in series for j in one), seed)
 
 
 def softmax_shares(evidence: float, temperature: float) -> dict[str, float]:

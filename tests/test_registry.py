@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.commands.merge import merge
@@ -37,6 +36,7 @@ from pytest_judgesense.registry import (
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests.checks.known import declare_check
 from tests.suites.files import CONTENT
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest_judgesense.checks.ranking import judge_any, recommendations
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import explain, summary
-from pytest_judgesense.checks.outcome import Outcome, Policy
+from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.temperature.checks import recommendations
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
+from tests.checks.known import declare_check
 from tests.instruments.temperature.sweeps import replicates, swept
 
 # Ten questions, three replicates: right at 0.5; at 1 one in three is lost; at 2 two are wrong.
@@ -40,7 +41,7 @@ def sweep(said: dict[float, str] | None = None, questions: int = 10) -> Cell:
 def outcome(
     cell: Cell, name: str, *args: Any, policy: Policy = "estimate", **kwargs: Any
 ) -> Outcome:
-    return judge_any(declare_check(name, args, kwargs), "temperature", estimate_all(cell), policy)
+    return judge_check(declare_check(name, args, kwargs), "temperature", estimate_all(cell), policy)
 
 
 def test_a_bar_without_a_temperature_is_held_at_every_one() -> None:
@@ -206,12 +207,12 @@ def test_ids_name_the_bars_and_the_outcome() -> None:
 def test_two_sweeps_are_compared_unit_by_unit() -> None:
     old, new = Side.of(sweep()), Side.of(sweep(SAID | {1.0: "111"}))
     # One reply in three at 1 is right now: 10 of 90 judgments; nothing at 2 has changed.
-    compared = compare(old, new, "agreement")
+    compared = compare(old, new, BUILT_IN.measures["agreement"])
     assert compared.difference is not None
     assert compared.difference.value == pytest.approx(1 / 9)
     assert len(compared.better or ()) == 10
-    assert compare(old, new, "consistency", {"temperature": 2.0}).identical
-    effect = compare(old, new, "agreement_effect")
+    assert compare(old, new, BUILT_IN.measures["consistency"], {"temperature": 2.0}).identical
+    effect = compare(old, new, BUILT_IN.measures["agreement_effect"])
     # From 1/3 - 5/6 to 1/3 - 1; whether that is better is not for us to say.
     assert effect.difference is not None
     assert not effect.judged

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import re
 
-from pytest_judgesense.measures.registry import CHECKS, MEASURES
-
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
+from tests.measures.building import cell, perfect_judgments
 from tests.suites.known import load_suite
 
-from .building import cell, perfect_judgments
+MEASURES, CHECKS = BUILT_IN.measures, BUILT_IN.checks
 
 # The measures that the systems define for this version (shared words of design and docs).
 NAMED = set(
@@ -21,7 +21,7 @@ NAMED = set(
 )
 
 
-def test_every_measure_of_the_design_is_in_the_catalogue_under_its_name() -> None:
+def test_every_measure_of_the_design_is_built_in_under_its_name() -> None:
     assert set(MEASURES) >= NAMED
     assert all(info.name == name and info.meaning for name, info in MEASURES.items())
 
@@ -33,10 +33,10 @@ def test_a_construct_is_never_gated_and_everything_else_is() -> None:
 
 def test_a_gate_is_named_after_its_measure_and_its_kind() -> None:
     for info in MEASURES.values():
-        if info.gate is not None:
-            assert re.fullmatch(rf"{info.name}_(floor|ceiling|bound|limit)", info.gate)
-            assert info.gate.endswith("_floor") == (info.direction == "higher")
-            assert CHECKS[info.gate] == info.name
+        if info.check is not None:
+            assert re.fullmatch(rf"{info.name}_(floor|ceiling|bound|limit)", info.check)
+            assert info.check.endswith("_floor") == (info.direction == "higher")
+            assert CHECKS[info.check].measure == info
 
 
 def test_the_headline_checks_are_there() -> None:
@@ -50,13 +50,15 @@ def test_the_headline_checks_are_there() -> None:
     assert headline <= set(CHECKS)
 
 
-def test_a_suite_measures_nothing_twice_and_only_what_the_catalogue_names() -> None:
+def test_a_suite_measures_nothing_twice_and_only_what_its_kind_names() -> None:
     for path in builtin_suites().values():
         suite = load_suite(path)
         estimates = estimate_all(cell(suite.design, perfect_judgments(suite)))
         keys = [(e.measure, frozenset(e.condition.items())) for e in estimates]
         assert len(keys) == len(set(keys)), suite.name
-        assert {measure for measure, _ in keys} <= set(MEASURES)
+        assert {measure for measure, _ in keys} <= {
+            one.name for one in BUILT_IN.measures_on(suite.kind)
+        }
         assert all(e.unit == MEASURES[e.measure].unit for e in estimates)
 
 

@@ -25,7 +25,6 @@ from pytest_judgesense.datasheet.log import log_lines
 from pytest_judgesense.datasheet.sheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
@@ -73,9 +72,9 @@ class Run:
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
-        self._meter = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
+        self._budget = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
-        self._progress = Progress(config, self._meter)
+        self._progress = Progress(config, self._budget)
         self._traffic: dict[str, Traffic] = {}
         self._verified: list[dict[str, Any]] = []
         self.recordings = Recordings(settings, live_folder, recorder_of(config), started)
@@ -213,34 +212,16 @@ class Run:
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
     ) -> str:
         """Why a check did not pass."""
-        text = explain(
-            outcome,
-            measurement.cell,
-            measurement.judge.name,
-            measurement.prompt_of,
-            " ".join(
-                [
-                    f"pytest '{nodeid}'",
-                    *(
-                        self.recordings.options_of(measurement.judge)
-                        if self._settings.judges
-                        else ()
-                    ),
-                    *self._held_against(outcome),
-                    "--judge-datasheet judgments.jsonl",
-                ]
-            ),
-        )
-        return self.cleaned(text)
-
-    def _held_against(self, outcome: Outcome | RegressionOutcome) -> list[str]:
-        baseline = self._settings.baseline
-        if baseline is None or not isinstance(outcome, RegressionOutcome):
-            return []
-        return [
-            "--judge-baseline",
-            shlex.quote(os.path.relpath(baseline, self._settings.invocation)),
-        ]
+        settings, judge = self._settings, measurement.judge
+        command = [f"pytest '{nodeid}'"]
+        if settings.judges:
+            command += self.recordings.options_of(judge)
+        if settings.baseline is not None and isinstance(outcome, RegressionOutcome):
+            baseline = os.path.relpath(settings.baseline, settings.invocation)
+            command.append(f"--judge-baseline {shlex.quote(baseline)}")
+        command.append("--judge-datasheet judgments.jsonl")
+        names = judge.name, measurement.prompt_of, " ".join(command)
+        return self.cleaned(explain(outcome, measurement.cell, *names))
 
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""
@@ -284,7 +265,7 @@ class Run:
             self._traffic[judge.slug] = Traffic(
                 judge,
                 self._settings.concurrency,
-                meter=self._meter,
+                meter=self._budget,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         traffic = self._traffic[judge.slug]
@@ -322,11 +303,11 @@ class Run:
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
-        own = suite_for_judge(suite, judge)
-        warned = lint_notices(own, self._registry)
+        asked = suite_for_judge(suite, judge)
+        warned = lint_notices(asked, self._registry)
         with (
-            self.recordings.recordings(judge, own) as held,
-            self._progress.of(judge, suite) as told,
+            self.recordings.recordings(judge, asked) as cassettes,
+            self._progress.of(judge, suite) as watch,
         ):
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
@@ -335,7 +316,7 @@ class Run:
                 measurement = measure(
                     judge,
                     suite,
-                    held,
+                    cassettes,
                     self.loop,
                     mode=mode,
                     seed=self._settings.seed,
@@ -343,7 +324,7 @@ class Run:
                     how_to_record=self.recordings.how_to_record(judge, suite),
                     traffic=self.traffic(judge),
                     credentials=self.credentials,
-                    told=told,
+                    told=watch,
                     session=self._session,
                     registry=self._registry,
                 )
@@ -354,7 +335,7 @@ class Run:
                 raise
             except KeyboardInterrupt:
                 if mode == "record":
-                    self.interrupted.append(_progress(judge, own, held.values()))
+                    self.interrupted.append(_progress(judge, asked, cassettes.values()))
                 raise
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
@@ -402,21 +383,3 @@ def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
     planned = [trial.id for trial in plan_trials(suite)]
     recorded = sum(trial in answered for trial in planned)
     return f"judge {judge.name}, suite {suite.name}: {recorded} of {len(planned)} trials recorded"
-
-
-def ranking_among(measurements: Sequence[Measurement]) -> Ranking:
-    """The ranking of the configurations of several judges, measured on one suite of debates.
-
-    Raises:
-        UsageError: the suite has no debates.
-    """
-    materials = {one.judge.slug: material_of(one.cell) for one in measurements}
-    known = {slug: material for slug, material in sorted(materials.items()) if material}
-    suite, seed = measurements[0].suite, measurements[0].seed
-    if not known:
-        raise UsageError(
-            f"suite {suite.name} ranks no judges",
-            found=f'kind = "{suite.kind}"',
-            expected='a suite with kind = "debate" for ranked_first',
-        )
-    return ranking_of(suite.name, known, seed)[0]

@@ -88,7 +88,7 @@ class State:
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
         if not self.is_worker:
-            self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
+            self.config.pluginmanager.register(self, "judgesense-receiver")
             if self.settings.mode == "live" or self.settings.verify is not None:
                 self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
 
@@ -137,17 +137,6 @@ class State:
             )
         return None
 
-    def equip(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
-        folder = self._made_live_folder
-        workerinput[_LIVE_FOLDER] = str(folder) if folder else None
-        workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
-        workerinput[_STARTED] = self._started
-        if self.settings.mode != "replay":
-            if self._made_session_folder is None:
-                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
-            workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
-
     def report_problems(self, items: list[pytest.Item]) -> None:
         """End the session with the problems of its collection, if there are any.
 
@@ -159,16 +148,7 @@ class State:
             items.clear()
             self.config.workeroutput[_PROBLEMS] = self.problems  # type: ignore[attr-defined]
         else:
-            self.refuse(self.problems)
-
-    def refuse(self, problems: Sequence[str]) -> None:
-        """End the session with ``problems``, if there are any.
-
-        Raises:
-            pytest.UsageError: there are; each is told once.
-        """
-        if problems:
-            raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
+            _refuse(self.problems)
 
     @property
     def measures(self) -> bool:
@@ -177,14 +157,44 @@ class State:
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this process has measured since the last report on ``report``."""
-        if "run" not in self.__dict__:
+        if not self.measures:
             return
         sent = self.run.take_pending()
         if any(sent.values()):
             # A string: what workers send is limited to plain values.
             report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
-    def receive(self, report: Any) -> None:
+    # The hooks of the process that receives reports. Registered, for a report knows no config.
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self) -> None:
+        """Say what pytest-timeout would do to a session that asks judges."""
+        if line := self._timeout_line():
+            reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line(line)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Note that the session was interrupted."""
+        self._was_interrupted = True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
+        folder = self._made_live_folder
+        node.workerinput[_LIVE_FOLDER] = str(folder) if folder else None
+        node.workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
+        node.workerinput[_STARTED] = self._started
+        if self.settings.mode != "replay":
+            if self._made_session_folder is None:
+                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
+            node.workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """End the session with the problems that a worker found."""
+        _refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep the parts that a report brings."""
         if text := getattr(report, "judgesense", None):
             sent = json.loads(text)
@@ -298,12 +308,12 @@ class State:
             "judge recording interrupted": self._resume_lines(),
         }
         shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
-        told = (
+        notes = (
             *self._outputs.written,
             *(f"ERROR: {problem}" for problem in self._outputs.problems),
             *self._lines_on_secrets(),
         )
-        shown["judge datasheet"] += map(printable, told)
+        shown["judge datasheet"] += map(printable, notes)
         self._set_exit_status()
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
@@ -338,15 +348,11 @@ class State:
             named = ", ".join(f"{name} ({why})" for name, why in sorted(self._skipped.items()))
             yield f"not searched for, as words and not secrets: {named}"
 
-    def interrupt(self) -> None:
-        """Note that the session was interrupted."""
-        self._was_interrupted = True
-
     def _resume_lines(self) -> Iterator[str]:
         """What an interrupted recording has kept, and how to go on; nothing otherwise."""
         if self.settings.mode != "record" or not self._was_interrupted:
             return
-        if "run" in self.__dict__:
+        if self.measures:
             yield from self.run.interrupted
         yield f"every answer that arrived is kept in {self.settings.cassettes}"
         yield f"resume: {shlex.join(['pytest', *self.config.invocation_params.args])}"
@@ -363,7 +369,7 @@ class State:
             mode += f", {settings.verify} trials of each judge and suite asked again live"
         return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
-    def timeout_line(self) -> str | None:
+    def _timeout_line(self) -> str | None:
         """What to know of pytest-timeout before judges are asked; nothing without a limit of it."""
         config = self.config
         asks = self.settings.mode != "replay" or self.settings.verify is not None
@@ -380,38 +386,11 @@ class State:
 
     def close(self) -> None:
         """End the loop of the calls, and remove what live mode kept for this session only."""
-        if "run" in self.__dict__:
+        if self.measures:
             self.run.close()
         for folder in (self._made_live_folder, self._made_session_folder):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Receiver:
-    """Hands reports to the state; a hook of its own, since a report knows no config."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionstart(self) -> None:
-        if line := self._state.timeout_line():
-            reporter: Any = self._state.config.pluginmanager.get_plugin("terminalreporter")
-            reporter.write_line(line)
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        self._state.receive(report)
-
-    def pytest_keyboard_interrupt(self) -> None:
-        self._state.interrupt()
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        self._state.equip(node.workerinput)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        self._state.refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
 
 
 def state_of(config: pytest.Config) -> State:
@@ -425,3 +404,9 @@ def state_of(config: pytest.Config) -> State:
         config.stash[STATE].prepare()
     state: State = config.stash[STATE]
     return state
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    """End the session with ``problems``, each once, if there are any."""
+    if problems:
+        raise pytest.UsageError("\n".join(dict.fromkeys(problems)))

@@ -21,10 +21,9 @@ from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import PROVIDERS
 from pytest_judgesense.plugin import fixtures, hookspecs
-from pytest_judgesense.plugin.asking import AskableJudge
+from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 from pytest_judgesense.plugin.markers import _COMPOSITE
-from pytest_judgesense.plugin.options import _OPTIONS
-from pytest_judgesense.plugin.reading import DatasheetReader
+from pytest_judgesense.plugin.settings import OPTIONS
 
 DOCS = schemas.DOCS
 NOTE = "<!-- made by docs/reference/generate.py from the code: change it there -->"
@@ -82,7 +81,7 @@ def options_page() -> Iterator[str]:
                 ],
                 one.help.replace("%%", "%"),
             )
-            for one in _OPTIONS
+            for one in OPTIONS
         ),
     )
 

@@ -20,7 +20,7 @@ from pytest_judgesense.checks.regression import (
     compare,
     differs,
 )
-from pytest_judgesense.commands.options import BAR_FAILED, registry, seed
+from pytest_judgesense.commands.options import BAR_FAILED, registry_of, seed
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, printable
 from pytest_judgesense.estimate import number_text
@@ -53,7 +53,7 @@ def _margin(text: str) -> float:
 
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side."""
-    known = registry(options)
+    known = registry_of(options)
     paths = (options.old, options.new)
     old, new = (measured_of_file(path, options.seed, known) for path in paths)
     lines, regressed = comparison_lines(old, new, options.margin, known)

@@ -10,7 +10,7 @@ from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,
-    registry,
+    registry_of,
     show,
     suite_files,
 )
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
         paths = [path for path in paths if path.name.endswith(".suite.toml")]
     files = paths or list(builtin_suites().values())
-    lines, errors, broken = lint_report(files, registry(options))
+    lines, errors, broken = lint_report(files, registry_of(options))
     show(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
@@ -52,14 +52,15 @@ def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[l
         The lines, the last of them a summary; how many errors there are; how many files cannot be
         read.
     """
+    kinds = registry.forms
     lines: list[str] = []
     found = {"error": 0, "warning": 0}
     suites = broken = 0
     for path in paths:
         told: set[tuple[str, str, str]] = set()
         try:
-            for preset in (None, *presets_of(path, registry.forms)):
-                suite = load_suite(path, preset, registry.forms)
+            for preset in (None, *presets_of(path, kinds)):
+                suite = load_suite(path, preset, kinds)
                 suites += 1
                 all_found = lint_suite(suite, registry)
                 new = [finding for finding in all_found if finding.key not in told]

@@ -54,17 +54,17 @@ def seed(text: str) -> int:
     return value
 
 
-def registry(options: argparse.Namespace) -> Registry:
-    """What installed plugins add, and those named by ``-p``; looked for once."""
+def registry_of(options: argparse.Namespace) -> Registry:
+    """What is built in, what plugins add, and those named by ``-p``; put together once."""
     from pytest_judgesense.instruments.builtin import BUILT_IN
     from pytest_judgesense.registry import loaded
 
-    if "extensions" not in options:
+    if "registry" not in options:
         if options.plugin:
             # As `python -m` does: a project's own plugin need not be installed.
             sys.path.append(str(Path.cwd()))
-        options.extensions = loaded(BUILT_IN, options.plugin)
-    found: Registry = options.extensions
+        options.registry = loaded(BUILT_IN, options.plugin)
+    found: Registry = options.registry
     return found
 
 
@@ -78,7 +78,7 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     """The judges of these names."""
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
-    providers = registry(options).providers
+    providers = registry_of(options).providers
     return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
 
 
@@ -87,7 +87,7 @@ def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     from pytest_judgesense.suites.loading import load_suite
 
     base, _, preset = options.judge_suite.partition("@")
-    kinds = registry(options).forms
+    kinds = registry_of(options).forms
     return load_suite(suite_files(base)[0], preset or None, kinds, labelled=labelled)
 
 

@@ -22,7 +22,7 @@ from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
     add_cassettes,
     judge_and_suite,
-    registry,
+    registry_of,
     seed,
     show,
 )
@@ -151,7 +151,7 @@ def run(options: argparse.Namespace) -> int:
         options.precision,
         dict(options.assume),
         options.correlation,
-        registry(options),
+        registry_of(options),
     )
     if options.judge_name is None or options.assume:
         return show(power_lines(suite_of(options), asked))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     WRONG_COMMAND,
-    registry,
+    registry_of,
     seed,
     show,
 )
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    added = registry(options)
+    added = registry_of(options)
     cells = cells_of_logs(options.logs, options.seed, added)
     if not cells:
         raise UsageError(

@@ -10,26 +10,16 @@ import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.measures.measure import CONDITION_KEYS
-from pytest_judgesense.plugin.ci import hold
-from pytest_judgesense.plugin.paths import nodeid_of, split_name
+from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.using import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.suite_names import split_name
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
-
-__all__ = [
-    "asks_judges",
-    "checks_of",
-    "marker_lines",
-    "parametrize",
-    "refuse_test_cases",
-    "run_declared_checks",
-    "suites_of",
-]
 
 # Checks with the same bar on two suites share an id.
 _NAME_ONE: Final = 'name one, suite="coherence"'
@@ -170,20 +160,15 @@ def _first(check: Check) -> str:
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
-    """Hold one check; raises `CheckFailed` with the explanation if it does not pass."""
+    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
     __tracebackhide__ = True
-    from pytest_judgesense.plugin.collection import CheckFailed
+    from pytest_judgesense.plugin.regression import Member
 
     run = state_of(item.config).run
     suite = _suite(item.config, item, check)
-    if run.only_saves(check):
-        run.measurement(judge, suite)
-        return
     # A check that compares judges takes those that the test runs over.
     rivals = run.judges(item.path, suite.judges) if check.judge else ()
-    outcome, measurement = hold(item, run, judge, suite, check, rivals)
-    if outcome.outcome != "pass":
-        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
+    require_pass(item, run, Member(judge, suite, check), rivals)
 
 
 @contextmanager

@@ -156,7 +156,7 @@ def test_a_broken_project_is_told_before_anything_is_written(tmp_path: Path, kno
         assert done.returncode == 2
         assert "pyproject.toml cannot be read" in done.stderr
         assert "Traceback" not in done.stderr
-    with pytest.raises(UsageError, match="mend it"):
+    with pytest.raises(UsageError, match="fix it"):
         list(start(tmp_path))
     assert files_of(tmp_path) == {"pyproject.toml": known}
 

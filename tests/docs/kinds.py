@@ -18,8 +18,8 @@ import yaml
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import judge_from_table
-from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.replies.debate import parse_debate
+from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.trial import Unparsed
 from tests.checks.known import declare_check
@@ -152,7 +152,7 @@ def _toml(block: Block, page: Page) -> None:
         _judge(name, table, page)
         known = True
     if options := tool.get("pytest", {}).get("ini_options"):
-        ours = {option.ini for option in _OPTIONS}
+        ours = {option.ini for option in OPTIONS}
         assert {key for key in options if key.startswith("judge_")} <= ours
         known = True
     for entry in value.get("equivalence", ()):

@@ -24,8 +24,8 @@ from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures
-from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
@@ -224,13 +224,13 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def test_options() -> None:
-    options = {f"--{option.name}" for option in _OPTIONS}
+    options = {f"--{option.name}" for option in OPTIONS}
     assert set(re.findall(r"--judge-[a-z-]+", TEXT)) <= options
     listed = {
         row[0].split("`")[0].split()[0]: row for row in table_rows("options.md", "## Options")
     }
     assert set(listed) == options
-    for option in _OPTIONS:
+    for option in OPTIONS:
         assert listed[f"--{option.name}"][1] == option.ini
 
 
@@ -253,7 +253,7 @@ def test_markers() -> None:
 
 def test_fixtures() -> None:
     assert {name for name in fixtures.__all__ if not name.startswith("_")} == FIXTURES
-    inis = {option.ini for option in _OPTIONS}
+    inis = {option.ini for option in OPTIONS}
     assert set(re.findall(r"\bjudge_[a-z_]+\b", TEXT)) <= FIXTURES | inis | FOREIGN_FIELDS
     text = page_text("checks.md")
     assert all(f"### `{name}`" in text for name in FIXTURES)

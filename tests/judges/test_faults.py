@@ -32,7 +32,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.throttle import Throttle, _Pace
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.meter import SessionMeter
+from pytest_judgesense.plugin.progress import SessionBudget
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 from tests.suites.known import load_suite
@@ -551,7 +551,7 @@ def test_calls_under_way_when_a_limit_is_reached_come_to_their_end(
 ) -> None:
     provider.script = lambda prompt, before: (time.sleep(0.02), says("YES"))[1]
     spec, suite, path = _spec(provider), _suite(tmp_path, 100), tmp_path / "s.jsonl"
-    meter = SessionMeter(30, None)
+    meter = SessionBudget(30, None)
     with pytest.raises(LimitReached, match="--judge-max-calls 30 is reached: 70 of 100 trials"):
         _measure(spec, suite, path, Throttle(spec, 8, limits=meter))
     assert len(provider.asked) == 30

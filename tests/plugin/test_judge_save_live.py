@@ -8,7 +8,7 @@ import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.plugin.places import keep_recordings
+from pytest_judgesense.plugin.recordings import keep_recordings
 
 from .project import TRIALS, Project, times_asked
 

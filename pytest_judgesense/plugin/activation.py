@@ -10,22 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.plugin.options import any_given
+from pytest_judgesense.plugin.settings import any_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-
-__all__ = [
-    "CHECK_NAMES",
-    "FIXTURE",
-    "PLUGINS",
-    "STATE",
-    "any_marked",
-    "is_asked_for",
-    "is_for_judges",
-    "is_marked",
-]
 
 # Of a `state.State`, which is not imported here.
 STATE: Final = pytest.StashKey[Any]()
@@ -37,45 +25,16 @@ FIXTURE: Final = "_judgesense_judge"
 # In their order, and looked up for every mark of every test of every run.
 CHECK_NAMES: Final = dict.fromkeys(
     """
-    jss_floor
-    flip_rate_bound
-    kappa_floor
-    jss_binary_floor
-    within_one_agreement_floor
-    kappa_quadratic_floor
-    repeat_flip_rate_bound
-    agreement_floor
-    dark_current_ceiling
-    raw_false_preference_ceiling
-    positional_false_preference_ceiling
-    one_sided_commit_ceiling
-    other_conflict_ceiling
-    target_sensitivity_floor
-    target_sensitivity_decisive_floor
-    wrong_choice_ceiling
-    d_prime_floor
-    detection_threshold_ceiling
-    filler_preference_ceiling
-    miss_by_tie_ceiling
-    side_bias_limit
-    order_positional_bound
-    order_one_sided_bound
-    instability_bound
-    score_variance_bound
-    confidence_variance_bound
-    prompt_disagreement_bound
-    agreement_parsed_floor
-    consistency_floor
-    pairwise_consistency_floor
-    error_rate_ceiling
-    error_rate_before_repair_ceiling
-    majority_agreement_floor
-    temperature_effect_bound
-    unparsed_rate_ceiling
-    failed_rate_ceiling
-    criterion_tradeoff
-    no_regression
-    ranked_first
+    jss_floor flip_rate_bound kappa_floor jss_binary_floor within_one_agreement_floor
+    kappa_quadratic_floor repeat_flip_rate_bound agreement_floor dark_current_ceiling
+    raw_false_preference_ceiling positional_false_preference_ceiling one_sided_commit_ceiling
+    other_conflict_ceiling target_sensitivity_floor target_sensitivity_decisive_floor
+    wrong_choice_ceiling d_prime_floor detection_threshold_ceiling filler_preference_ceiling
+    miss_by_tie_ceiling side_bias_limit order_positional_bound order_one_sided_bound
+    instability_bound score_variance_bound confidence_variance_bound prompt_disagreement_bound
+    agreement_parsed_floor consistency_floor pairwise_consistency_floor error_rate_ceiling
+    error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
+    unparsed_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression ranked_first
     recommended_temperature
     """.split()
 )

@@ -1,4 +1,4 @@
-"""The files that hold a judge's calls, the commands that fill them, and asking beside them."""
+"""The files that hold the calls of judges in a session, and the commands that fill them."""
 
 from __future__ import annotations
 
@@ -6,66 +6,21 @@ import os
 import shlex
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
-from pytest_judgesense.checks.verifying import Verification, compare, sampled
-from pytest_judgesense.errors import LimitReached, OldRecording, unknown_name
-from pytest_judgesense.judges.calls import judgment_of
-from pytest_judgesense.judges.client import Answer
-from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import judge_for_suite
-from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.session import AskedOn
+from pytest_judgesense.errors import OldRecording
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Throttle
-from pytest_judgesense.measurement import Measurement, ask_all, models_named
-from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.plugin.paths import split_name
+from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
-from pytest_judgesense.suites.kind import Kind
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Trial
-
-__all__ = ["Places", "ask_again", "keep_recordings", "recorder_of", "suite_named"]
-
-
-def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) -> Suite:
-    """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
-
-    Args:
-        name: what the marker says, with a preset or without.
-        near: the folder of the test.
-        root: the project's root folder.
-        kinds: the kinds of suites that there are, by name.
-
-    Raises:
-        UsageError: there is none; it lists the known names.
-        SuiteError: its file is wrong.
-    """
-    base, preset = split_name(name)
-    if base.endswith(".suite.toml"):
-        for folder in (near, root):
-            if (folder / base).is_file():
-                return load_suite(folder / base, preset, kinds)
-    own = root / "suites" / base / f"{base}.suite.toml"
-    if own.is_file():
-        return load_suite(own, preset, kinds)
-    known = builtin_suites()
-    if base not in known:
-        raise unknown_name("suite", base, known)
-    return load_suite(known[base], preset, kinds)
 
 
 def recorder_of(config: pytest.Config) -> Recorder:
@@ -94,7 +49,7 @@ def keep_recordings(live_folder: Path, kept: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Places:
+class Recordings:
     """Where the cassettes of a session are.
 
     Attributes:
@@ -102,14 +57,12 @@ class Places:
         live_folder: where a live session keeps its calls while it runs.
         recorder: this process, for others that want to record the same.
         started: when the session began: UTC, ISO 8601.
-        waiting: entered while others that record are waited for.
     """
 
     settings: Settings
     live_folder: Path | None
     recorder: Recorder
     started: str
-    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def cassette(self, judge: JudgeSpec, file: str) -> Path:
         """The file that a judge's calls are replayed from, or recorded into."""
@@ -133,9 +86,7 @@ class Places:
         if self.settings.mode == "replay":
             yield path
             return
-        with ExitStack() as held:
-            with self.waiting():
-                held.enter_context(recording_alone(path, self.recorder))
+        with recording_alone(path, self.recorder):
             try:
                 yield path
             finally:  # what was asked before an error was paid for as well
@@ -157,8 +108,8 @@ class Places:
                 for name in sorted(names)
             }
 
-    def for_verifying(self) -> Places:
-        """The places of trials that are asked again: shared in the session, kept nowhere."""
+    def for_verifying(self) -> Recordings:
+        """Those of trials that are asked again: shared in the session, deleted at its end."""
         return replace(self, settings=self.settings._replace(mode="live", save_live=None))
 
     def refuse_old(
@@ -213,58 +164,6 @@ class Places:
         if self.settings.cassettes != self.settings.rootdir / "cassettes":
             options.append(f"--judge-cassettes {shlex.quote(str(self.settings.cassettes))}")
         return options
-
-
-def ask_again(
-    measurement: Measurement,
-    cassettes: Mapping[str, Path],
-    loop: AskingLoop,
-    traffic: Throttle,
-    *,
-    count: int,
-    concurrency: int,
-    credentials: Credentials,
-) -> Verification:
-    """Ask some trials of a replayed measurement again, and compare.
-
-    Args:
-        measurement: what the recordings say.
-        cassettes: files for what is asked now, not the recordings, by name of the recording.
-        loop: where calls run.
-        traffic: the judge's calls so far.
-        count: the most trials to ask.
-        concurrency: calls under way at once.
-        credentials: what the session knows of secrets; it is added to.
-
-    Raises:
-        JudgeError: the judge cannot be asked.
-        UsageError: a function of the judge is wrong.
-    """
-    judge, suite, seed = measurement.judge, measurement.suite, measurement.seed
-    asked_as = judge_for_suite(judge, suite)
-    trials = sampled(measurement.judgments, count, seed)
-    secrets = credentials_of(judge, credentials)
-    answers: dict[str, Answer] = {}
-    by_tape = []
-    for recording, path in cassettes.items():
-        part = [trial for trial in trials if recording_of(trial.id) == recording]
-        tape = Cassette(path, "record", secrets=secrets)
-        by_tape.append((tape, part))
-        asked = loop.run(
-            ask_all(asked_as, suite, part, tape, traffic, concurrency, _tell_nobody, AskedOn())
-        )
-        for trial, answer in zip(part, asked, strict=True):
-            if not isinstance(answer, LimitReached):
-                answers[trial.id] = answer
-    answered = [trial for trial in trials if trial.id in answers]
-    fresh = [judgment_of(suite, judge, trial, answers[trial.id]) for trial in answered]
-    named = models_named(judge, answers.values(), by_tape).values()
-    served = (measurement.served, tuple(sorted(set().union(*named))))
-    return compare(measurement.judgments, trials, fresh, judge.slug, suite.name, seed, served)
-
-
-def _tell_nobody(trial: Trial, answer: Answer) -> None:
-    pass
 
 
 def _moment(instant: str) -> datetime:

@@ -1,28 +1,25 @@
-"""Built-in suites on the command line: ``judgesense/NAME.suite.toml``, wherever they are installed.
+"""Suites by name: built-in ones on the command line, and those that markers name.
 
-Such an argument names no file of the user. It is taken out of pytest's arguments before they are
-resolved, and its items are added to the session afterwards, under ids that can be pasted back.
+A built-in suite on the command line is ``judgesense/NAME.suite.toml``, wherever it is installed: it
+names no file of the user, so it is taken out of pytest's arguments before they are resolved, and
+its items are added to the session afterwards, under ids that can be pasted back.
+
+Light on purpose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
 from pytest_judgesense.errors import unknown_name
 
-__all__ = [
-    "BuiltinArgument",
-    "all_or_named",
-    "names_asked_of",
-    "nodeid_of",
-    "preset_of",
-    "split_name",
-    "take_builtin_arguments",
-]
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.kind import Kind
+    from pytest_judgesense.suites.suite import Suite
 
 PREFIX: Final = "judgesense/"
 SUFFIX: Final = ".suite.toml"
@@ -113,3 +110,33 @@ def _is_builtin(config: pytest.Config, path: str) -> bool:
         and path.endswith(SUFFIX)
         and not (config.invocation_params.dir / path).exists()
     )
+
+
+def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) -> Suite:
+    """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
+
+    Args:
+        name: what the marker says, with a preset or without.
+        near: the folder of the test.
+        root: the project's root folder.
+        kinds: the kinds of suites that there are, by name.
+
+    Raises:
+        UsageError: there is none; it lists the known names.
+        SuiteError: its file is wrong.
+    """
+    from pytest_judgesense.suites.builtin import builtin_suites
+    from pytest_judgesense.suites.loading import load_suite
+
+    base, preset = split_name(name)
+    if base.endswith(".suite.toml"):
+        for folder in (near, root):
+            if (folder / base).is_file():
+                return load_suite(folder / base, preset, kinds)
+    own = root / "suites" / base / f"{base}.suite.toml"
+    if own.is_file():
+        return load_suite(own, preset, kinds)
+    known = builtin_suites()
+    if base not in known:
+        raise unknown_name("suite", base, known)
+    return load_suite(known[base], preset, kinds)

@@ -24,9 +24,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
-__all__ = ["Progress", "SessionMeter", "Told", "progress_line"]
-
-Told: TypeAlias = Callable[[Sequence[Trial]], Callable[[Answer], None]]
+Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Answer], None]]
 
 # A measurement that is over sooner tells nothing on a terminal.
 _FIRST_S: Final = 1.0
@@ -45,7 +43,7 @@ class _Spent:
     booked: float = 0.0
 
 
-class SessionMeter:
+class SessionBudget:
     """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
 
     Args:
@@ -174,10 +172,10 @@ class Progress:
     def __init__(
         self,
         config: pytest.Config,
-        meter: SessionMeter,
+        budget: SessionBudget,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._meter = meter
+        self._budget = budget
         self._now = now
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
@@ -186,10 +184,10 @@ class Progress:
         self._under: _Under | None = None
 
     @contextmanager
-    def of(self, judge: JudgeSpec, suite: Suite) -> Iterator[Told]:
+    def of(self, judge: JudgeSpec, suite: Suite) -> Iterator[Watch]:
         """Tell of a measurement; yields what `measure` takes as ``told``."""
 
-        def told(trials: Sequence[Trial]) -> Callable[[Answer], None]:
+        def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
             now = self._now()
             under = self._under = _Under(
                 title=f"judge {judge.name} on {suite.name}",
@@ -197,18 +195,18 @@ class Progress:
                 priced=judge.prices is not None,
                 started=now,
                 shown=now,
-                usd=self._meter.usd,
-                retries=self._meter.retries,
+                usd=self._budget.usd,
+                retries=self._budget.retries,
             )
 
-            def tell(answer: Answer) -> None:
+            def count(answer: Answer) -> None:
                 under.done += 1
                 under.failed += isinstance(answer.reply, Failed)
 
-            return tell
+            return count
 
         try:
-            yield told
+            yield watch
         finally:
             self._wipe()
             self._under = None
@@ -227,9 +225,9 @@ class Progress:
             under.done,
             under.total,
             now - under.started,
-            usd=self._meter.usd - under.usd if under.priced else None,
+            usd=self._budget.usd - under.usd if under.priced else None,
             failed=under.failed,
-            retried=self._meter.retries - under.retries,
+            retried=self._budget.retries - under.retries,
         )
         with self._uncaptured():
             if under.shown == under.started:

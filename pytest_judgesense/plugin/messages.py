@@ -1,4 +1,4 @@
-"""What a test's author reads: messages of ours without our frames, and judges' words made harmless.
+"""What a test's author reads: errors without our frames, and judges' words made harmless.
 
 A judge's reply reaches the terminal by ways that are not ours: an assertion that compares it, an
 exception of the judge's own code, a print. So the whole report of a test that has a judge is gone
@@ -17,8 +17,6 @@ import pytest
 from pytest_judgesense.errors import JudgesenseError, printable_lines
 from pytest_judgesense.plugin.ci import without_commands
 
-__all__ = ["tell_safely", "told_plainly"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -26,7 +24,7 @@ _T = TypeVar("_T")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def told_plainly(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+def without_frames(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     """The result of a call; an error of ours leaves it without the frames that it came through."""
     __tracebackhide__ = True
     try:
@@ -35,7 +33,7 @@ def told_plainly(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) ->
         raise error.with_traceback(None) from None
 
 
-def tell_safely(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
+def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
     """Make the texts of ``report`` harmless, in place.
 
     Args:

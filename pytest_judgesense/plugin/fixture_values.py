@@ -1,11 +1,14 @@
-"""The `judge` fixture: a judge asked directly by a test, recorded and replayed like a suite."""
+"""What the fixtures give to a test: `judge_check`, `judge_datasheet` and `judge`.
+
+A judge that a test asks directly is recorded and replayed like a suite.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import threading
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,19 +16,97 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.errors import JudgeError, JudgesenseError
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.plugin.frames import told_plainly
-from pytest_judgesense.plugin.paths import nodeid_of
+from pytest_judgesense.plugin.activation import PLUGINS
+from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
+from pytest_judgesense.plugin.messages import without_frames
 from pytest_judgesense.plugin.run import Run
 from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.suite_names import nodeid_of
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Failed
 
-__all__ = ["AskableJudge", "askable_judge"]
+
+def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
+    """The function that the fixture `judge_check` is."""
+
+    def evaluate_all(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        __tracebackhide__ = True
+        registry = item.config.stash[PLUGINS].for_markers
+        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
+        if not checks:
+            raise UsageError(
+                "judge_check() has nothing to check",
+                found="no marker of a check on this test",
+                expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
+            )
+        for one in checks:
+            item.stash.setdefault(EVALUATED, set()).add((one.id, one.suite))
+            evaluate(item, judge, one)
+
+    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        without_frames(evaluate_all, name, args, kwargs)
+
+    return check
+
+
+class DatasheetReader:
+    """Reads estimates of one judge; a suite is measured at its first use.
+
+    Attributes:
+        judge: name of the judge.
+    """
+
+    def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
+        self._item = item
+        self._judge = judge
+        self.judge = judge.name
+
+    def __call__(self, measure: str, suite: str | None = None, **condition: Any) -> Estimate:
+        """The estimate of ``measure`` on ``suite`` under exactly ``condition``.
+
+        Raises:
+            UsageError: there is no such measure, suite or condition; it lists what there is.
+        """
+        __tracebackhide__ = True
+        return without_frames(self._find, measure, suite, condition)
+
+    def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
+        measures = self._item.config.stash[PLUGINS].for_markers.measures
+        if measure not in measures:
+            raise unknown_name("measure", measure, measures)
+        name = suite or measures[measure].suite
+        if name is None:
+            raise UsageError(
+                f"{measure} can be measured on several suites", expected='suite="..." with its name'
+            )
+        estimates = self._estimates(name)
+        found = find_estimate(estimates, measure, condition)
+        if found is None:
+            known = [dict(e.condition) for e in estimates if e.measure == measure]
+            raise UsageError(
+                f"suite {name} has no {measure} under this condition",
+                found=repr(condition),
+                expected=f"one of: {known}" if known else f"a measure of suite {name}",
+            )
+        return found
+
+    def estimates(self, suite: str) -> tuple[Estimate, ...]:
+        """All estimates of the judge on ``suite``."""
+        __tracebackhide__ = True
+        return without_frames(self._estimates, suite)
+
+    def _estimates(self, suite: str) -> tuple[Estimate, ...]:
+        run = state_of(self._item.config).run
+        loaded = run.suite(suite, self._item.path.parent)
+        return run.measurement(self._judge, loaded).estimates
 
 
 class AskableJudge:
@@ -55,13 +136,13 @@ class AskableJudge:
         """
         __tracebackhide__ = True
         with self._intercepting():
-            return told_plainly(self._run.loop.run, self._question(prompt))
+            return without_frames(self._run.loop.run, self._question(prompt))
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
         __tracebackhide__ = True
         try:
-            with self._intercepting(), self._run.loop.waiting():
+            with self._intercepting():
                 return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
@@ -92,7 +173,7 @@ class AskableJudge:
     async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         traffic = self._run.traffic(self._spec)
-        # The test gets the reply as it came: it is not mended.
+        # The test gets the reply as it came: it is not repaired.
         spec = replace(self._spec, repair=None)
         async with open_client(spec, self._tape, concurrency=1, throttle=traffic) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
@@ -112,7 +193,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
-    with run.places.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
+    with run.recordings.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
         mode = state_of(item.config).settings.mode
         tape = Cassette(
             path,
@@ -121,7 +202,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
         oldest = tape.recorded_of(tape.trials)
-        run.places.refuse_old(
+        run.recordings.refuse_old(
             oldest and oldest[0],
             path,
             f"judge {spec.name!r} in this test",

@@ -17,6 +17,7 @@ import yaml
 from pytest_judgesense.datasheet.assembly import write_datasheet
 from pytest_judgesense.datasheet.sheet import Datasheet
 from pytest_judgesense.errors import UsageError
+from tests.commands import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -121,6 +122,7 @@ class Job:
             "GITHUB_RUN_ID": "42",
             "GITHUB_SERVER_URL": "https://github.example",
             "COMMENTS": str(self.comments_file),
+            **ENVIRONMENT,
             **self.environment,
             **{key: self.value(text) for key, text in step.get("env", {}).items()},
         }

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import sys
+import tempfile
 
 import pytest
 from hypothesis import settings
@@ -15,6 +19,15 @@ pytest_plugins = ["pytester"]
 # Sessions within tests are no step of a job of GitHub Actions, though the tests may be.
 for _name in [name for name in os.environ if name.startswith("GITHUB_")]:
     del os.environ[_name]
+
+# Where no bytecode may stand beside the sources, the processes that tests start, a hundred modules
+# each, have a folder for it that goes with the session.
+if sys.dont_write_bytecode and sys.pycache_prefix is None:
+    sys.pycache_prefix = tempfile.mkdtemp(prefix="judgesense-bytecode-")
+    sys.dont_write_bytecode = False
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
 
 # Whether an example is quick enough says something of the machine, and nothing of the project.
 settings.register_profile("untimed", settings(), deadline=None)

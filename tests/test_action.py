@@ -18,6 +18,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.view import view_of
+from tests.processes import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -122,6 +123,7 @@ class Job:
             "GITHUB_RUN_ID": "42",
             "GITHUB_SERVER_URL": "https://github.example",
             "COMMENTS": str(self.comments_file),
+            **ENVIRONMENT,
             **self.environment,
             **{key: self.value(text) for key, text in step.get("env", {}).items()},
         }

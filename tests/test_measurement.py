@@ -25,7 +25,6 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 from tests.judges.endpoint import endpoint
 from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
-from tests.shipped import CASSETTES
 from tests.shipped import CASSETTES, exchange_lines
 
 CLEAN = judge_from_name("embedded:clean")

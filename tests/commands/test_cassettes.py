@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,23 +16,14 @@ import vcr
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import rewrite
+from tests import processes
 
 HIDDEN = "hQ5rVb81nXcW0yTd"
 
 
 def check(*paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_judgesense.commands",
-        "cassettes",
-        "check",
-        *map(str, paths),
-    ]
     variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=60, env=variables | environ
-    )
+    return processes.run("judgesense", "cassettes", "check", *paths, environment=variables | environ)
 
 
 def _cassette(path: Path, answer: str, url: str = "https://h/v1") -> Path:

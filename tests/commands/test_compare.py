@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,14 +15,14 @@ from pytest_judgesense.datasheet import Calls, SuiteSheet, merge_parts
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.codec import datasheet_json, part_to_plain
 from pytest_judgesense.report.log import log_lines
+from tests import processes
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
 
 STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")
 
 
 def compare(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.commands", "compare", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=60)
+    return processes.run("judgesense", "compare", *arguments, cwd=cwd)
 
 
 def judge(flips: int, items: int = 40) -> Cell:

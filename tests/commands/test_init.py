@@ -15,6 +15,7 @@ from pytest_judgesense.commands.init import start
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import _JudgeForm
+from tests.processes import ENVIRONMENT
 
 WRITTEN = {
     "pyproject.toml",
@@ -43,7 +44,7 @@ def bash(
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,
-        env={**kept, "PATH": path, **more},
+        env={**kept, "PATH": path, **ENVIRONMENT, **more},
         capture_output=True,
         text=True,
         check=False,

@@ -11,12 +11,12 @@ import sys
 import httpx
 import pytest
 
+from tests import processes
 from tests.shared_data import LLMBAR, needs_llmbar
 
 
 def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.commands", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, timeout=60)
+    return processes.run("judgesense", *arguments, cwd=cwd)
 
 
 def _line(item: str, template: str, order: str, verdict: str, chosen: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from tests import processes
 from tests.commands.recordings import told
 from tests.shipped import CASSETTES
 
@@ -126,11 +125,7 @@ def test_joining_again_changes_nothing(capsys):
 
 def measured(folder: Path, *arguments: str) -> None:
     """A session of pytest as CI has it, over the shipped recordings of judge mixed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "no:asyncio", "-p", "no:hypothesispytest", "-p", "no:recording", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = processes.run("pytest", "-q", "-p", "no:cacheprovider", *arguments, cwd=folder)
     assert done.returncode in (0, 1), done.stdout + done.stderr
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import processes
+
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_judgesense.commands", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=cwd, timeout=120
-    )
+    return processes.run("judgesense", *arguments, cwd=cwd)
 
 
 def test_power_of_a_recorded_judge(tmp_path: Path) -> None:

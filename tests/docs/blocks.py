@@ -32,6 +32,8 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
+from tests import processes
+
 __all__ = [
     "DOCS",
     "PAGES",
@@ -200,9 +202,20 @@ class Page:
 
     def run(self, arguments: list[str], cwd: Path | None = None) -> tuple[int, str]:
         """Exit code and output of a command, in the page's folder unless ``cwd`` is given."""
+        folder = cwd or self.folder
+        if arguments[0] in ("judgesense", "pytest"):
+            program, *rest = arguments
+            shown = processes.run(
+                program,
+                *map(self._here, rest),
+                cwd=folder,
+                environment=self.environment,
+                merged=True,
+            )
+            return shown.returncode, self._shown(shown.stdout)
         done = subprocess.run(
             self._command(arguments),
-            cwd=cwd or self.folder,
+            cwd=folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

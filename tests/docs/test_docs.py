@@ -20,12 +20,11 @@ from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin import fixtures
-from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials

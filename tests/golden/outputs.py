@@ -10,16 +10,14 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
+from tests import processes
 from tests.report.replaying import SHIPPED
 
 FOLDER: Final = Path(__file__).parent
-CHECKOUT: Final = FOLDER.parent.parent
 KINDS: Final = ("datasheet.json", "datasheet.md", "terminal.txt")
 
 _VERSION: Final = re.compile(r'("(?:pytest-judgesense|numpy|scipy|python)": )"[^"]+"')
@@ -35,22 +33,15 @@ def outputs(profile: str) -> dict[str, str]:
         RuntimeError: the run neither passed nor failed its checks.
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
-        command += ["-p", "tests.golden.without_extras", "-p", "pytest_judgesense.plugin"]
-        command += ["--judge-name", f"embedded:{profile}"]
+        asked = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", "tests.golden.without_extras"]
+        asked += ["--judge-name", f"embedded:{profile}"]
         for suite in SHIPPED[profile]:
-            command += ["--judge-suite", suite]
+            asked += ["--judge-suite", suite]
         for kind in KINDS[:2]:
-            command += ["--judge-datasheet", kind]
+            asked += ["--judge-datasheet", kind]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-        environment |= {
-            "COLUMNS": "80",
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # neither time nor words of other plugins
-            "PYTHONPATH": str(CHECKOUT),
-        }
-        ran = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
+        environment |= {"COLUMNS": "80", "PYTHONPATH": str(commands.ROOT)}
+        ran = processes.run("pytest", *asked, cwd=Path(folder), environment=environment)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
         written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:2]}

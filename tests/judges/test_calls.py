@@ -22,7 +22,6 @@ from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
-from tests.report.replaying import suite_named
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import builtin_suites, load_suite
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 
 import httpcore  # noqa: F401 - httpx imports it late, and keeps the exceptions that it saw first
 import pytest
 
-import pytest_judgesense.plugin.collection
-import pytest_judgesense.plugin.run  # noqa: F401 - an inner session forgets what it imports itself
+import pytest_judgesense
 
 from .project import ChatServer, Project
+
+# An inner session forgets what it imports itself: the next one would import it anew.
+for _module in walk_packages(pytest_judgesense.__path__, "pytest_judgesense."):
+    import_module(_module.name)
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,12 @@ BUILTIN = (
     "--judge-name",
     "embedded:clean",
 )
-QUIET = ("-p", "no:asyncio", "-p", "no:hypothesispytest")
+# What else is installed for the tests costs every process two seconds and does nothing here.
+QUIET = tuple(
+    part
+    for name in ("anyio", "asyncio", "hypothesispytest", "recording", "socket", "timeout")
+    for part in ("-p", f"no:{name}")
+)
 
 PYTHON_JUDGE = """
 import re

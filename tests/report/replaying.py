@@ -9,7 +9,6 @@ from pathlib import Path
 from pytest_judgesense.checks.explanation import summary
 from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
-from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure

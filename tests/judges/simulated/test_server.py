@@ -14,8 +14,6 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.simulated.profiles import PROFILES, Observer
-from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, answer, serving
 from tests.shipped import CASSETTES
 

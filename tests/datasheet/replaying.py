@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.comparing import ranking_among
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
+from pytest_judgesense.instruments.debate.checks import judge_ranking
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure

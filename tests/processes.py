@@ -30,7 +30,10 @@ ENVIRONMENT: Final = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "PYTEST_PLUGINS": ",".join(PLUGINS),
 }
-_MAINS: Final = {"judgesense": "pytest_judgesense.commands.main:main", "pytest": "pytest:console_main"}
+_MAINS: Final = {
+    "judgesense": "pytest_judgesense.commands.main:main",
+    "pytest": "pytest:console_main",
+}
 
 
 def run(

@@ -23,7 +23,9 @@ HIDDEN = "hQ5rVb81nXcW0yTd"
 
 def check(*paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return processes.run("judgesense", "cassettes", "check", *paths, environment=variables | environ)
+    return processes.run(
+        "judgesense", "cassettes", "check", *paths, environment=variables | environ
+    )
 
 
 def _cassette(path: Path, answer: str, url: str = "https://h/v1") -> Path:

@@ -40,7 +40,7 @@ def outputs(profile: str) -> dict[str, str]:
         for kind in KINDS[:2]:
             asked += ["--judge-datasheet", kind]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-        environment |= {"COLUMNS": "80", "PYTHONPATH": str(commands.ROOT)}
+        environment |= {"COLUMNS": "80", "PYTHONPATH": str(processes.ROOT)}
         ran = processes.run("pytest", *asked, cwd=Path(folder), environment=environment)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")

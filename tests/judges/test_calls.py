@@ -1,4 +1,4 @@
-"""Trials of several calls: grades that are compared, replies that are mended. Pure."""
+"""Trials of several calls: grades that are compared, replies that are repaired. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _judge(**table: Any) -> JudgeSpec:
 
 
 PLAIN = _judge()
-MENDING = _judge(repair=True)
+REPAIRING = _judge(repair=True)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def _trial(suite: Suite, template: str, item: str = "g1", at: float = 2.0) -> Tr
 def _asked(
     suite: Suite, judge: JudgeSpec, trial: Trial, reply: Callable[[str], str | Failed]
 ) -> tuple[Judgment, list[tuple[str, bool]]]:
-    """The judgment, and the prompt of each call with whether it mends."""
+    """The judgment, and the prompt of each call with whether it repairs."""
     calls = calls_of(suite, judge_for_suite(judge, suite))(trial)
     asked, replies = [], []
     call = next(calls)
@@ -99,7 +99,7 @@ def test_the_grades_stand_beside_the_verdict(grid: Suite) -> None:
 
 
 def test_a_call_that_fails_ends_its_trial(grid: Suite) -> None:
-    found, asked = _asked(grid, MENDING, _trial(grid, "grade"), lambda _: Failed("HTTP 500: no"))
+    found, asked = _asked(grid, REPAIRING, _trial(grid, "grade"), lambda _: Failed("HTTP 500: no"))
     assert found.outcome == Failed("HTTP 500: no")
     assert len(asked) == 1
 
@@ -119,14 +119,14 @@ def test_a_refused_setting_is_told_from_other_faults(grid: Suite) -> None:
     ("reply", "reason"),
     [
         ("Both have something.", "no verdict"),
-        ("A wins. B wins.", "several verdicts: A, B"),
+        ("[[A]] [[B]]", "several verdicts: A, B"),
         ('{"reason": "as', "cut off before the verdict"),
     ],
 )
 def test_a_malformed_reply_is_brought_into_form(grid: Suite, reply: str, reason: str) -> None:
     found, asked = _asked(
         grid,
-        MENDING,
+        REPAIRING,
         _trial(grid, "pair"),
         lambda p: '{"verdict": "C"}' if "Bring the reply into form" in p else reply,
     )
@@ -144,22 +144,22 @@ def test_a_malformed_reply_is_brought_into_form(grid: Suite, reply: str, reason:
     "reply",
     ["A", '{"verdict": "B"}', "I'm sorry, I can't help with that.", "", "I cannot judge these."],
 )
-def test_what_has_a_verdict_and_what_declines_one_is_not_sent_to_be_mended(
+def test_what_has_a_verdict_and_what_declines_one_is_not_sent_to_be_repaired(
     grid: Suite, reply: str
 ) -> None:
     plain, _ = _asked(grid, PLAIN, _trial(grid, "pair"), lambda _: reply)
-    found, asked = _asked(grid, MENDING, _trial(grid, "pair"), lambda _: reply)
+    found, asked = _asked(grid, REPAIRING, _trial(grid, "pair"), lambda _: reply)
     assert len(asked) == 1
     assert found == plain
 
 
-def test_a_grade_is_mended_within_its_own_form(grid: Suite) -> None:
+def test_a_grade_is_repaired_within_its_own_form(grid: Suite) -> None:
     def reply(prompt: str) -> str:
         if "Bring the reply into form" in prompt:
             return '{"score": 8}'
         return "Rather good." if "4" in prompt else "6"
 
-    found, asked = _asked(grid, MENDING, _trial(grid, "grade"), reply)
+    found, asked = _asked(grid, REPAIRING, _trial(grid, "grade"), reply)
     assert [repairs for _, repairs in asked] == [False, True, False]
     assert "a whole number from 1 to 10" in asked[1][0]
     assert found.outcome == Verdict("A")
@@ -169,21 +169,21 @@ def test_a_grade_is_mended_within_its_own_form(grid: Suite) -> None:
     }
 
 
-def test_a_reply_that_cannot_be_mended_stays_unparsed_with_its_first_reason(grid: Suite) -> None:
+def test_a_reply_that_cannot_be_repaired_stays_unparsed_with_its_first_reason(grid: Suite) -> None:
     found, _ = _asked(
         grid,
-        MENDING,
+        REPAIRING,
         _trial(grid, "pair"),
-        lambda p: '{"verdict": "none"}' if "Bring" in p else "A wins. B wins.",
+        lambda p: '{"verdict": "none"}' if "Bring" in p else "[[A]] [[B]]",
     )
     assert found.outcome == Unparsed("several verdicts: A, B")
     assert found.detail == {"repair": {"before": "several verdicts: A, B", "calls": 1}}
 
 
-def test_a_call_to_mend_that_fails_leaves_the_reply_as_it_was(grid: Suite) -> None:
+def test_a_call_to_repair_that_fails_leaves_the_reply_as_it_was(grid: Suite) -> None:
     found, _ = _asked(
         grid,
-        MENDING,
+        REPAIRING,
         _trial(grid, "pair"),
         lambda p: Failed("HTTP 500: down") if "Bring" in p else "Hm.",
     )
@@ -197,22 +197,22 @@ def test_a_verdict_is_repaired_under_the_names_of_its_space() -> None:
     coherence = load_suite(builtin_suites()["coherence"])
     trial = plan_trials(coherence)[0]
     found, asked = _asked(
-        coherence, MENDING, trial, lambda p: '{"verdict": "4"}' if "Bring" in p else "Well."
+        coherence, REPAIRING, trial, lambda p: '{"verdict": "4"}' if "Bring" in p else "Well."
     )
     assert found.outcome == Verdict("4")
     assert "one of: 1; 2; 3; 4; 5." in asked[1][0]
 
 
-def test_who_mends_is_asked_coldly_and_is_part_of_the_judge(grid: Suite) -> None:
-    asked = judge_for_suite(MENDING, grid)
+def test_who_repairs_is_asked_coldly_and_is_part_of_the_judge(grid: Suite) -> None:
+    asked = judge_for_suite(REPAIRING, grid)
     assert asked.repair is not None
     assert asked.repair.spec is not None
     assert (asked.repair.spec.temperature, asked.repair.spec.max_tokens) == (0.0, 2048)
-    assert identity_of(MENDING)["repair"] == {"judge": None, "temperature": 0.0}
+    assert identity_of(REPAIRING)["repair"] == {"judge": None, "temperature": 0.0}
     assert "repair" not in identity_of(PLAIN)
 
 
-def test_another_judge_mends_by_its_declared_name_or_as_provider_and_model() -> None:
+def test_another_judge_repairs_by_its_declared_name_or_as_provider_and_model() -> None:
     declared = {
         "mine": _judge(repair={"judge": "other", "temperature": 0.2}),
         "other": replace(_judge(model="small"), name="other"),
@@ -227,7 +227,7 @@ def test_another_judge_mends_by_its_declared_name_or_as_provider_and_model() -> 
         resolve_judges(["mine"], {"mine": _judge(repair={"judge": "nobody"})}, {})
 
 
-def test_python_functions_neither_mend_nor_are_mended() -> None:
+def test_python_functions_neither_repair_nor_are_repaired() -> None:
     with pytest.raises(UsageError, match="brings its replies into form itself"):
         Judge("f", lambda _: "A", repair=True)
     objects = {"f": Judge("f", lambda _: "A"), "mine": _judge(repair={"judge": "f"})}

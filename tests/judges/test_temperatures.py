@@ -96,23 +96,23 @@ def test_a_recording_that_was_cut_off_between_two_grades_is_completed(
 
 
 def _mumbles(body: dict[str, Any]) -> str:
-    """Malformed about the second question, and mended by whoever is asked to."""
+    """Malformed about the second question, and brought into form by whoever is asked to."""
     prompt = body["messages"][-1]["content"]
     if "Bring the reply into form" in prompt:
         return '{"verdict": "B"}'
-    return "A wins. B wins." if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
+    return "[[A]] [[B]]" if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
 
 
-def test_only_malformed_replies_are_mended_in_one_recorded_call_more(
+def test_only_malformed_replies_are_repaired_in_one_recorded_call_more(
     grid: Suite, tmp_path: Path
 ) -> None:
     with endpoint(says(_mumbles)) as server:
         judge = _judge(server, repair=True)
         live = _measured(judge, grid, tmp_path, "record")
-        mending = [a.body for a in server.asked if "Bring the reply" in str(a.body["messages"])]
+        repairing = [a.body for a in server.asked if "Bring the reply" in str(a.body["messages"])]
     # Under two templates, at two temperatures, twice: 8 of the 16 trials of two candidates.
-    assert len(mending) == 8
-    assert {body["temperature"] for body in mending} == {0.0}
+    assert len(repairing) == 8
+    assert {body["temperature"] for body in repairing} == {0.0}
     for judgment in live.judgments:
         mumbled = judgment.trial.item == "g2" and judgment.trial.template != "grade"
         assert (judgment.detail or {}).get("repair") == (

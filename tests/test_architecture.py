@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 import pytest_judgesense
-from pytest_judgesense.instruments.builtin import BUILT_IN
 
 ROOT = "pytest_judgesense"
 PACKAGE = Path(pytest_judgesense.__file__).parent
@@ -217,13 +216,6 @@ def test_private_modules_of_pytest_are_left_alone() -> None:
     taken = {name for name, imported in IMPORTS.items() for i in imported if i.startswith("_")}
     assert {name for name in taken if "_pytest" in IMPORTS[name]} == set()
     assert not any(i.startswith("_pytest") for imported in IMPORTS.values() for i in imported)
-
-
-# The temperature is a setting of every judge as well.
-@pytest.mark.parametrize("kind", sorted(set(BUILT_IN.forms) - {"temperature"}))
-def test_no_suite_and_no_judge_knows_a_kind_by_name(kind: str) -> None:
-    told = {name for name, source in SOURCES.items() if f'"{kind}"' in source}
-    assert {name for name in told if _station(name) in ("suites", "judges")} == set()
 
 
 def test_there_is_no_cycle() -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.datasheet.codec import datasheet_json
@@ -22,7 +26,9 @@ from pytest_judgesense.instruments.paraphrase import measures as paraphrase
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.check import gate_of
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.plugin.markers import marker_lines
 from pytest_judgesense.registry import (
     HttpRequest,
     Item,
@@ -34,9 +40,11 @@ from pytest_judgesense.registry import (
     ReportSection,
     SuiteKind,
     extended,
+    registry_of,
     with_measures,
 )
 from pytest_judgesense.reporting import datasheet_of_cells, merge
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
@@ -280,3 +288,102 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
         {"analysis": "mine", "suite": suite, "rows": [{"n": 1}], "lines": ["x\x1b"]}
         for suite in ("a", "b")
     ]
+
+
+# -- the built-in values, and the same from outside ------------------------------------------------
+
+FROM_OUTSIDE = """
+from dataclasses import replace
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+
+
+def pytest_judgesense_suite_kinds():
+    vacuum = BUILT_IN.kinds["vacuum"]
+    return [replace(vacuum, name="nothing", form=replace(vacuum.loaded(), name="nothing"))]
+"""
+
+
+def test_a_copy_of_an_instrument_from_outside_measures_the_same_numbers(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(FROM_OUTSIDE)
+    built_in = builtin_suites()["vacuum"]
+    text = built_in.read_text(encoding="utf-8")
+    sheets = []
+    for kind in ("vacuum", "nothing"):
+        folder = pytester.mkdir(kind)
+        copied = text.replace('kind = "vacuum"', f'kind = "{kind}"')
+        (folder / built_in.name).write_text(copied, encoding="utf-8")
+        shutil.copyfile(built_in.with_name("items.jsonl"), folder / "items.jsonl")
+        written = pytester.path / f"{kind}.json"
+        asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
+        done = pytester.runpytest_subprocess(folder, *asked, "--judge-datasheet", str(written))
+        assert done.parseoutcomes() in ({"passed": 1}, {"failed": 1}), done.outlines
+        (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
+        sheets.append(judge)
+    first, second = sheets
+    assert {one["measure"] for one in first["measures"]} >= {"dark_current", "side_bias"}
+    for part in ("measures", "checks", "analyses", "calls", "notices"):
+        assert first[part] == second[part], part
+
+
+def values_of_the_package() -> Iterator[tuple[str, object]]:
+    """Whatever the built-in kinds, checks and measures hold, by what it is called in messages."""
+    for kind in BUILT_IN.kinds.values():
+        yield f"form of {kind.name}", kind.form
+        for measure in kind.measures:
+            yield f"estimator of {measure.name} on {kind.name}", measure.estimator
+            if measure.evidence:
+                yield f"evidence of {measure.name} on {kind.name}", measure.evidence.find
+    for check in BUILT_IN.checks.values():
+        yield f"{check.name}, declared", check.declare
+        yield f"{check.name}, judged", check.judge
+        yield f"{check.name}, its bars", check.bars
+
+
+def test_whatever_is_named_for_later_is_there() -> None:
+    named = {
+        what: one for what, one in values_of_the_package() if isinstance(one, type(later("m", "n")))
+    }
+    assert len(named) > len(BUILT_IN.checks)
+    missing = [
+        what for what, one in named.items() if not hasattr(import_module(one.module), one.name)
+    ]
+    assert missing == []
+
+
+def said_no(cell: Cell) -> list[Estimate]:
+    units = Units.collect(
+        ((one,) for one in cell.judgments), lambda one: float(one.verdict == "NO")
+    )
+    return [rate(RESTRAINT, cell, units)]
+
+
+RESTRAINT = Measure("restraint", "higher", "call", "NO is said", said_no, "floor", best="units")
+
+
+def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -> None:
+    vacuum = BUILT_IN.kinds["vacuum"]
+    kinds = {**BUILT_IN.kinds, "vacuum": replace(vacuum, measures=(*vacuum.measures, RESTRAINT))}
+    registry = registry_of(kinds.values())
+    # An estimate: none of three replies is NO.
+    of = cell(["YES"] * 3, registry)
+    estimates = estimate_all(of)
+    found = find_estimate(estimates, "restraint")
+    assert found is not None
+    assert (found.count, found.n) == (0, 3)
+    # A check, which fails, and what is shown against the judge.
+    check = declare_check("restraint_floor", (0.5,), {"suite": "vacuum"}, registry)
+    outcome = judge_check(check, "s", estimates)
+    assert outcome.outcome == "fail"
+    title, groups = evidence_of(outcome, of)
+    assert (title, len(groups)) == ("calls that speak against it", 3)
+    # A marker, and a comparison with a baseline.
+    plugins: Any = SimpleNamespace(for_markers=registry)
+    (line,) = [line for line in marker_lines(plugins) if line.startswith("restraint_floor(")]
+    assert "fail unless restraint >= bar" in line
+    assert declare_check("no_regression", ("restraint",), {}, registry).measure == "restraint"
+    # Nothing but the list of the kind has changed.
+    assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
+    assert set(registry.checks) - set(BUILT_IN.checks) == {"restraint_floor"}

@@ -291,7 +291,7 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
     ]
 
 
-# -- the built-in values, and the same from outside --------------------------------------------------
+# -- the built-in values, and the same from outside ------------------------------------------------
 
 FROM_OUTSIDE = """
 from dataclasses import replace

@@ -121,7 +121,7 @@ def test_a_refused_setting_is_told_from_other_faults(grid: Suite) -> None:
     ("reply", "reason"),
     [
         ("Both have something.", "no verdict"),
-        ("A wins. B wins.", "several verdicts: A, B"),
+        ("[[A]] or [[B]]", "several verdicts: A, B"),
         ('{"reason": "as', "cut off before the verdict"),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_reply_that_cannot_be_mended_stays_unparsed_with_its_first_reason(grid
         grid,
         MENDING,
         _trial(grid, "pair"),
-        lambda p: '{"verdict": "none"}' if "Bring" in p else "A wins. B wins.",
+        lambda p: '{"verdict": "none"}' if "Bring" in p else "[[A]] or [[B]]",
     )
     assert found.outcome == Unparsed("several verdicts: A, B")
     assert found.detail == {"repair": {"before": "several verdicts: A, B", "calls": 1}}

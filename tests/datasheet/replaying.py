@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.datasheet.sheet import CheckLine, SuiteSheet
+from pytest_judgesense.instruments.debate.checks import judge_ranked_first
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
-from pytest_judgesense.plugin.run import ranking_among
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
@@ -84,7 +84,9 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
     for declared in suite.checks:
         check = declare_check(declared.name, (), declared.arguments)
         if check.name == "ranked_first":
-            outcome = judge_ranking(check, ranking_among([measurement]), policy)
+            outcome = judge_ranked_first(
+                check, suite.kind, {measurement.judge.slug: measurement.cell}, policy
+            )
         else:
             outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(

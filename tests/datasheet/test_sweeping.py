@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.checks.explanation import summary
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet.assembly import sheet_of
 from pytest_judgesense.datasheet.sheet import CheckLine

@@ -61,7 +61,7 @@ def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
     assert _line(result, "ours:") == "7"
 
 
-def test_the_names_of_markers_are_those_of_the_catalogue() -> None:
+def test_the_names_of_markers_are_those_of_the_checks() -> None:
     assert sorted(CHECK_NAMES) == sorted(BUILT_IN.checks)
 
 

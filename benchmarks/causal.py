@@ -34,7 +34,7 @@ from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pytest_judgesense.measures.causal import effect_scores, installed
+from pytest_judgesense.instruments.temperature.causal import effect_scores, installed
 from pytest_judgesense.stats.clustered import clustered_mean
 
 SEEDS, QUICK_SEEDS = 1000, 40

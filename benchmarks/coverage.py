@@ -54,10 +54,10 @@ from scipy.stats import binom
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.batched import clustered_proportions
+from pytest_judgesense.estimate import Clustered, Interval
 from pytest_judgesense.measures.order import folded_ends
 from pytest_judgesense.stats.agreement import clustered_kappa
 from pytest_judgesense.stats.detection import clustered_d_prime
-from pytest_judgesense.stats.estimate import Clustered, Interval
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.stats.resampling import cluster_bootstrap, percentile_bootstrap
 from pytest_judgesense.stats.threshold import detection_threshold, threshold_of_curve

@@ -39,15 +39,15 @@ from scipy.stats import binom
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.judges.embedded.observer import Observer
-from pytest_judgesense.judges.embedded.server import serving
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measurement import measure
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment
 
 SEEDS, QUICK_S, OVER_HTTP = 200, 25.0, 3
 POOL, TASKS = 400, 30

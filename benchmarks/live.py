@@ -21,10 +21,10 @@ from pathlib import Path
 
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense.cassettes.tape import Tape
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Reply
 
 DELAY_S = 0.05
 BARS = {
@@ -78,7 +78,7 @@ async def calls_per_second(
 ) -> tuple[float, float]:
     """Ask so many at once for so many seconds: calls a second, and CPU seconds a call."""
     judge = JudgeSpec("bench", "openai", "model-1", base_url=f"http://127.0.0.1:{port}/v1")
-    tape = Tape.open(path, "record")
+    tape = Cassette(path, "record")
     waiting = itertools.count()
     done = 0
 
@@ -91,7 +91,7 @@ async def calls_per_second(
             assert isinstance(answer.reply, Reply), answer.reply
             done += 1
 
-    async with open_asker(judge, tape, concurrency=concurrency) as asker:
+    async with open_client(judge, tape, concurrency=concurrency) as asker:
         with tape.intercepting():
             started, worked = time.perf_counter(), time.process_time()
             await asyncio.gather(*(ask_on() for _ in range(concurrency)))

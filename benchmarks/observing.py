@@ -18,17 +18,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from pytest_judgesense.judges.embedded.observer import Observer
-from pytest_judgesense.judges.embedded.reading import read_prompt
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import render_messages
-from pytest_judgesense.judgment import TIE, Judgment, Trial, Verdict, content_of_slot
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import TIE, Judgment, Trial, Verdict, content_of_slot
 
 LADDER_DISTANCES = (0, 1, 2)
 
@@ -104,7 +106,7 @@ def factuality_items(count: int, seed: int = 0) -> list[tuple[Item, ...]]:
 
 def suite_of(name: str, items: Iterable[Item], *, replicates: int = 1, **changes: object) -> Suite:
     """The built-in suite of that name, asked of other items."""
-    known = load_suite(builtin_suites()[name])
+    known = load_suite(builtin_suites()[name], None, BUILT_IN.forms)
     templates = tuple(replace(template, shared_with=None) for template in known.templates)
     return replace(
         known,

@@ -21,11 +21,13 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pytest_judgesense.datasheet.page import Evidence, page_text
-from pytest_judgesense.judgment import Design, Judgment, Trial, Verdict
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.reporting import datasheet_of_cells
-from tests.datasheet.browser import Opened, browser, chromium
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.page import page_text
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
+from tests.report.browser import Opened, browser, chromium
 
 JUDGES, ITEMS, TEMPLATES = 4, 1000, 5
 BARS = {
@@ -99,7 +101,7 @@ def main() -> int:
     evidence = measured(0)
     sheet = datasheet_of_cells(evidence.cells)
     started = time.process_time()
-    text = page_text(sheet, evidence)
+    text = page_text(view_of(sheet), evidence)
     writing = time.process_time() - started
     times: dict[str, list[float]] = {"filter": [], "search": []}
     opening = None

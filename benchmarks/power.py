@@ -42,11 +42,12 @@ from reporting import Bar, conclude, print_table
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.judgment import Judgment
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.power import Asked, CheckPower, powers
+from pytest_judgesense.commands.power import Asked, CheckPower, powers
+from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats import power
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
+from pytest_judgesense.trial import Judgment
 
 RUNS, RECORDINGS = 100, 12
 QUICK_RUNS, QUICK_RECORDINGS = 25, 3

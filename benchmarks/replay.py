@@ -27,19 +27,24 @@ from types import ModuleType
 import httpx
 from reporting import Bar, conclude, print_table, seconds_each
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import rewrite
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import MissingRecording
-from pytest_judgesense.judges.asking import open_asker
-from pytest_judgesense.judges.prompts import render_messages
-from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import wire_of
-from pytest_judgesense.judgment import Trial
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.judges.calls import renderer
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
+from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import judgment_of
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.trial import Trial
 
 CASSETTER = "cassetter==0.16.1"
 BASE_URL = "https://api.example.com/v1"
@@ -56,6 +61,8 @@ BARS = {
     "built-in pipeline to json.loads, 10,000": Bar("at most", 4.0),
     "peak memory to file, 10,000": Bar("at most", 2.5),
     "a missing trial, ms": Bar("at most", 10.0),
+    "a reply with reasons, us": Bar("at most", 200.0),
+    "a reply of the debate suite, us": Bar("at most", 200.0),
 }
 
 
@@ -69,7 +76,7 @@ def suite_of(size: int) -> Suite:
     return Suite(
         name="bench",
         base="bench",
-        kind="preference",
+        form=PARAPHRASE,
         path=Path(),
         digest="",
         description="",
@@ -85,7 +92,7 @@ def suite_of(size: int) -> Suite:
 
 def exchanges_of(suite: Suite, reply: str) -> list[Exchange]:
     """What a recording of the suite holds; the responses are about 0.9 kB."""
-    wire = wire_of(JUDGE.provider)
+    wire = BUILT_IN[JUDGE.provider]
     exchanges = []
     for trial, messages in zip(plan_trials(suite), messages_of(suite), strict=True):
         request = wire.request(JUDGE, BASE_URL, None, messages, None)
@@ -141,15 +148,15 @@ def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[],
 
 
 def own_client(
-    tape: Tape, client: httpx.Client, exchanges: Sequence[Exchange]
+    cassette: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
 ) -> Callable[[], None]:
-    """The same within the trials of a tape."""
+    """The same within the trials of a cassette."""
     asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
 
     def call() -> None:
-        with tape.intercepting():
+        with cassette.intercepting():
             for trial, body in asked:
-                with tape.trial(trial):
+                with cassette.trial(trial):
                     client.post(URL, content=body).raise_for_status()
 
     return call
@@ -218,16 +225,37 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
     trials: list[Trial] = plan_trials(suite)
 
     async def replay() -> int:
-        tape = Tape.open(path, "replay")
+        cassette = Cassette(path, "replay")
         verdicts = 0
-        async with open_asker(JUDGE, tape, concurrency=1) as asker:
+        async with open_client(JUDGE, cassette, concurrency=1) as client:
             for trial, messages in zip(trials, messages_of(suite), strict=True):
-                answer = asker.replay(trial.id, messages)
+                answer = client.replay(trial.id, messages)
                 verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"
         assert verdicts == len(trials), f"{verdicts} of {len(trials)} verdicts were read"
         return verdicts
 
     return lambda: asyncio.run(replay())
+
+
+def debates() -> tuple[Callable[[], int], int]:
+    """The replay of the shipped debate suite, whose replies are long objects; and its size."""
+    suite = load_suite(builtin_suites()["debate"])
+    judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
+    path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
+    trials = plan_trials(suite)
+    asked = list(map(renderer(suite, judge), trials))
+
+    async def replay() -> int:
+        cassette = Cassette(path, "replay")
+        read = 0
+        async with open_client(judge, cassette, concurrency=1) as client:
+            for trial, messages in zip(trials, asked, strict=True):
+                answer = client.replay(trial.id, messages, trial.replicate)
+                read += judgment_of(suite, judge, trial, answer).verdict is not None
+        assert read == len(trials), f"{read} of {len(trials)} replies were read"
+        return read
+
+    return lambda: asyncio.run(replay()), len(trials)
 
 
 def loads_file(path: Path) -> Callable[[], object]:
@@ -238,11 +266,11 @@ def loads_file(path: Path) -> Callable[[], object]:
 @contextmanager
 def missing_ms(path: Path) -> Iterator[float]:
     """Milliseconds of CPU time until a trial that is not recorded is reported."""
-    tape = Tape.open(path, "replay")
+    cassette = Cassette(path, "replay")
     started = time.process_time()
     try:
-        with tape.trial("bench/item-none/t1/ab/r1") as scope:
-            tape.find(scope, "POST", URL, "{}")
+        with cassette.trial("bench/item-none/t1/ab/r1") as scope:
+            cassette.find(scope, "POST", URL, "{}")
     except MissingRecording:
         yield (time.process_time() - started) * 1e3
 
@@ -290,16 +318,16 @@ def _compare(folder: Path, *, quick: bool) -> int:
     answer = httpx.MockTransport(lambda _: httpx.Response(200, json={"choices": []}))
     per_call: dict[tuple[str, int], float | None] = {}
     pipelines: dict[int, tuple[float, float]] = {}
-    tapes, jobs, counts = {}, {}, {}
+    cassettes, jobs, counts = {}, {}, {}
     with httpx.Client() as client, httpx.Client(transport=answer) as bare:
         for size in (100, 1_000, 10_000):
             suite, path = suite_of(size), folder / f"{size}.jsonl"
             exchanges = exchanges_of(suite, "A")
             rewrite(path, exchanges)
-            tapes[size] = Tape.open(path, "replay")
+            cassettes[size] = Cassette(path, "replay")
             sample = spread(exchanges, calls)
             counts[size] = len(sample)
-            jobs[size] = own_client(tapes[size], client, sample)
+            jobs[size] = own_client(cassettes[size], client, sample)
             stock, yaml = write_stock(folder, exchanges)
             few = {100: 20, 1_000: 6, 10_000: 2} if quick else {100: 100, 1_000: 20, 10_000: 5}
             per_call["stock vcrpy", size] = stock_vcrpy(stock, exchanges, few[size])
@@ -318,6 +346,8 @@ def _compare(folder: Path, *, quick: bool) -> int:
     prose = folder / "prose.jsonl"
     rewrite(prose, exchanges_of(suite_of(1_000), f"{REASONS}\nVerdict: A"))
     reasoned = seconds_each({"": pipeline(prose, suite_of(1_000)), "loads": loads_file(prose)}, 3)
+    run_debates, count = debates()
+    debated = seconds_each({"": run_debates}, 5)[""] / count
     memory = memory_ratio(path)
     line = path.stat().st_size / 10_000
 
@@ -334,12 +364,13 @@ def _compare(folder: Path, *, quick: bool) -> int:
                 for name, key in (
                     ("stock vcrpy (from a sample)", "stock vcrpy"),
                     ("cassetter", "cassetter"),
-                    ("own httpx client on a tape", "own client"),
+                    ("own httpx client, recorded", "own client"),
                 )
             ),
             ("bare httpx on a mock transport", us(floor), us(floor), us(floor)),
             ("built-in client, whole pipeline", *(us(pipelines[size][0]) for size in sizes)),
             ("the same, replies with reasons", "-", us(reasoned[""] / 1_000), "-"),
+            ("built-in client, debate suite", us(debated), "-", "-"),
             ("json.loads of the file", *(us(pipelines[size][1]) for size in sizes)),
         ],
     )
@@ -354,6 +385,8 @@ def _compare(folder: Path, *, quick: bool) -> int:
         "built-in pipeline to json.loads, 10,000": pipelines[10_000][0] / pipelines[10_000][1],
         "peak memory to file, 10,000": memory,
         "a missing trial, ms": missing,
+        "a reply with reasons, us": reasoned[""] / 1_000 * 1e6,
+        "a reply of the debate suite, us": debated * 1e6,
     }
     return conclude("replay", ratios, BARS)
 

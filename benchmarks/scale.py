@@ -33,16 +33,18 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pytest_judgesense.datasheet.log import log_line
-from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.embedded.server import answer
-from pytest_judgesense.judges.judging import first_calls, judgment_of
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import first_calls, judgment_of
+from pytest_judgesense.judges.client import Answer
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import judge_from_name
-from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Usage
+from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.trial import Usage
 
 ROOT: Final = Path(__file__).parents[1]
 PROFILE: Final = "mixed"
@@ -55,7 +57,7 @@ PARSE: Final = (
     "import json, sys\nfor line in open(sys.argv[1], encoding='utf-8'):\n    json.loads(line)\n"
 )
 REPORT: Final = (
-    "import sys\nfrom pytest_judgesense.cli import main\n"
+    "import sys\nfrom pytest_judgesense.commands.main import main\n"
     "sys.exit(main(['report', sys.argv[1], '--datasheet', sys.argv[2]]))\n"
 )
 
@@ -69,7 +71,7 @@ class Cost(NamedTuple):
 
 def lines_of_questions() -> dict[str, list[str]]:
     """The lines of the embedded judge on the whole grid, by question."""
-    suite = load_suite(builtin_suites()["temperature"], "full")
+    suite = load_suite(builtin_suites()["temperature"], "full", BUILT_IN.forms)
     judge = judge_from_name(f"embedded:{PROFILE}")
     calls_of = first_calls(suite, judge)
     found: dict[str, list[str]] = defaultdict(list)

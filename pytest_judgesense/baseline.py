@@ -26,12 +26,13 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
-from pytest_judgesense.datasheet.log import design_of_object, judgment_of_object
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import Clustered, Estimate
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.codec import SCHEMA as DATASHEET
+from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
@@ -160,13 +161,13 @@ class _BaselineForm(_Form):
     judges: list[_JudgeForm] = Field(min_length=1)
 
 
-def read_measured(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
+def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """What a baseline or a datasheet holds, both ``.json``.
 
     Args:
         path: the file.
         seed: of the estimators.
-        catalogue: what is known of measures.
+        registry: what is known of measures.
 
     Raises:
         UsageError: there is no such file.
@@ -180,13 +181,13 @@ def read_measured(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) ->
         )
     value = _object(path)
     if value.get("schema") == DATASHEET:
-        return _of_datasheet(path, value, catalogue)
-    return _of_baseline(path, value, seed, catalogue)
+        return _of_datasheet(path, value)
+    return _of_baseline(path, value, seed, registry)
 
 
-def read_baseline(path: Path, seed: int = 0, catalogue: Catalogue = BUILT_IN) -> list[Measured]:
+def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """What a baseline holds; errors as of `read_measured`."""
-    found = read_measured(path, seed, catalogue)
+    found = read_measured(path, seed, registry)
     if any(one.digest is None for one in found):
         raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
     return found
@@ -210,7 +211,7 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def _of_baseline(
-    path: Path, value: Mapping[str, Any], seed: int, catalogue: Catalogue
+    path: Path, value: Mapping[str, Any], seed: int, registry: Registry
 ) -> list[Measured]:
     try:
         form = _BaselineForm.model_validate(value)
@@ -229,12 +230,21 @@ def _of_baseline(
                 judgment_of_object(line, f"{where}, judgment {number}")[0]
                 for number, line in enumerate(of.judgments, start=1)
             )
-            side = Side.of(Cell(name, of.suite, design, judgments, seed, catalogue))
+            side = Side.of(
+                Cell(
+                    name,
+                    of.suite,
+                    design,
+                    judgments,
+                    seed,
+                    registry.measures_on(design.kind, of.suite),
+                )
+            )
             found.append(Measured(name, of.suite, judge.identity, side, of.digest, of.prompts))
     return found
 
 
-def _of_datasheet(path: Path, value: Mapping[str, Any], catalogue: Catalogue) -> list[Measured]:
+def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
     found = []
     try:
         for entry in value["judges"]:
@@ -247,7 +257,7 @@ def _of_datasheet(path: Path, value: Mapping[str, Any], catalogue: Catalogue) ->
                     entry["judge"]["name"],
                     suite,
                     identity,
-                    Side(tuple(estimates), catalogue=catalogue),
+                    Side(tuple(estimates)),
                 )
                 for suite, estimates in by_suite.items()
             ]

@@ -1,8 +1,8 @@
 """Debates between two models: written, recorded like every call, and resumable.
 
 Each topic is debated twice, with the sides exchanged. A debate has six speeches (see
-`suites.schema`); whoever speaks is shown the resolution and the whole transcript so far. A speech
-over its limit is cut after the last sentence that fits, and that is told.
+`instruments.debate.stimuli`); whoever speaks is shown the resolution and the whole transcript so
+far. A speech over its limit is cut after the last sentence that fits, and that is told.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
 of its debater. What is recorded is not asked again: a run that was interrupted goes on where it
@@ -26,20 +26,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.tape import Tape
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
-from pytest_judgesense.judges.asking import Asker, open_asker
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.debate.stimuli import SPEECHES, transcript
+from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Failed
-from pytest_judgesense.reporting import write_text
+from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.schema import SPEECHES
-from pytest_judgesense.suites.stimuli import transcript
+from pytest_judgesense.trial import Failed
 
 __all__ = ["LIMITS", "STYLES", "Topic", "generate_debates", "read_topics", "within"]
 
@@ -91,7 +91,7 @@ def read_topics(path: Path | None) -> list[Topic]:
         LogError: the file or a line of it cannot be read.
     """
     if path is None:
-        items = load_suite(builtin_suites()["debate"]).items
+        items = load_suite(builtin_suites()["debate"], None, BUILT_IN.forms).items
         known = {item.cluster: item for item in items}
         return [
             Topic(cluster, item.fields["resolution"], str(item.condition["category"]))
@@ -194,7 +194,7 @@ def generate_debates(
         for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
         tapes = [
-            Tape.open(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
+            Cassette(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
         ]
         asked_as = [_asked_as(one, temperature) for one in debaters]
         try:
@@ -239,7 +239,7 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
 
 async def _debate_all(
     debaters: Sequence[JudgeSpec],
-    tapes: Sequence[Tape],
+    tapes: Sequence[Cassette],
     topics: Sequence[Topic],
     style: str,
     concurrency: int,
@@ -248,7 +248,7 @@ async def _debate_all(
     places = asyncio.Semaphore(concurrency)
     async with AsyncExitStack() as stack:
         askers = [
-            await stack.enter_async_context(open_asker(one, tape, concurrency=concurrency))
+            await stack.enter_async_context(open_client(one, tape, concurrency=concurrency))
             for one, tape in zip(debaters, tapes, strict=True)
         ]
         for tape in tapes:
@@ -282,7 +282,7 @@ async def _debate_all(
 
 
 async def _speeches(
-    debate: str, topic: Topic, speakers: Mapping[str, Asker], style: str, told: _Told
+    debate: str, topic: Topic, speakers: Mapping[str, Client], style: str, told: _Told
 ) -> dict[str, str] | None:
     """The six speeches in their order; ``None`` if one of them could not be had."""
     given: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """The story: a judge is planned for, asked, understood and measured.
 
-``Suite -> Trials -> messages -> (tape) replies -> Judgments -> Estimates``. This is the only
+``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``. This is the only
 module that imports every station. It reads like that arrow.
 """
 
@@ -12,45 +12,42 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.recordings import models_of
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.exchange import models_of
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.datasheet.sheet import Calls, SuiteSheet, changed_within
-from pytest_judgesense.datasheet.standing import analyses_of
+from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.errors import LimitReached, MissingRecording
-from pytest_judgesense.extensions import NONE, Extensions
-from pytest_judgesense.judges.asking import Answer, Asker, open_asker
-from pytest_judgesense.judges.judging import (
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
+from pytest_judgesense.judges.calls import (
     calls_of,
     identity_of,
     judgment_of,
     renderer,
     takes_one_call,
 )
-from pytest_judgesense.judges.lines import Course
+from pytest_judgesense.judges.client import Answer, Client, Course, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
-from pytest_judgesense.judges.traffic import Traffic
-from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import (
+from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import (
     Judgment,
     Trial,
 )
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.ranking import material_of
-from pytest_judgesense.measures.wording import wording_notices
-from pytest_judgesense.stats.estimate import Estimate
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
-from pytest_judgesense.suites.suite import Suite
 
 __all__ = [
     "Measurement",
@@ -79,8 +76,7 @@ class Measurement:
         notices: what should be told but is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        catalogue: what is known of measures.
-        sections: report sections of plugins, as analyses of the datasheet.
+        registry: what instruments and plugins give.
     """
 
     judge: JudgeSpec
@@ -94,13 +90,12 @@ class Measurement:
     notices: tuple[str, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
-    catalogue: Catalogue = BUILT_IN
-    sections: tuple[Mapping[str, Any], ...] = ()
+    registry: Registry = BUILT_IN
 
-    @property
+    @cached_property
     def cell(self) -> Cell:
         """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.catalogue)
+        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.registry)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -133,8 +128,8 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *wording_notices(self.cell)),
-            analyses=(*analyses_of(self.cell, self.estimates, self.suite), *self.sections),
-            material=material_of(self.cell),
+            analyses=self.registry.analyses(self.cell, self.estimates, self.suite),
+            material=self.registry.material(self.cell),
         )
 
 
@@ -148,11 +143,11 @@ def measure(
     seed: int = 0,
     concurrency: int = 8,
     how_to_record: str = "",
-    traffic: Traffic | None = None,
+    throttle: Throttle | None = None,
     told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
-    extensions: Extensions = NONE,
+    registry: Registry = BUILT_IN,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``.
 
@@ -165,11 +160,11 @@ def measure(
         seed: for every random draw of the estimators.
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
-        traffic: the judge's calls so far: pace, places and limits go on from there.
+        throttle: the judge's calls so far: pace, places and limits go on from there.
         told: given the trials that are to be asked, returns what is given each of their answers.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
-        extensions: what plugins add.
+        registry: what plugins add.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -181,8 +176,8 @@ def measure(
     asked_as = judge_for_suite(judge, own)
     trials = plan_trials(own)
     secrets = credentials_of(judge, credentials)
-    tapes = [
-        Tape.open(
+    opened = [
+        Cassette(
             path,
             "replay" if mode == "replay" else "record",
             secrets=secrets,
@@ -190,40 +185,44 @@ def measure(
         )
         for path in cassettes.values()
     ]
-    by_tape = [
-        (tape, [trial for trial in trials if recording_of(trial.id) == recording])
-        for tape, recording in zip(tapes, cassettes, strict=True)
+    by_cassette = [
+        (cassette, [trial for trial in trials if recording_of(trial.id) == recording])
+        for cassette, recording in zip(opened, cassettes, strict=True)
     ]
     if mode == "replay":
-        _verify_recorded(by_tape, asked_as, how_to_record)
+        _verify_recorded(by_cassette, asked_as, how_to_record)
     session = session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
-    known = {trial.id for tape, part in by_tape for trial in part if tape.complete(trial.id)}
+    known = {
+        trial.id for cassette, part in by_cassette for trial in part if cassette.complete(trial.id)
+    }
     known = known.union(*(asked.failed for asked in before))
-    traffic = traffic or Traffic(judge, concurrency)
+    throttle = throttle or Throttle(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
     tell = told(unknown)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
-    for (tape, part), on_tape in zip(by_tape, before, strict=True):
+    for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         given = loop.run(
-            ask_all(asked_as, own, part, tape, traffic, concurrency, _of(unknown, tell), on_tape)
+            ask_all(
+                asked_as, own, part, cassette, throttle, concurrency, _of(unknown, tell), asked_on
+            )
         )
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
             else:
                 answers[trial.id] = answer
-        tape.finish(trial_order(tape.trials))
+        cassette.finish(trial_order(cassette.trials))
     _refuse_gaps(left_out, len(trials), judge, own, mode)
     judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
-    cell = cell_of(judge.name, own, judgments, seed, extensions.catalogue)
+    cell = cell_of(judge.name, own, judgments, seed, registry)
     estimates = estimate_all(cell)
-    served = models_named(judge, answers.values(), by_tape)
+    served = models_named(judge, answers.values(), by_cassette)
     spans = [
-        (*span, tape.path)
-        for tape, part in by_tape
-        if (span := tape.recorded_of(trial.id for trial in part))
+        (*span, cassette.path)
+        for cassette, part in by_cassette
+        if (span := cassette.recorded_of(trial.id for trial in part))
     ]
     return Measurement(
         judge=judge,
@@ -238,28 +237,27 @@ def measure(
         notices=(
             *dict.fromkeys(
                 notice
-                for tape, on_tape in zip(tapes, before, strict=True)
-                for notice in on_tape.noted(tape.notices)
+                for cassette, asked_on in zip(opened, before, strict=True)
+                for notice in asked_on.noted(cassette.notices)
             ),
             *(told for model in served for told in changed_within(model, served[model])),
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
-        catalogue=extensions.catalogue,
-        sections=extensions.analyses(cell, estimates),
+        registry=registry,
     )
 
 
 def models_named(
-    judge: JudgeSpec, answers: Iterable[Answer], tapes: Iterable[tuple[Tape, Sequence[Trial]]]
+    judge: JudgeSpec, answers: Iterable[Answer], opened: Iterable[tuple[Cassette, Sequence[Trial]]]
 ) -> dict[str, Counter[str]]:
     """How many replies name each model, by the model that was asked for."""
     if judge.provider == "callable":  # whom it asks, only its calls tell
         return models_of(
             exchange
-            for tape, trials in tapes
+            for cassette, trials in opened
             for wanted in ({trial.id for trial in trials},)
-            for exchange in read_exchanges(tape.path)
+            for exchange in read_exchanges(cassette.path)
             if exchange.trial in wanted
         )
     replies = [answer.reply for answer in answers]
@@ -271,44 +269,45 @@ def cell_of(
     suite: Suite,
     judgments: Sequence[Judgment],
     seed: int,
-    catalogue: Catalogue = BUILT_IN,
+    registry: Registry = BUILT_IN,
 ) -> Cell:
     """The cell of a judge's judgments on a suite."""
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, catalogue)
+    measures = registry.measures_on(suite.kind, suite.name)
+    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, measures)
 
 
 async def ask_all(
     judge: JudgeSpec,
     suite: Suite,
     trials: Sequence[Trial],
-    tape: Tape,
-    traffic: Traffic,
+    cassette: Cassette,
+    throttle: Throttle,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
     before: AskedOn,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
-    async with open_asker(judge, tape, concurrency=concurrency, traffic=traffic) as asker:
-        if tape.mode == "replay" and judge.provider != "callable":
+    async with open_client(judge, cassette, concurrency=concurrency, throttle=throttle) as client:
+        if cassette.mode == "replay" and judge.provider != "callable":
             if takes_one_call(suite, judge):
-                return [asker.replay(t.id, messages(t), t.replicate) for t in trials]
-            refused = refused_unasked(judge, tape, trials)
-            return [refused.get(t.id) or asker.replay_calls(t.id, calls(t)) for t in trials]
-        with tape.intercepting():
+                return [client.replay(t.id, messages(t), t.replicate) for t in trials]
+            refused = refused_unasked(judge, cassette, trials)
+            return [refused.get(t.id) or client.replay_calls(t.id, calls(t)) for t in trials]
+        with cassette.intercepting():
             asked = [(trial, messages(trial), calls(trial)) for trial in trials]
-            return await _together(asker, asked, tape, concurrency, tell, before)
+            return await _together(client, asked, cassette, concurrency, tell, before)
 
 
 async def _together(
-    asker: Asker,
+    client: Client,
     asked: Sequence[tuple[Trial, list[dict[str, str]], Course]],
-    tape: Tape,
+    cassette: Cassette,
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
     before: AskedOn,
 ) -> list[Answer | LimitReached]:
-    # The judge's traffic decides how many call at once. As many again may wait for a retry: not
+    # The judge's throttle decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
     begun = asyncio.Semaphore(2 * concurrency)
 
@@ -325,9 +324,9 @@ async def _together(
         try:
             async with begun:
                 refused = refusals.of(trial)
-                if refused is not None and not tape.complete(trial.id):
+                if refused is not None and not cassette.complete(trial.id):
                     return refused
-                answer = await asker.ask_calls(trial.id, calls)
+                answer = await client.ask_calls(trial.id, calls)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
         refusals.learn(trial, answer.reply)
@@ -376,25 +375,25 @@ def _refuse_gaps(
 
 
 def _verify_recorded(
-    by_tape: Sequence[tuple[Tape, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
+    by_cassette: Sequence[tuple[Cassette, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
 ) -> None:
     """Say at once how much is missing, not only which trial is the first."""
     missing = [
-        (trial.id, tape)
-        for tape, trials in by_tape
-        for recorded in (tape.trials | refused_unasked(judge, tape, trials).keys(),)
+        (trial.id, cassette)
+        for cassette, trials in by_cassette
+        for recorded in (cassette.trials | refused_unasked(judge, cassette, trials).keys(),)
         for trial in trials
         if trial.id not in recorded
     ]
     if not missing:
         return
-    first, tape = missing[0]
-    asked = sum(len(trials) for _, trials in by_tape)
+    first, cassette = missing[0]
+    asked = sum(len(trials) for _, trials in by_cassette)
     raise MissingRecording(
         f"{len(missing)} of {asked} trials are not recorded, the first is {first}",
-        found=f"{len(tape.trials)} trials in {tape.path}"
-        if tape.path.exists()
-        else f"no cassette at {tape.path}",
+        found=f"{len(cassette.trials)} trials in {cassette.path}"
+        if cassette.path.exists()
+        else f"no cassette at {cassette.path}",
         expected="a recorded exchange for every trial: replay never asks the network",
         remedy=how_to_record,
     )

@@ -18,7 +18,7 @@ sys.path.insert(0, str(CHECKOUT))
 
 from PIL import Image  # noqa: E402
 
-from tests.datasheet.browser import Opened, browser  # noqa: E402
+from tests.report.browser import Opened, browser  # noqa: E402
 
 IMAGES = CHECKOUT / "docs" / "images"
 JUDGES = ("clean", "mixed", "noisy", "positional")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.datasheet.replaying import SHIPPED
 from tests.golden.outputs import golden, outputs, renew
+from tests.report.replaying import SHIPPED
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-from tests.datasheet.browser import MISSING, chromium
+from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
 pytest_plugins = ["pytester"]

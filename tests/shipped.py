@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-from pytest_judgesense.cassettes.bodies import parts_path
 
 CASSETTES = Path(__file__).parents[1] / "cassettes"
 
 
-def copy_cassette(source: Path, target: Path) -> None:
-    """Copy a cassette with the parts that it refers to."""
-    shutil.copyfile(source, target)
-    if parts_path(source).exists():
-        shutil.copyfile(parts_path(source), parts_path(target))
+def exchange_lines(path: Path) -> list[str]:
+    """The lines of a cassette that hold an exchange; the others hold texts that several share."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [line for line in lines if not line.startswith('{"id": ')]

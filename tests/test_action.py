@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_judgesense.datasheet.assembly import write_datasheet
-from pytest_judgesense.datasheet.sheet import Datasheet
+from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
-from tests.commands import ENVIRONMENT
+from pytest_judgesense.report.assembly import datasheet_text
+from pytest_judgesense.report.view import view_of
+from tests.processes import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -164,11 +165,11 @@ def test_what_the_action_says_of_itself_is_complete() -> None:
     assert not any("${{" in step.get("run", "") for step in STEPS.values())
 
 
-def test_the_default_formats_are_forms_of_the_datasheet(tmp_path: Path) -> None:
+def test_the_default_formats_are_forms_of_the_datasheet() -> None:
     for suffix in DEFAULTS["formats"].split():
-        write_datasheet(tmp_path / f"x.{suffix}", Datasheet(0, "replay", {}, ()))
+        datasheet_text(f".{suffix}", view_of(Datasheet(0, "replay", {}, ())))
     with pytest.raises(UsageError):
-        write_datasheet(tmp_path / "x.xyz", Datasheet(0, "replay", {}, ()))
+        datasheet_text(".xyz", view_of(Datasheet(0, "replay", {}, ())))
 
 
 def test_it_installs_what_it_is_told(job: Job) -> None:

@@ -20,130 +20,85 @@ import pytest_judgesense
 ROOT = "pytest_judgesense"
 PACKAGE = Path(pytest_judgesense.__file__).parent
 
-# DESIGN, section 3: a station may import those of lower levels and itself, nothing else. Two that
-# it does not draw: importers parse replies, so they stand above the judges; reporting leads from a
-# judgment log to a datasheet, beside measurement, which leads there from a judge. Interchange leads
-# from recordings to the files of other programs and back, power from them to error rates.
-LEVELS = {
+# A room of the package imports those of lower levels and itself, nothing else. The values stand
+# below all. What instruments and plugins give is put together in the registry; checks are declared
+# by it and serve the checks of instruments, which nothing but the renderers, the commands and the
+# session stands above. Importers parse replies and make suites of kinds.
+LEVELS: dict[str, float] = {
     "errors": 0,
-    "judgment": 0,
+    "trial": 0,
+    "estimate": 0,
+    # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
+    "layout": 0.2,
+    "datasheet": 0.2,
+    "profile": 0.2,
+    "figures": 0.4,
+    "output": 1,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,
+    # It reads a reply under the decision space of a suite.
+    "replies": 1.5,
     "judges": 2,
     "measures": 2,
-    "checks": 3,
-    # What plugins add, put together: its parts are the values of the levels below.
-    "extensions": 3,
+    "sections": 2.2,
+    "registry": 2.4,
+    "checks": 2.6,
+    "instruments": 3,
     "importers": 3,
-    "datasheet": 4,
+    "report": 4,
     "measurement": 5,
-    "reporting": 5,
     "baseline": 5,
-    "comparing": 6,
-    "interchange": 6,
     "debating": 6,
-    "screening": 6,
-    "power": 6,
-    "starting": 6,
     "plugin": 7,
-    "actions": 8,
-    "cli": 9,
+    "commands": 7,
 }
 
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
 # or a package with a dot behind it.
 DOORS = {
     # The built-in clients' connections, and the certificates that they trust.
-    "aiohttp": ("judges.connections",),
-    "httpx": ("judges.connections",),
-    "vcr": ("cassettes.stubs",),
+    "aiohttp": ("judges.transport",),
+    "httpx": ("judges.transport",),
+    "vcr": ("cassettes.interception",),
     # vcrpy's own stub for it is not safe with threads, so the tape has one of ours.
-    "urllib3": ("cassettes.stubs", "cassettes.pools"),
+    "urllib3": ("cassettes.interception",),
     "pytest": ("plugin.",),
-    "tenacity": ("judges.traffic",),
-    "aiolimiter": ("judges.traffic",),
+    "tenacity": ("judges.throttle",),
+    "aiolimiter": ("judges.throttle",),
     "filelock": ("plugin.", "cassettes.locking"),
-    "yaml": ("cassettes.interchange", "cassettes.checking"),
-    "numpy": ("stats.", "measures."),
-    "scipy": ("stats.", "measures."),
+    "yaml": ("cassettes.interchange",),
+    "numpy": ("stats.", "measures.", "instruments."),
+    "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for the page alone.
-    "jinja2": ("datasheet.page",),
-    "markupsafe": ("datasheet.page",),
-    "matplotlib": ("datasheet.page_drawing",),
+    "jinja2": ("report.page",),
+    "markupsafe": ("report.page",),
+    "matplotlib": ("report.drawing",),
     # Optional, for analyses that decide nothing.
-    "statsmodels": ("measures.secondary",),
-    "pandas": ("measures.secondary",),
-    "lightgbm": ("measures.causal",),
-    "shap": ("measures.causal",),
+    "statsmodels": ("instruments.debate.secondary",),
+    "pandas": ("instruments.debate.secondary",),
+    "lightgbm": ("instruments.temperature.causal",),
+    "shap": ("instruments.temperature.causal",),
     "pydantic": (
+        "cassettes.exchange",
         "suites.schema",
-        "suites.suite",
+        "suites.stimuli",
         "suites.loading",
+        "instruments.",
         "judges.spec",
-        "judges.parsing.debate",
+        "replies.debate",
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
-    "pydantic_core": ("cassettes.exchange", "judges.wire", "judges.parsing.debate"),
+    "pydantic_core": (
+        "cassettes.exchange",
+        "judges.providers.json_bodies",
+        "replies.debate",
+    ),
 }
 
-LONGEST = 460
-# Each of these is one closed list or one mechanism, and dearer to read in two halves.
-LONGER_THAN_300 = {
-    "actions",
-    "extensions",
-    "checks.outcome",
-    "datasheet.log",
-    "datasheet.page",
-    "datasheet.page_comparisons",
-    "datasheet.page_drawing",
-    "datasheet.page_instrument",
-    "datasheet.terminal",
-    "judges.spec",
-    "measures.catalogue",
-    "debating",
-    "cassettes.bodies",
-    "cli",
-    "reporting",
-    "cassettes.exchange",
-    "cassettes.interchange",
-    "cassettes.journal",
-    "cassettes.ledger",
-    "cassettes.scrubbing",
-    "cassettes.tape",
-    "checks.explanation",
-    "checks.regression",
-    "comparing",
-    "importers.judgesense",
-    "importers.results",
-    "judges.asking",
-    "interchange",
-    "judges.parsing.statements",
-    "judges.parsing.vocabulary",
-    "judges.traffic",
-    "stats.comparison",
-    "baseline",
-    "measurement",
-    "plugin.options",
-    "plugin.run",
-    "plugin.state",
-    "stats.clustered",
-    "measures.debate",
-    "measures.ranking",
-    "measures.secondary",
-    "measures.sweep",
-    "measures.temperature",
-    "measures.temperature_tables",
-    "stats.agreement",
-    "screening",
-    "suites.lint",
-    "suites.loading",
-    "suites.schema",
-    "suites.suite",
-    "power",
-    "stats.power",
-}
+
+TYPES = "TYPE_CHECKING"
 
 
 def _name(path: Path) -> str:
@@ -155,11 +110,17 @@ def _name(path: Path) -> str:
 SOURCES = {_name(path): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def _imported(source: str, module: str, modules: Iterable[str]) -> set[str]:
+def _imported(
+    source: str, module: str, modules: Iterable[str], *, of_types: bool = True
+) -> set[str]:
     """Absolute names that ``source`` imports: a module of ours by its full name."""
     known = set(modules)
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    if not of_types:
+        blocks = [one for one in tree.body if isinstance(one, ast.If)]
+        tree.body = [b for b in tree.body if b not in blocks or ast.unparse(b.test) != TYPES]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -198,6 +159,9 @@ def test_the_reader_sees_imports_at_the_head_inside_functions_and_of_whole_modul
     source = "import a.b\nfrom c import d\ndef f():\n    from pytest_judgesense.stats import x\n"
     assert _imported(source, "m", ["stats.x"]) == {"a.b", "c", "pytest_judgesense.stats.x"}
     assert _imported(source, "m", []) == {"a.b", "c", "pytest_judgesense.stats"}
+    types = "import a\nif TYPE_CHECKING:\n    import b\n"
+    assert _imported(types, "m", []) == {"a", "b"}
+    assert _imported(types, "m", [], of_types=False) == {"a"}
 
 
 def test_every_module_belongs_to_a_station_that_the_plan_knows() -> None:
@@ -243,12 +207,12 @@ def test_packages_from_outside_come_in_by_their_door(module: str) -> None:
 def test_the_statistics_know_numbers_and_nothing_of_ours() -> None:
     for module in SOURCES:
         if _station(module) == "stats":
-            assert {_station(target) for target in OWN[module]} <= {"stats"}, module
+            assert {_station(target) for target in OWN[module]} <= {"stats", "estimate"}, module
             assert FOREIGN[module] <= {"numpy", "scipy"}, module
 
 
-def test_errors_and_judgment_stand_on_the_standard_library_alone() -> None:
-    for module in ("errors", "judgment"):
+def test_the_values_stand_on_the_standard_library_alone() -> None:
+    for module in ("errors", "trial", "estimate"):
         assert OWN[module] == set()
         assert FOREIGN[module] == set()
 
@@ -260,18 +224,20 @@ def test_private_modules_of_pytest_are_left_alone() -> None:
 
 
 def test_there_is_no_cycle() -> None:
-    graph = {name: own & set(SOURCES) - {name} for name, own in OWN.items()}
+    # Types may name one another: a measure is taken on a cell, and a cell holds its measures.
+    graph = {
+        name: {
+            target.removeprefix(f"{ROOT}.")
+            for target in _imported(source, name, SOURCES, of_types=False)
+        }
+        & set(SOURCES) - {name}
+        for name, source in SOURCES.items()
+    }
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         pytest.fail("a cycle of imports: " + " -> ".join(error.args[1]))
     assert len(order) == len(SOURCES)
-
-
-def test_no_module_is_longer_than_the_limit() -> None:
-    lengths = {name: source.count("\n") for name, source in SOURCES.items()}
-    assert {name: n for name, n in lengths.items() if n > LONGEST} == {}
-    assert {name for name, n in lengths.items() if n > 300} <= LONGER_THAN_300
 
 
 @pytest.mark.parametrize("module", sorted(SOURCES))
@@ -283,7 +249,7 @@ def test_all_names_only_what_exists(module: str) -> None:
 
 
 def test_the_plugin_alone_imports_nothing_heavy() -> None:
-    # DESIGN, section 4, rule 8. A fresh interpreter: in this one everything is imported already.
+    # A fresh interpreter: in this one everything is imported already.
     code = (
         "import sys, pytest_judgesense.plugin\n"
         "heavy = ('numpy', 'scipy', 'pydantic', 'vcr', 'httpx', 'filelock', 'tenacity')\n"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
-from pytest_judgesense.cli import main
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.debating import LIMITS, Topic, generate_debates, read_topics, within
 from pytest_judgesense.errors import JudgeError, LogError, UsageError
-from pytest_judgesense.judges.embedded.server import EmbeddedServer, serving
+from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine
+from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from pytest_judgesense.suites.schema import SPEECHES, DebateLine
 
 TOPICS = [Topic("tips", "Tips should be replaced by wages.", "economy"), Topic("moon", "No moon.")]
 

@@ -11,8 +11,8 @@ from itertools import islice
 
 import pytest
 
-from tests.datasheet.replaying import SHIPPED
 from tests.golden.outputs import KINDS, golden, outputs
+from tests.report.replaying import SHIPPED
 
 _SHOWN = 40  # lines of a difference
 

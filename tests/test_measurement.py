@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +10,22 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.datasheet.assembly import sheet_of
-from pytest_judgesense.datasheet.codec import datasheet_json
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges.declare import Judge
-from pytest_judgesense.judges.embedded.observer import Observer
-from pytest_judgesense.judges.embedded.server import serving
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts, judge_from_name, judge_from_table
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.estimating import find_estimate
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.suite import Suite
-from tests.datasheet.replaying import SHIPPED, measured, recordings, replayed, suite_named
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 from tests.judges.endpoint import endpoint
-from tests.shipped import CASSETTES, copy_cassette
+from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
+from tests.shipped import CASSETTES, exchange_lines
 
 CLEAN = judge_from_name("embedded:clean")
 
@@ -181,13 +183,13 @@ def test_what_the_embedded_judge_says_over_http_is_replayed_alike(
 def test_recording_adds_what_is_missing_and_asks_nothing_twice(tmp_path: Path) -> None:
     cassettes = recordings(few("vacuum", 1), tmp_path)
     measured(CLEAN, few("vacuum", 2), cassettes, "record")
-    before = cassettes["vacuum"].read_text(encoding="utf-8").splitlines()
+    before = read_exchanges(cassettes["vacuum"])
     more = measured(CLEAN, few("vacuum", 5), cassettes, "record")
     # Five pairs in both orders, four calls of which are known.
     assert (more.calls.made, more.calls.replayed) == (6, 4)
-    after = cassettes["vacuum"].read_text(encoding="utf-8").splitlines()
+    after = read_exchanges(cassettes["vacuum"])
     assert len(after) == 10
-    assert set(before) <= set(after)
+    assert all(exchange in after for exchange in before)
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -273,7 +275,7 @@ def shipped_copy(tmp_path: Path, name: str = "vacuum") -> dict[str, Path]:
     suite = suite_named(name)
     copies = recordings(suite, tmp_path)
     for recording, path in copies.items():
-        copy_cassette(CASSETTES / "clean" / f"{recording}.jsonl", path)
+        shutil.copyfile(CASSETTES / "clean" / f"{recording}.jsonl", path)
     return copies
 
 
@@ -290,10 +292,9 @@ def test_no_cassette_at_all_is_an_error_that_says_how_to_record(tmp_path: Path) 
 
 def test_missing_trials_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
     cassettes = shipped_copy(tmp_path)
-    lines = cassettes["vacuum"].read_text(encoding="utf-8").splitlines(keepends=True)
-    gone = [json.loads(line)["trial"] for line in lines[10:13]]
-    kept = lines[:10] + lines[13:]
-    cassettes["vacuum"].write_text("".join(kept), encoding="utf-8", newline="\n")
+    exchanges = read_exchanges(cassettes["vacuum"])
+    gone = [exchange.trial for exchange in exchanges[10:13]]
+    rewrite(cassettes["vacuum"], exchanges[:10] + exchanges[13:])
     with pytest.raises(MissingRecording) as caught:
         measured(CLEAN, suite_named("vacuum"), cassettes)
     message = str(caught.value)
@@ -315,7 +316,8 @@ def test_a_changed_prompt_is_stale_with_the_difference(tmp_path: Path) -> None:
         measured(CLEAN, reworded(suite_named("vacuum")), cassettes)
     message = str(caught.value)
     assert "trial vacuum/vac-01/baseline/ab/r1: the prompt changed since it was recorded" in message
-    assert f"{cassettes['vacuum']}:1" in message
+    # Line 1 is the text that all share.
+    assert f"{cassettes['vacuum']}:2" in message
     assert "-    Decide which response" in message
     assert "+    Determine which response" in message
     assert "record it: ..." in message
@@ -330,9 +332,10 @@ def test_another_setting_of_the_judge_is_stale_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", ['{"trial": "vacuum/vac-01', "not json\n"])
 def test_a_broken_cassette_is_named_with_its_line(tmp_path: Path, torn: str) -> None:
     cassettes = shipped_copy(tmp_path)
+    lines = cassettes["vacuum"].read_bytes().count(b"\n")
     with cassettes["vacuum"].open("a", encoding="utf-8", newline="\n") as file:
         file.write(torn)
-    with pytest.raises(BrokenCassette, match=r"vacuum\.jsonl:121"):
+    with pytest.raises(BrokenCassette, match=rf"vacuum\.jsonl:{lines + 1}: "):
         measured(CLEAN, suite_named("vacuum"), cassettes)
 
 
@@ -342,7 +345,7 @@ def test_a_broken_cassette_is_named_with_its_line(tmp_path: Path, torn: str) -> 
 def test_the_baseline_arm_of_criterion_is_the_recording_of_the_ladder(tmp_path: Path) -> None:
     cassettes = shipped_copy(tmp_path, "criterion")
     assert set(cassettes) == {"criterion", "ladder"}
-    lines = cassettes["criterion"].read_text(encoding="utf-8").splitlines()
+    lines = exchange_lines(cassettes["criterion"])
     assert {json.loads(line)["trial"].split("/")[2] for line in lines} == {"strict"}
     measurement = measured(CLEAN, suite_named("criterion"), cassettes)
     baseline = {
@@ -371,7 +374,7 @@ def test_recording_criterion_fills_both_files_and_the_ladder_uses_its_own(tmp_pa
     both = measured(CLEAN, suite, cassettes, "record")
     assert both.calls.made == 8  # two pairs, two arms, two orders
     kept = {
-        name: {json.loads(line)["trial"] for line in path.read_text("utf-8").splitlines()}
+        name: {exchange.trial for exchange in read_exchanges(path)}
         for name, path in cassettes.items()
     }
     assert {name: len(trials) for name, trials in kept.items()} == {"criterion": 4, "ladder": 4}
@@ -432,7 +435,7 @@ def test_the_datasheet_names_judge_suite_and_dates() -> None:
     assert sheet.recorded is not None
     first, last = sheet.recorded
     assert first <= last
-    lines = (CASSETTES / "mixed" / "coherence.jsonl").read_text("utf-8").splitlines()
+    lines = exchange_lines(CASSETTES / "mixed" / "coherence.jsonl")
     assert {first, last} <= {json.loads(line)["recorded_at"] for line in lines}
 
 

@@ -17,15 +17,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import schemas
 
-from pytest_judgesense.cli import _parser
+from pytest_judgesense.commands.main import build_parser
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import PROVIDERS
-from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES, signature
 from pytest_judgesense.plugin import fixtures, hookspecs
-from pytest_judgesense.plugin.asking import AskableJudge
-from pytest_judgesense.plugin.markers import _COMPOSITE
-from pytest_judgesense.plugin.options import _OPTIONS
-from pytest_judgesense.plugin.reading import DatasheetReader
+from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
+from pytest_judgesense.plugin.settings import OPTIONS
 
 DOCS = schemas.DOCS
 NOTE = "<!-- made by docs/reference/generate.py from the code: change it there -->"
@@ -83,7 +81,7 @@ def options_page() -> Iterator[str]:
                 ],
                 one.help.replace("%%", "%"),
             )
-            for one in _OPTIONS
+            for one in OPTIONS
         ),
     )
 
@@ -92,17 +90,17 @@ def markers_page() -> Iterator[str]:
     """Markers and checks."""
     yield "A marker makes a test run once for each judge."
     yield "How checks decide: [checks.md](../checks.md).\n"
-    for name, measure in CHECKS.items():
-        info = MEASURES.get(measure)
+    for name, kind in BUILT_IN.checks.items():
+        info = kind.measure
         yield f"## `{name}`\n"
-        yield f"    @pytest.mark.{signature(name)}\n"
+        yield f"    @pytest.mark.{kind.signature}\n"
         if info is None:
-            yield f"{_COMPOSITE[name][0].upper()}{_COMPOSITE[name][1:]}.\n"
+            yield f"{kind.meaning[0].upper()}{kind.meaning[1:]}.\n"
             continue
-        at = "at least" if info.direction == "higher" else "at most"
+        at = "at least" if info.floor else "at most"
         suite = code(info.suite) if info.suite else "none: it must be named"
         yield (
-            f"[`{measure}`](../measures/{measure}.md), {at} the bar: {info.meaning}. Counted by "
+            f"[`{info.name}`](../measures/{info.name}.md), {at} the bar: {info.meaning}. Counted by "
             f"{info.unit}. Suite without `suite=`: {suite}.\n"
         )
 
@@ -280,7 +278,7 @@ def cli_page() -> Iterator[str]:
     """The command `judgesense`."""
     yield "What the commands are for stands on the pages that [options.md](../options.md) names.\n"
     told = _cli_meanings()
-    for name, parser in _commands(_parser()):
+    for name, parser in _commands(build_parser()):
         yield f"## `judgesense {name}`\n"
         rows = []
         for action in parser._actions:

@@ -15,11 +15,12 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
-from pytest_judgesense import baseline, judgment
-from pytest_judgesense.datasheet import sheet
-from pytest_judgesense.datasheet.codec import SCHEMA as DATASHEET
+from pytest_judgesense import baseline, estimate
+from pytest_judgesense import datasheet as sheet
+from pytest_judgesense import trial as trials
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import spec
-from pytest_judgesense.stats import estimate
+from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -104,12 +105,8 @@ FORMS = {
 
 def item_forms() -> dict[str, type[BaseModel]]:
     """The forms of a line of the stimuli, by name."""
-    found = {name: getattr(schema, name) for name in schema.__all__}
-    return {
-        name: form
-        for name, form in found.items()
-        if name.endswith(("Item", "Line", "Task")) and issubclass(form, BaseModel)
-    }
+    found = {form.__name__: form for kind in BUILT_IN.forms.values() for form in kind.line_forms}
+    return dict(sorted(found.items()))
 
 
 def item() -> Object:
@@ -202,8 +199,8 @@ def datasheet() -> Object:
 
 def log_line() -> Object:
     """A line of a judgment log."""
-    trial = fields_of(judgment.Trial)["properties"]
-    design = fields_of(judgment.Design)
+    trial = fields_of(trials.Trial)["properties"]
+    design = fields_of(trials.Design)
     design["required"] = ["kind", "labels"]
     made = {
         "trial": trial.pop("id"),
@@ -212,7 +209,7 @@ def log_line() -> Object:
         **dict.fromkeys(("verdict", "unparsed", "failed"), TEXT),
         "chosen": maybe(TEXT),
         "reply": maybe(TEXT),
-        "usage": {**fields_of(judgment.Usage), "required": []},
+        "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},
@@ -234,8 +231,8 @@ def log_line() -> Object:
 
 def exchange() -> Object:
     """A line of a cassette."""
-    piece = {"anyOf": [TEXT, record({"part": TEXT})]}
-    body = {"anyOf": [TEXT, record({"base64": TEXT}), array(piece), {"type": "null"}]}
+    forms = [record({name: {}}) for name in ("json", "spaced json")]
+    body = {"anyOf": [TEXT, record({"base64": TEXT}), *forms]}
     headers = {"type": "object", "additionalProperties": {"anyOf": [TEXT, array(TEXT)]}}
     made = {
         "trial": TEXT,
@@ -244,7 +241,13 @@ def exchange() -> Object:
         "response": record({"status": {"type": "integer"}, "headers": headers, "body": body}),
         "recorded_at": TEXT,
     }
-    return described(record(made), meanings("recordings.md", "## A line"))
+    shared = {"id": TEXT, "text": TEXT}
+    meant = meanings("recordings.md", "## A line")
+    return {
+        "type": "object",
+        "properties": described({"properties": {**made, **shared}}, meant)["properties"],
+        "oneOf": [{"required": list(made)}, {"required": list(shared)}],
+    }
 
 
 def baseline_file() -> Object:

@@ -6,18 +6,13 @@ read by the safe loader, which builds plain values only: a tag that would run co
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import yaml
-
-from pytest_judgesense.cassettes.bodies import decoded, parts_path
+from pytest_judgesense.cassettes.bodies import readable
 from pytest_judgesense.cassettes.credentials import (
     SHORTEST_SECRET,
     Credentials,
@@ -25,15 +20,13 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
     response_credentials,
 )
-from pytest_judgesense.cassettes.exchange import Body, as_body
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.scrubbing import redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.exchange import as_body, as_bytes
+from pytest_judgesense.cassettes.interchange import Answered, read_vcr
+from pytest_judgesense.cassettes.redaction import redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.storage import read_lines
 from pytest_judgesense.errors import BrokenCassette, UsageError
 
-__all__ = ["Checked", "Finding", "check_cassettes"]
-
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # What stands where a secret was removed: by this project, or by filters that people write.
 _REMOVED: Final = re.compile(
     r"(?:(?:bearer|basic|token)\s+)?(?:\[secret: .*\]|<.*>|\*+|x+|\W*"
@@ -52,13 +45,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a search found.
+    """What a search found, in the order of files and exchanges.
 
-    Attributes:
-        findings: in the order of files and exchanges.
-        broken: errors of the files that could not be read.
-        skipped: variables that were not searched for, with the reason.
-        files, exchanges: how many were read.
+    ``skipped`` are the variables that were not searched for, with the reason.
     """
 
     findings: tuple[Finding, ...]
@@ -66,18 +55,6 @@ class Checked:
     skipped: Mapping[str, str]
     files: int
     exchanges: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """One exchange of any format; ``place`` is where it stands in its file."""
-
-    place: str
-    url: str
-    sent: Body
-    answered: Body
-    sent_headers: Sequence[tuple[str, str]] = ()
-    answered_headers: Sequence[tuple[str, str]] = ()
 
 
 def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checked:
@@ -106,7 +83,7 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
         for exchange in recorded:
             shown = [
                 *request_credentials(exchange.url, exchange.sent_headers),
-                *response_credentials(exchange.answered_headers),
+                *response_credentials(exchange.headers),
             ]
             credentials.learn(pair for pair in shown if not _REMOVED.fullmatch(pair[1]))
         found = [
@@ -133,100 +110,44 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             )
 
 
-def _read(path: Path) -> Iterator[_Recorded]:
-    if path.suffix == ".jsonl":
-        for line, exchange in enumerate(read_exchanges(path), start=1):
-            yield _Recorded(
-                f"{path}:{line}",
-                exchange.request.url,
-                exchange.request.body,
-                exchange.response.body,
-                answered_headers=list(exchange.response.headers.items()),
-            )
+def _read(path: Path) -> Iterator[Answered]:
+    if path.suffix != ".jsonl":
+        yield from read_vcr(path)
         return
-    loads: Callable[[str], Any] = json.loads
-    if path.suffix in (".yaml", ".yml"):
-        loads = _load_yaml
-    try:
-        data = loads(path.read_text(encoding="utf-8"))
-        interactions = data["interactions"]
-        yield from [
-            _interaction(f"{path}: interaction {number}", interaction)
-            for number, interaction in enumerate(interactions, start=1)
-        ]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise BrokenCassette(
-            f"{path} cannot be read",
-            found=f"{type(error).__name__}: {error}",
-            expected="a cassette of vcrpy: interactions of a request and a response each",
-            remedy="restore the file from version control",
-        ) from error
+    for line in read_lines(path):
+        request, response = line.exchange.request, line.exchange.response
+        yield Answered(
+            f"{path}:{line.number}",
+            request.method,
+            request.url,
+            request.body,
+            response.status,
+            tuple(response.headers.items()),
+            as_bytes(response.body),
+        )
 
 
-def _load_yaml(text: str) -> Any:
-    try:
-        return yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, as fast as C
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
-
-
-def _interaction(place: str, data: Mapping[str, Any]) -> _Recorded:
-    request, response = data["request"], data["response"]
-    sent_headers = list(_headers(request.get("headers")))
-    answered_headers = list(_headers(response.get("headers")))
-    return _Recorded(
-        place,
-        str(request["uri"]),
-        _body(request.get("body"), sent_headers),
-        _body(response.get("body"), answered_headers),
-        sent_headers,
-        answered_headers,
-    )
-
-
-def _headers(value: Any) -> Iterator[tuple[str, str]]:
-    for name, given in (value or {}).items():
-        for one in given if isinstance(given, list) else [given]:
-            yield str(name), one.decode("latin-1") if isinstance(one, bytes) else str(one)
-
-
-def _body(value: Any, headers: Iterable[tuple[str, str]]) -> Body:
-    if isinstance(value, dict):
-        if "base64_string" in value:
-            try:
-                value = base64.b64decode(value["base64_string"])
-            except binascii.Error as error:
-                raise ValueError(f"base64_string is not base64: {error}") from error
-        else:
-            value = value.get("string")
-    if value is None:
-        return ""
-    data = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
-    encodings = ",".join(text for name, text in headers if name.lower() == "content-encoding")
-    content = decoded(data, encodings)
-    return as_body(data if content is None else content)
-
-
-def _findings(exchange: _Recorded, secrets: Mapping[str, str]) -> Iterator[Finding]:
-    place = exchange.place
+def _findings(exchange: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
+    place = exchange.where
     for part, shown in (
         ("request", request_credentials(exchange.url, exchange.sent_headers)),
-        ("response", response_credentials(exchange.answered_headers)),
+        ("response", response_credentials(exchange.headers)),
     ):
         for name, value in shown:
             if len(value) >= SHORTEST_SECRET and not _REMOVED.fullmatch(value):
                 yield Finding(place, f"{part}: {name}")
     url = redact_url(exchange.url)
     yield from (Finding(place, f"URL: {name}") for name in sorted(scrub(url, secrets)[1]))
-    for part, body in (("request", exchange.sent), ("response", exchange.answered)):
-        for name in sorted(scrub_body(body, secrets)[1]):
+    for part, data, headers in (
+        ("request", as_bytes(exchange.body), exchange.sent_headers),
+        ("response", exchange.data, exchange.headers),
+    ):
+        for name in sorted(scrub_body(as_body(readable(data, headers)), secrets)[1]):
             yield Finding(place, f"{part} body: {name}")
 
 
 def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
     """Known values elsewhere in the file: in comments, names, fields that nothing reads."""
     text = path.read_text(encoding="utf-8")
-    if (beside := parts_path(path)).is_file():
-        text += beside.read_text(encoding="utf-8")
     if any(value in text for value in secrets.values()):
         yield from (Finding(str(path), name) for name in sorted(scrub(text, secrets)[1]))

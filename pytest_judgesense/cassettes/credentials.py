@@ -18,16 +18,6 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-__all__ = [
-    "SHORTEST_SECRET",
-    "Credentials",
-    "environment_credentials",
-    "request_credentials",
-    "response_credentials",
-    "secret_name",
-    "why_skipped",
-]
-
 SHORTEST_SECRET: Final = 8
 # A client that signs every request anew must not make the list, and with it the search, grow.
 MOST_LEARNED: Final = 256
@@ -165,8 +155,7 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
 class Credentials:
     """The secret values that are known, by name. Safe with threads; grows while recording.
 
-    Attributes:
-        skipped: names of those that are not searched for, with the reason.
+    ``skipped`` are the names of those that are not searched for, with the reason.
     """
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:

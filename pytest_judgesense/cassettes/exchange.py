@@ -1,4 +1,4 @@
-r"""One exchange of a judge with its endpoint, and the cassette line that holds it.
+r"""One exchange of a judge with its endpoint, and the lines of a cassette that hold it.
 
 A line is a JSON object with its keys in a fixed order and no line break inside::
 
@@ -6,70 +6,87 @@ A line is a JSON object with its keys in a fixed order and no line break inside:
      "response": {"status", "headers", "body"}, "recorded_at": "2026-01-31T12:00:00Z"}
 
 A body is text, byte for byte what was sent once its content encoding is undone. Bytes that are not
-UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. A body with long parts is a list of
-texts and of references to the file of parts (see `bodies`). Characters that some program takes
+UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. Characters that some program takes
 for the end of a line (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
 ``\uXXXX``: one exchange is one line to every reader.
+
+In a finished cassette, a long paragraph that several bodies hold (a transcript, a rubric) has one
+line, which stands before the first of them::
+
+    {"id": "fbad258cf894acde", "text": "..."}
+
+Such a body stands as its JSON value, ``{"json": {...}}``, and a string with shared paragraphs in it
+as ``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
+import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-from pydantic_core import from_json
+from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError, ValidationInfo
+from pydantic_core import from_json, to_json
 
-from pytest_judgesense.cassettes.bodies import Parts, joined, with_references
 from pytest_judgesense.errors import BrokenCassette
-
-__all__ = [
-    "FAULT",
-    "NO_RESPONSE",
-    "Body",
-    "Exchange",
-    "RecordedRequest",
-    "RecordedResponse",
-    "as_body",
-    "as_bytes",
-    "entry_of",
-    "is_answer",
-    "verified_entry",
-]
 
 # Stands among the recorded headers of a response that holds no reply in spite of its status.
 FAULT: Final = "judgesense-fault"
 # Stands for the status where no response came; the body then says why.
 NO_RESPONSE: Final = 0
 
-Body: TypeAlias = str | bytes
-_T = TypeVar("_T")
+Texts: TypeAlias = Mapping[str, str]
+NO_TEXTS: Final[Texts] = MappingProxyType({})
 
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
 _MODEL: Final = re.compile(r'(?<!\\)"model"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_REMEDY: Final = (
-    "restore the file from version control, or delete the line and record what is missing with "
-    "--judge-mode record"
-)
+# Within a string of JSON its quotes would be escaped.
+_REFERENCE: Final = re.compile(rb'\{"id": "([^"]*)"\}')
+_BREAK: Final = "\n\n"
+# A shorter paragraph costs as much as the reference to it.
+_SHORTEST_SHARED: Final = 80
+
+
+def _compact(value: Any) -> str:
+    return to_json(value).decode()
+
+
+# How clients write JSON: a body of either form is its value and the name of the form.
+_LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": json.dumps}
+
+
+def _body_of(value: Any, info: ValidationInfo) -> str | bytes:
+    """The body that stands in a line as ``value``.
+
+    The context is the texts of the file; without it, a body that refers to them stays empty.
+    """
+    if isinstance(value, str | bytes):
+        return value
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError("a body is neither a text nor an object with base64 or json")
+    ((form, held),) = value.items()
+    if form == "base64":
+        return base64.b64decode(held, validate=True)
+    if form not in _LAYOUTS:
+        raise ValueError(f"a body has the unknown form {form!r}")
+    return "" if info.context is None else _LAYOUTS[form](_unfolded(held, info.context))
+
+
+Body: TypeAlias = Annotated[str | bytes, PlainValidator(_body_of)]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """What was asked.
-
-    Attributes:
-        method: HTTP method in capitals; ``CALL`` for a Python callable.
-        url: normal form of the URL (see `key.normal_url`), its secrets redacted.
-        body: what was sent; text, or ``bytes`` where it is not UTF-8.
-    """
+    """What was asked: ``CALL`` is the method of a Python callable; URL and body hold no secret."""
 
     method: str
     url: str
@@ -78,39 +95,42 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """What was answered.
+    """What was answered: 200 is the status of a callable's return; headers are in lower case."""
 
-    Attributes:
-        status: HTTP status; 200 for the return of a Python callable; `NO_RESPONSE`.
-        headers: the headers of the allow-list, names in lower case.
-        body: what came back, its content encoding undone.
-    """
-
-    status: int
+    status: StrictInt
     headers: Mapping[str, str]
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request of a trial and its answer.
-
-    Attributes:
-        trial: id of the trial.
-        call: number of the call within its trial, from 1.
-        recorded_at: when the answer arrived: UTC, ISO 8601, whole seconds, ``Z``.
-    """
+class Head(NamedTuple):
+    """What is asked of an exchange more often than its bodies."""
 
     trial: str
     call: int
+    answers: bool
+    recorded_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request of a trial and its answer; the calls of a trial are numbered from 1."""
+
+    trial: str
+    call: StrictInt
     request: RecordedRequest
     response: RecordedResponse
-    recorded_at: str
+    recorded_at: Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$")]
 
     @property
     def answers(self) -> bool:
         """Whether the endpoint answered; an error or a fault is evidence, and no answer."""
-        return is_answer(self.response.status, self.response.headers)
+        return NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
+
+    @property
+    def head(self) -> Head:
+        """What is asked of it more often than its bodies."""
+        at = sys.intern(self.recorded_at)  # many exchanges share a second
+        return Head(self.trial, self.call, self.answers, at)
 
     @property
     def models(self) -> tuple[str, str] | None:
@@ -123,100 +143,118 @@ class Exchange:
             return None
         return _model_of(self.request.body) or self.request.url, served
 
-    def to_line(self, keep_apart: Callable[[str], str | None] | None = None) -> str:
-        """The cassette line of this exchange, without a line break.
+    def to_line(self) -> str:
+        """The cassette line of this exchange, without a line break."""
+        return self._line(lambda body: body)
 
-        Args:
-            keep_apart: from a long part of a body to the digest that it is kept under, or
-                ``None`` if it stays in the line; without it, everything does.
-        """
-        line = json.dumps(
+    def _line(self, fold: Callable[[str], Any]) -> str:
+        def held(body: Body) -> Any:
+            if isinstance(body, bytes):
+                return {"base64": base64.b64encode(body).decode("ascii")}
+            return fold(body)
+
+        request, response = self.request, self.response
+        return _line_of(
             {
                 "trial": self.trial,
                 "call": self.call,
                 "request": {
-                    "method": self.request.method,
-                    "url": self.request.url,
-                    "body": _body_to_json(self.request.body, keep_apart),
+                    "method": request.method,
+                    "url": request.url,
+                    "body": held(request.body),
                 },
                 "response": {
-                    "status": self.response.status,
-                    "headers": dict(sorted(self.response.headers.items())),
-                    "body": _body_to_json(self.response.body, keep_apart),
+                    "status": response.status,
+                    "headers": dict(sorted(response.headers.items())),
+                    "body": held(response.body),
                 },
                 "recorded_at": self.recorded_at,
-            },
-            ensure_ascii=False,
-        )
-        return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
-
-    @classmethod
-    def from_line(
-        cls, text: str, path: Path, number: int, parts: Parts = MappingProxyType({})
-    ) -> Exchange:
-        """The exchange that a cassette line holds.
-
-        Args:
-            text: the line.
-            path: the cassette, for the message of an error.
-            number: the line's number, from 1, likewise.
-            parts: what its bodies may refer to.
-
-        Raises:
-            BrokenCassette: the line is not such an object.
-        """
-        return cls.from_entry(verified_entry(text, path, number, parts), parts)
-
-    @classmethod
-    def from_entry(cls, entry: Mapping[str, Any], parts: Parts = MappingProxyType({})) -> Exchange:
-        """The exchange of a line that was verified: its object as JSON gives it."""
-        request, response = entry["request"], entry["response"]
-        return cls(
-            entry["trial"],
-            entry["call"],
-            RecordedRequest(
-                request["method"], request["url"], _body_from_json(request["body"], parts)
-            ),
-            RecordedResponse(
-                response["status"],
-                MappingProxyType(response["headers"]),
-                _body_from_json(response["body"], parts),
-            ),
-            entry["recorded_at"],
+            }
         )
 
 
-def is_answer(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether a response with that HTTP status and these headers is an answer."""
-    return NO_RESPONSE < status < 400 and FAULT not in headers
+_ADAPTER: Final = TypeAdapter(Exchange)
 
 
-def entry_of(line: str) -> Any:
-    """The object of a line, as JSON gives it; ``ValueError`` if it is no JSON."""
+def exchange_of(line: str | bytes, texts: Texts | None) -> Exchange:
+    """The exchange of a line; ``ValueError`` if it holds none."""
     try:
-        # Three times as fast as `json`, which bounds the price of opening a cassette.
-        return from_json(line, cache_strings="keys")
-    except ValueError:
-        # It refuses the escapes of lone surrogates, and says less about what is wrong.
-        return json.loads(line)
+        return _ADAPTER.validate_json(line, context=texts)
+    except ValidationError as error:
+        if error.errors()[0]["type"] != "json_invalid":
+            raise
+    # `json` permits the escapes of lone surrogates, and says more about what is wrong.
+    text = line if isinstance(line, str) else line.decode("utf-8")
+    return _ADAPTER.validate_python(json.loads(text), context=texts)
 
 
-def verified_entry(
-    text: str, path: Path, number: int, parts: Parts = MappingProxyType({})
-) -> dict[str, Any]:
-    """The object of a cassette line, every part of it of its type; see `Exchange.from_line`."""
+def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
+    """The head of a line whose every part is right.
+
+    Putting bodies together takes longer than all the rest: that is left to whoever needs them.
+
+    Args:
+        line: the line.
+        path: the cassette, for the message of an error.
+        number: the number of the line, from 1, for the same.
+        texts: what its bodies may refer to.
+
+    Raises:
+        BrokenCassette: the line is no exchange.
+    """
     try:
-        return _verified(entry_of(text), parts)
+        exchange = exchange_of(line, None)
+        for reference in _REFERENCE.findall(line):
+            _text({"id": reference.decode()}, texts)
     except (ValueError, RecursionError) as error:
-        raise BrokenCassette(
-            f"{path}:{number}: the line cannot be read ({error})",
-            found=_excerpt(text),
-            expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
-            remedy=_REMEDY,
-        ) from error
+        raise _broken(path, number, line, error) from error
+    return exchange.head
 
 
-def as_body(data: bytes) -> Body:
+def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
+    """The lines of a finished cassette, without line breaks: paragraphs that are shared once."""
+    given = list(exchanges)
+    times = Counter(
+        paragraph
+        for exchange in given
+        for body in (exchange.request.body, exchange.response.body)
+        if isinstance(body, str) and len(body) >= _SHORTEST_SHARED
+        for paragraph in _paragraphs_of(body)
+    )
+    ids = {text: text_id(text) for text, count in times.items() if count > 1}
+    written: set[str] = set()
+    for exchange in given:
+        used: list[str] = []
+        line = exchange._line(lambda body, used=used: _folded_body(body, ids, used))  # type: ignore[misc]
+        for text in dict.fromkeys(used):
+            if text not in written:
+                written.add(text)
+                yield _line_of({"id": ids[text], "text": text})
+        yield line
+
+
+def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
+    """Id and text of the line of a shared paragraph.
+
+    Raises:
+        BrokenCassette: it is none, or the text is not the one that the id names.
+    """
+    try:
+        value = json.loads(line)
+        text = value["text"]
+        if text_id(text) != value["id"]:
+            raise ValueError(f"a text that is not the one of {value['id']}")  # noqa: TRY301
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise _broken(path, number, line, error) from error
+    return value["id"], text
+
+
+def text_id(text: str) -> str:
+    """What a shared paragraph is called: the beginning of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def as_body(data: bytes) -> str | bytes:
     """``data`` as text if it is UTF-8, else as it is."""
     try:
         return data.decode("utf-8")
@@ -224,80 +262,138 @@ def as_body(data: bytes) -> Body:
         return data
 
 
-def as_bytes(body: Body) -> bytes:
+def as_bytes(body: str | bytes) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
 
 
-def _model_of(body: Body) -> str | None:
+def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
+    """How many answers name each model, by the model that was asked for."""
+    found: dict[str, Counter[str]] = {}
+    for exchange in exchanges:
+        if exchange.answers and exchange.models:
+            asked, served = exchange.models
+            found.setdefault(asked, Counter())[served] += 1
+    return found
+
+
+def _model_of(body: str | bytes) -> str | None:
     found = _MODEL.search(body) if isinstance(body, str) else None
     return found and found[1]
 
 
-def _verified(data: Any, parts: Parts) -> dict[str, Any]:
-    entry = _object(data, "the line")
-    request = _object(entry.get("request"), "request")
-    response = _object(entry.get("response"), "response")
-    headers = _object(response.get("headers"), "response.headers")
-    for name, value in headers.items():
-        if type(value) is not str:
-            _typed(value, str, f"response.headers[{name!r}]")
-    recorded_at = _typed(entry.get("recorded_at"), str, "recorded_at")
-    if not _INSTANT.fullmatch(recorded_at):
-        raise ValueError(f"recorded_at is {recorded_at!r}, not YYYY-MM-DDTHH:MM:SSZ")
-    _typed(entry.get("trial"), str, "trial")
-    _typed(entry.get("call"), int, "call")
-    _typed(request.get("method"), str, "request.method")
-    _typed(request.get("url"), str, "request.url")
-    _typed(response.get("status"), int, "response.status")
-    _verify_body(request.get("body"), "request.body", parts)
-    _verify_body(response.get("body"), "response.body", parts)
-    return entry
+def _line_of(value: Any) -> str:
+    line = json.dumps(value, ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
-def _typed(value: Any, kind: type[_T], name: str) -> _T:
-    if type(value) is not kind:  # exactly: True is no number
-        message = f"{name} is {type(value).__name__}, not {kind.__name__}"
-        raise ValueError(message)
-    return value
+# --- paragraphs that bodies share -----------------------------------------------------------------
 
 
-def _object(value: Any, name: str) -> dict[str, Any]:
-    return _typed(value, dict, name)
+def _parsed(body: str) -> tuple[str, Any] | None:
+    """The layout and the value of a body of JSON that its value gives back; ``None`` for others."""
+    try:
+        value = from_json(body)
+        layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
+    except (ValueError, RecursionError):
+        return None
+    return (layout, value) if layout and not _is_taken(value) else None
 
 
-def _body_to_json(body: Body, keep_apart: Callable[[str], str | None] | None) -> Any:
-    if isinstance(body, str):
-        return body if keep_apart is None else with_references(body, keep_apart)
-    return {"base64": base64.b64encode(body).decode("ascii")}
+def _is_taken(value: Any) -> bool:
+    """Whether an object in ``value`` looks like the one that stands for shared paragraphs."""
+    if isinstance(value, dict):
+        return value.keys() == {"texts"} or any(map(_is_taken, value.values()))
+    return isinstance(value, list) and any(map(_is_taken, value))
 
 
-def _body_from_json(value: Any, parts: Parts) -> Body:
+def _paragraphs_of(body: str) -> Iterator[str]:
+    parsed = _parsed(body)
+    if parsed is not None:
+        for text in _strings(parsed[1]):
+            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def _folded_body(body: str, ids: Mapping[str, str], used: list[str]) -> Any:
+    """A body as a finished cassette holds it; the shared paragraphs go into ``used``."""
+    parsed = _parsed(body) if ids and len(body) >= _SHORTEST_SHARED else None
+    if parsed is None:
+        return body
+    before = len(used)
+    layout, value = parsed
+    folded = _folded(value, ids, used)
+    return {layout: folded} if len(used) > before else body
+
+
+def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _folded(one, ids, used) for key, one in value.items()}
     if isinstance(value, list):
-        return joined(value, parts)
-    return value if isinstance(value, str) else base64.b64decode(value["base64"])
+        return [_folded(one, ids, used) for one in value]
+    if not isinstance(value, str) or len(value) < _SHORTEST_SHARED:
+        return value
+    parts = value.split(_BREAK)
+    shared = [part for part in parts if part in ids]
+    used += shared
+    if not shared:
+        return value
+    return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
 
 
-def _verify_body(value: Any, name: str, parts: Parts) -> None:
-    if type(value) is str:
-        return
-    if type(value) is list:
-        for piece in value:
-            if type(piece) is not str:
-                digest = _typed(_object(piece, name).get("part"), str, f"{name}: part")
-                if digest not in parts:
-                    message = f"{name} refers to part {digest}, which is not beside the cassette"
-                    raise ValueError(message)
-        return
-    if isinstance(value, dict) and set(value) == {"base64"}:
-        try:
-            base64.b64decode(_typed(value["base64"], str, name), validate=True)
-        except binascii.Error as error:
-            raise ValueError(f"{name} is not base64: {error}") from error
-        return
-    _typed(value, str, name)
+def _unfolded(value: Any, texts: Texts) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {"texts"}:
+            return _BREAK.join(
+                part if isinstance(part, str) else _text(part, texts) for part in value["texts"]
+            )
+        return {key: _unfolded(one, texts) for key, one in value.items()}
+    return [_unfolded(one, texts) for one in value] if isinstance(value, list) else value
 
 
-def _excerpt(text: str) -> str:
-    shown = text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"
-    return repr(shown)
+def _text(reference: Any, texts: Texts) -> str:
+    try:
+        return texts[reference["id"]]
+    except (LookupError, TypeError):
+        raise ValueError(f"no line before this one holds the text {reference}") from None
+
+
+def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> BrokenCassette:
+    text = line if isinstance(line, str) else line.decode("utf-8", "backslashreplace")
+    restore = (
+        "restore the file from version control, or delete the line and record what is missing "
+        "with --judge-mode record"
+    )
+    if isinstance(error, UnicodeDecodeError):
+        return BrokenCassette(
+            f"{path}:{number}: the line is not UTF-8",
+            found=f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}",
+            expected="one exchange as UTF-8 text",
+            remedy=restore,
+        )
+    if '"body": [' in text:
+        return BrokenCassette(
+            f"{path}:{number}: the line has the form of an earlier version",
+            found="a body in parts, which stand in a file of their own",
+            expected="bodies as text, or as json with texts that stand in lines before",
+            remedy="run scripts/convert_cassettes.py of the source repository on the folder, or "
+            "delete the cassette with its .parts file and record it anew with --judge-mode record",
+        )
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+    else:
+        why = str(error)
+    return BrokenCassette(
+        f"{path}:{number}: the line cannot be read ({why})",
+        found=repr(text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"),
+        expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
+        remedy=restore,
+    )

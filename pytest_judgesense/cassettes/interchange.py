@@ -4,11 +4,12 @@ A vcrpy file knows no trials. What is written here has them beside each interact
 ``judgesense``, where vcrpy and pytest-recording do not look; so it plays there, and comes back
 exchange for exchange. What those programs have recorded themselves has no trials: the caller finds
 them. Whatever comes from outside is data: YAML is parsed by the safe loader, and nothing of it is
-recorded but through a tape, which removes secrets.
+recorded but through a `Cassette`, which removes secrets.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,20 +21,8 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import yaml
 
-from pytest_judgesense.cassettes.exchange import Body, Exchange, as_body
+from pytest_judgesense.cassettes.exchange import Exchange, as_body
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
-
-__all__ = [
-    "BATCH_URL",
-    "JSON_HEADERS",
-    "Answered",
-    "BatchResult",
-    "Form",
-    "batch_line",
-    "read_batch_results",
-    "read_vcr",
-    "vcr_text",
-]
 
 Form: TypeAlias = Literal["yaml", "json"]
 _T = TypeVar("_T")
@@ -53,40 +42,28 @@ _SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 class Answered:
     """A request and its answer as somebody else has kept them, secrets and all.
 
-    Attributes:
-        where: the place in the file, for messages.
-        method: HTTP method.
-        url: where it was sent.
-        body: what was sent.
-        status: HTTP status of the answer.
-        headers: headers of the answer.
-        data: body of the answer as it came over the wire.
-        trial: id of the trial; ``None`` where the file does not say.
-        recorded_at: when, in the form of a cassette; ``None`` where the file does not say.
+    ``where`` is the place in the file, ``data`` the answer as it came over the wire; ``trial`` and
+    ``recorded_at`` are ``None`` where the file does not say.
     """
 
     where: str
     method: str
     url: str
-    body: Body
+    body: str | bytes
     status: int
     headers: tuple[tuple[str, str], ...]
     data: bytes
     trial: str | None = None
     recorded_at: str | None = None
+    sent_headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
     """A line of the output or error file of a batch.
 
-    Attributes:
-        where: the place in the file, for messages.
-        custom_id: what the request was called.
-        status: HTTP status; ``None`` where the request was not answered.
-        data: body of the answer.
-        reason: why there is no answer, in the provider's words.
-        recorded_at: when the answer was made; ``None`` where it does not say.
+    Without a ``status`` the request was not answered, and ``reason`` says why in the provider's
+    words.
     """
 
     where: str
@@ -195,15 +172,18 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         url=_typed(request.get("uri"), str, "request.uri"),
         body=as_body(_bytes(request.get("body"), "request.body")),
         status=_typed(status.get("code"), int, "response.status.code"),
-        headers=tuple(_headers(response.get("headers") or {})),
-        data=_bytes(body.get("string"), "response.body.string"),
+        headers=tuple(_headers(response.get("headers") or {}, "response.headers")),
+        data=_bytes(
+            body.get("string", body if "base64_string" in body else None), "response.body.string"
+        ),
         trial=_optional(ours.get("trial"), f"{_OURS}.trial"),
         recorded_at=recorded_at,
+        sent_headers=tuple(_headers(request.get("headers") or {}, "request.headers")),
     )
 
 
-def _headers(value: Any) -> Iterator[tuple[str, str]]:
-    for name, given in _typed(value, dict, "response.headers").items():
+def _headers(value: Any, of: str) -> Iterator[tuple[str, str]]:
+    for name, given in _typed(value, dict, of).items():
         for text in given if isinstance(given, list) else [given]:
             plain = text.decode("latin-1") if isinstance(text, bytes) else str(text)
             yield str(name), plain
@@ -214,6 +194,10 @@ def _bytes(value: Any, name: str) -> bytes:
         return b""
     if isinstance(value, bytes):
         return value
+    if isinstance(value, bool | int | float):
+        return str(value).encode()  # a plain YES of YAML
+    if isinstance(value, dict) and "base64_string" in value:
+        return base64.b64decode(value["base64_string"])
     if isinstance(value, dict | list):
         # What aiohttp was given as ``json=`` stands there as it was given.
         return json.dumps(value).encode()

@@ -22,8 +22,6 @@ from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import CassetteError
 
-__all__ = ["Recorder", "recording_alone"]
-
 # A holder writes who it is within moments of the lock; until then an older name may stand there.
 _GRACE_S: Final = 0.5
 # How long to wait for a holder that does not say who it is.
@@ -33,13 +31,7 @@ _LONGEST_COMMAND: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """A process that records.
-
-    Attributes:
-        session: the same for all workers of one session, and for nobody else.
-        pid: id of the process.
-        command: how its session was started, for people.
-    """
+    """A process that records; ``session`` is the same for all workers of a session alone."""
 
     session: str
     pid: int
@@ -115,8 +107,8 @@ def _held(path: Path, who: str) -> CassetteError:
 
 def _read(holder: Path) -> Recorder | None:
     try:
-        told = json.loads(holder.read_text(encoding="utf-8"))
-        return Recorder(str(told["session"]), int(told["pid"]), str(told["command"]))
+        known = json.loads(holder.read_text(encoding="utf-8"))
+        return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -20,8 +20,6 @@ from unittest import mock
 from pytest_judgesense.cassettes.scope import current_scope, entered
 from pytest_judgesense.errors import NetworkRefused
 
-__all__ = ["refuse_sockets", "socket_pairs"]
-
 # Python's own class, though a guard derived from it may stand in its place (see `socket_pairs`).
 _SOCKET: Final = next(
     (cls for cls in socket.socket.__mro__ if cls.__module__ == "socket"), socket.socket

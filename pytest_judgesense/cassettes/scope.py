@@ -18,52 +18,41 @@ from unittest import mock
 
 from pytest_judgesense.errors import JudgesenseError
 
-__all__ = ["CallScope", "current_scope", "entered", "following_threads"]
-
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
 
 class CallScope:
-    """One attempt at one trial: what it has asked so far. Safe with threads.
-
-    Attributes:
-        trial: id of the trial.
-        owner: the tape that opened it; another tape leaves its requests alone.
-        settled: whether the trial was complete when the scope was opened.
-        after: highest call number of the trial that was recorded by then.
-        error: the first error of a lookup or of a refused connection. A client may have swallowed
-            or retried it, so the caller raises it when the judge returns.
-        closed: whether the trial has ended; a thread may outlive it.
-        permit: asked before each request that is to be made; raises where it must not be.
-        fault_of: what is wrong with a response (status and body) that holds no reply in spite of
-            its status; ``None`` for one that does.
-    """
+    """One attempt at one trial: what it has asked so far. Safe with threads."""
 
     def __init__(self, trial: str, owner: object, *, settled: bool = False, after: int = 0) -> None:
+        """Open a scope.
+
+        Args:
+            trial: id of the trial.
+            owner: the cassette that opens it; another one leaves its requests alone.
+            settled: whether the trial is complete by now.
+            after: highest call number of the trial that is recorded by now.
+        """
         self.trial = trial
         self.owner = owner
         self.settled = settled
         self.after = after
+        # The first error of a lookup or of a refused connection. A client may have swallowed or
+        # retried it, so the caller raises it when the judge returns.
         self.error: JudgesenseError | None = None
+        # Whether the trial has ended: a thread may outlive it.
         self.closed = False
+        # Asked before each request that is to be made; raises where it must not be.
         self.permit: Callable[[], None] = lambda: None
+        # What is wrong with a response that holds no reply in spite of its status.
         self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
+        # HTTP requests of clients that came here, and those that were not recorded and so made.
+        self.intercepted = 0
+        self.made = 0
         self._lock = threading.Lock()
         self._digests: Counter[str] = Counter()
         self._first: Callable[[], str] | None = None
         self._calls = 0
-        self._intercepted = 0
-        self._made = 0
-
-    @property
-    def intercepted(self) -> int:
-        """Number of HTTP requests of clients that were taken to the tape."""
-        return self._intercepted
-
-    @property
-    def made(self) -> int:
-        """Number of requests that were not recorded before, and so were made."""
-        return self._made
 
     @property
     def digests(self) -> frozenset[str]:
@@ -105,7 +94,7 @@ class CallScope:
     def intercept(self) -> None:
         """Count an HTTP request of a client."""
         with self._lock:
-            self._intercepted += 1
+            self.intercepted += 1
 
     def make(self) -> int:
         """Count a request that is to be made: the call number under which it is recorded.
@@ -115,8 +104,8 @@ class CallScope:
         """
         self.permit()
         with self._lock:
-            self._made += 1
-            return self.after + self._made
+            self.made += 1
+            return self.after + self.made
 
     def remember(self, error: JudgesenseError) -> None:
         """Keep ``error`` if it is the first one."""

@@ -10,53 +10,24 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pytest_judgesense.checks.evidence import Group, evidence_of, items_of
+from pytest_judgesense.checks.evidence import evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.estimate import Estimate, number_text
+from pytest_judgesense.layout import WIDTH, excerpt
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.estimate import Estimate, number_text
+from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
-__all__ = [
-    "WIDTH",
-    "excerpt",
-    "explain",
-    "failures",
-    "flip_lines",
-    "indented",
-    "lint_notices",
-    "summary",
-]
-
-# Columns of a terminal.
-WIDTH = 100
-# Of them; pytest may put a margin of four before the text of a failing test.
+# Of a terminal; pytest may put a margin of four before the text of a failing test.
 _WIDTH = WIDTH - 4
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
 # Two replies side by side.
 _COLUMN = 42
-
-
-def indented(text: str, width: int = 6) -> Iterator[str]:
-    """``text`` in lines of a terminal, behind so many blanks, its later lines behind two more."""
-    indent = " " * width
-    yield from textwrap.wrap(
-        printable(text),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + "  ",
-        break_on_hyphens=False,
-    )
-
-
-def excerpt(text: str, width: int) -> str:
-    """``text`` on one line of at most ``width`` characters, safe for a terminal."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= width else line[: width - 3] + "..."
 
 
 def summary(outcome: Outcome | RegressionOutcome) -> str:
@@ -324,13 +295,13 @@ def _tested(outcome: RegressionOutcome) -> str:
     return ", ".join(parts)
 
 
-def lint_notices(suite: Suite, catalogue: Catalogue = BUILT_IN) -> tuple[str, ...]:
+def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
     """What lint warns of in ``suite``, a sentence each.
 
     Raises:
         SuiteError: lint finds errors: what would be measured is not what the measures say.
     """
-    found = lint_suite(suite, catalogue)
+    found = lint_suite(suite, registry)
     errors = [finding for finding in found if finding.severity == "error"]
     if errors:
         first, *others = errors

@@ -25,28 +25,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judgment import Trial
-from pytest_judgesense.measures.catalogue import BUILT_IN, MEASURES, Catalogue
-from pytest_judgesense.measures.estimating import find_estimate
-from pytest_judgesense.stats.estimate import Clustered, Estimate, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
-from pytest_judgesense.suites.consistency import LintFinding
-from pytest_judgesense.suites.lint import lint_items
+from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
-
-__all__ = [
-    "MOST_MISSING",
-    "Finding",
-    "Outcome",
-    "OutcomeWord",
-    "Policy",
-    "hold",
-    "judge_check",
-    "lint_suite",
-]
+from pytest_judgesense.trial import Trial
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -58,22 +48,6 @@ _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 _TOO_FEW: Final = "there are too few clusters for an interval"
-_STABILITY: Final = (
-    "jss",
-    "flip_rate",
-    "kappa",
-    "jss_binary",
-    "within_one_agreement",
-    "kappa_quadratic",
-    "consistency",
-    "pairwise_consistency",
-)
-# The parts of a criterion tradeoff: bar, measure, condition under the strict prompt, floor or not.
-_TRADEOFF: Final[tuple[tuple[str, str, dict[str, str | int | float], bool], ...]] = (
-    ("false_preference", "raw_false_preference", {}, False),
-    ("distance_1", "target_sensitivity", {"distance": 1}, True),
-    ("distance_5", "target_sensitivity", {"distance": 5}, True),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +57,7 @@ class Finding:
     Attributes:
         estimate: what was measured.
         bar: what it is held against.
-        floor: whether the bar is a floor.
+        measure: what is estimated.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         reason: why it is not decided by the number alone, if so.
         warning: that the interval straddles the bar, and what would settle it.
@@ -91,10 +65,15 @@ class Finding:
 
     estimate: Estimate
     bar: float
-    floor: bool
+    measure: Measure
     outcome: OutcomeWord
     reason: str | None = None
     warning: str | None = None
+
+    @property
+    def floor(self) -> bool:
+        """Whether the bar is a floor."""
+        return self.measure.floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +130,24 @@ def judge_check(
         most_missing: with a greater share of the replies missing, the worst case has to clear the
             bar as well.
     """
-    if check.name == "criterion_tradeoff":
-        return _tradeoff(check, suite, estimates, policy, most_missing)
-    floor = check.floor
+    outcome: Outcome = check.kind.judge(check, suite, estimates, policy, most_missing)
+    return outcome
+
+
+def judge_gate(
+    check: Check,
+    suite: str,
+    estimates: tuple[Estimate, ...],
+    policy: Policy,
+    most_missing: float,
+) -> Outcome:
+    """The outcome of a check of one measure; for the arguments see `judge_check`."""
+    assert check.of is not None, "a gate gates a measure"
     found = _at_every_temperature(check, estimates) or [
-        find_estimate(estimates, check.measure, dict(check.condition))
+        find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
-    findings = [hold(one, check.bars["bar"], floor, policy, most_missing) for one in found]
+    findings = [hold(one, check.bars["bar"], check.of, policy, most_missing) for one in found]
     return Outcome(check, suite, policy, tuple(findings))
 
 
@@ -174,28 +163,6 @@ def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list
         and "temperature" in one.condition
         and {k: v for k, v in one.condition.items() if k != "temperature"} == wanted
     ]
-
-
-def _tradeoff(
-    check: Check,
-    suite: str,
-    estimates: tuple[Estimate, ...],
-    policy: Policy,
-    most_missing: float,
-) -> Outcome:
-    findings, beside = [], []
-    for bar, measure, condition, floor in _TRADEOFF:
-        strict = find_estimate(estimates, measure, {"arm": "strict", **condition})
-        if strict is None:
-            pooled = find_estimate(estimates, measure)
-            reason = pooled.unavailable if pooled else None
-            reason = reason or "the suite was not run under a strict prompt at this distance"
-            strict = Estimate(measure=measure, suite=suite, unavailable=reason)
-        findings.append(hold(strict, check.bars[bar], floor, policy, most_missing))
-        baseline = find_estimate(estimates, measure, {"arm": "baseline", **condition})
-        beside += [baseline] if baseline else []
-    shift = find_estimate(estimates, "criterion_shift")
-    return Outcome(check, suite, policy, tuple(findings), (*beside, *([shift] if shift else [])))
 
 
 def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Estimate:
@@ -218,16 +185,17 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
 
 
 def hold(
-    estimate: Estimate, bar: float, floor: bool, policy: Policy, most_missing: float
+    estimate: Estimate, bar: float, measure: Measure, policy: Policy, most_missing: float
 ) -> Finding:
     """One estimate against one bar; for the arguments see `judge_check`."""
 
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
-        return Finding(estimate, bar, floor, outcome, reason, warning)
+        return Finding(estimate, bar, measure, outcome, reason, warning)
 
+    floor = measure.floor
     if estimate.value is None:
         return finding("inconclusive", estimate.unavailable)
-    if "degenerate" in estimate.flags and estimate.measure in _STABILITY:
+    if "degenerate" in estimate.flags and measure.stability:
         return finding("fail", "degenerate: the judge gave one answer to everything")
     clears: Callable[[float], bool] = (lambda x: x >= bar) if floor else (lambda x: x <= bar)
     # A censored value is the end of the range that was run. What lies above it clears no ceiling;
@@ -240,8 +208,10 @@ def hold(
         if policy == "confident" and clear_miss is None:
             return finding("inconclusive", _TOO_FEW)
         if policy == "confident" and clear_miss is not None and clears(clear_miss):
-            return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
-        return finding("fail", None, _straddling(estimate, bar))
+            return finding(
+                "inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT)
+            )
+        return finding("fail", None, _straddling(estimate, measure, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     if estimate.missing.share > most_missing and (worst is None or not clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
@@ -252,9 +222,11 @@ def hold(
         if bound is None:
             return finding("inconclusive", _TOO_FEW)
         if not clears(bound):
-            return finding("inconclusive", _STRADDLES, _settling(estimate, bar, _CONFIDENT))
+            return finding(
+                "inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT)
+            )
         return finding("pass", None)
-    return finding("pass", None, _straddling(estimate, bar))
+    return finding("pass", None, _straddling(estimate, measure, bar))
 
 
 def _bound(estimate: Estimate, *, against: bool) -> float | None:
@@ -264,14 +236,14 @@ def _bound(estimate: Estimate, *, against: bool) -> float | None:
     return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
 
 
-def _straddling(estimate: Estimate, bar: float) -> str | None:
+def _straddling(estimate: Estimate, measure: Measure, bar: float) -> str | None:
     interval = estimate.clustered
     if interval is None or not interval.lower < bar < interval.upper:
         return None
-    return _settling(estimate, bar)
+    return _settling(estimate, measure, bar)
 
 
-def _settling(estimate: Estimate, bar: float, tail: float = _TWO_SIDED) -> str:
+def _settling(estimate: Estimate, measure: Measure, bar: float, tail: float = _TWO_SIDED) -> str:
     """What straddles, and how many clusters would leave at most ``tail`` beyond the bar."""
     interval = estimate.clustered
     if interval is None or estimate.value is None:
@@ -279,17 +251,17 @@ def _settling(estimate: Estimate, bar: float, tail: float = _TWO_SIDED) -> str:
     lower = number_text(interval.lower, estimate.flags, "lower end ")
     upper = number_text(interval.upper, estimate.flags, "upper end ")
     span = f"the 95% interval {lower} to {upper} straddles the bar {bar:g}"
-    clusters = _clusters_to_settle(estimate, bar, interval, tail)
+    clusters = _clusters_to_settle(estimate, measure, bar, interval, tail)
     if clusters is None:
         return span
     return f"{span}; about {clusters} clusters with such answers would settle it"
 
 
 def _clusters_to_settle(
-    estimate: Estimate, bar: float, interval: Clustered, tail: float
+    estimate: Estimate, measure: Measure, bar: float, interval: Clustered, tail: float
 ) -> int | None:
     """Clusters at which the bound with ``tail`` beyond it would clear; ``None`` if unknown."""
-    share = _signed(estimate, bar)
+    share = _signed(estimate, measure, bar)
     if share is None or interval.design_effect is None or not estimate.n:
         return None
     value, wanted = share
@@ -301,10 +273,10 @@ def _clusters_to_settle(
     return None if units is None else math.ceil(units * interval.clusters / estimate.n)
 
 
-def _signed(estimate: Estimate, bar: float) -> tuple[float, float] | None:
+def _signed(estimate: Estimate, measure: Measure, bar: float) -> tuple[float, float] | None:
     """Estimate and bar as proportions, if they are any."""
     assert estimate.value is not None
-    if estimate.measure == "side_bias":
+    if measure.best == "half":
         return 0.5 + estimate.value, 0.5 + bar
     if estimate.count is None:
         return None
@@ -320,37 +292,29 @@ _UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
     "question": lambda trial: (trial.item, trial.template, trial.order),
     "debate": lambda trial: trial.item,
 }
-_RATES: Final = frozenset(
-    "jss flip_rate kappa jss_binary within_one_agreement repeat_flip_rate agreement dark_current "
-    "raw_false_preference positional_false_preference one_sided_commit other_conflict "
-    "target_sensitivity wrong_choice filler_preference miss_by_tie side_bias order_positional "
-    "order_one_sided prompt_disagreement unparsed_rate failed_rate consistency "
-    "pairwise_consistency agreement_parsed error_rate error_rate_before_repair "
-    "majority_agreement".split()
-)
 
 
-def lint_suite(suite: Suite, catalogue: Catalogue = BUILT_IN) -> tuple[LintFinding, ...]:
+def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:
     """What all rules find in ``suite``, its bars included; errors first."""
-    found = (*lint_items(suite), *_undecidable(suite, catalogue))
+    found = (*lint_items(suite), *_undecidable(suite, registry))
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
-def _undecidable(suite: Suite, catalogue: Catalogue) -> Iterator[LintFinding]:
+def _undecidable(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     """The bars of ``suite`` that no judge could clear with confidence on so many clusters."""
     trials = plan_trials(suite)
     for declaration in suite.checks:
         try:
             arguments = dict(declaration.arguments)
-            check = declare_check(declaration.name, (), arguments, catalogue)
+            check = declare_check(declaration.name, (), arguments, registry)
         except UsageError:
             continue  # to declare it is where it is told
-        for measure, bar, condition, floor in _bars(check):
+        for measure, bar, condition in check.kind.bars(check) if check.kind.bars else ():
             part = [t for t in trials if condition.items() <= t.condition.items()]
             clusters = len({trial.cluster for trial in part})
-            if measure not in _RATES or not clusters:
+            if measure.best is None or not clusters:
                 continue
-            needed = _needed(measure, bar, part, len(suite.design.pairs), floor=floor)
+            needed = _needed(measure, bar, part, len(suite.design.pairs))
             if needed is not None and needed <= clusters:
                 continue
             yield LintFinding(
@@ -368,33 +332,27 @@ def _undecidable(suite: Suite, catalogue: Catalogue) -> Iterator[LintFinding]:
             )
 
 
-def _bars(check: Check) -> Iterator[tuple[str, float, dict[str, str | int | float], bool]]:
-    """Measure, bar, condition and whether it is a floor, for each bar of ``check``."""
-    if check.name == "criterion_tradeoff":
-        for bar, measure, condition, floor in _TRADEOFF:
-            yield measure, check.bars[bar], {"arm": "strict", **condition}, floor
-    elif check.measure in MEASURES and "bar" in check.bars:  # a margin is no bar
-        beside = ("polarity", "k", "prompt_pair")
-        condition = {k: v for k, v in check.condition.items() if k not in beside}
-        if check.measure == "filler_preference":
-            condition["subset"] = "filler"
-        yield check.measure, check.bars["bar"], condition, check.floor
+def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str | int | float]]]:
+    """The bar of a check of one measure, and the condition of the trials behind it."""
+    assert check.of is not None, "a gate gates a measure"
+    within = check.of.evidence.within if check.of.evidence else {}
+    beside = ("polarity", "k", "prompt_pair")
+    condition = {k: v for k, v in check.condition.items() if k not in beside}
+    yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def _needed(
-    measure: str, bar: float, trials: list[Trial], pairs: int, *, floor: bool
-) -> int | None:
+def _needed(measure: Measure, bar: float, trials: list[Trial], pairs: int) -> int | None:
     """Fewest clusters on which a judge without error would clear the bar with confidence."""
-    unit = MEASURES[measure].unit
+    unit, floor = measure.unit, measure.floor
     units = {(trial.cluster, _UNIT_OF[unit](trial)) for trial in trials}
     each = max(1, round(len(units) / len({cluster for cluster, _ in units})))
-    if measure == "side_bias":
+    if measure.best == "half":
         # Without bias every cluster names both slots equally often: the share is one half.
         half = [0.0, 1.0] * max(1, each // 2)
         return clusters_to_clear(
             half, lambda share: max(0.5 - share.lower_bound, share.upper_bound - 0.5) <= bar
         )
-    if measure == "kappa":
+    if measure.best == "kappa":
         # Like its interval where all agree: chance agreement is taken as one half.
         bar = (1 + bar) / 2
     values = [1.0 if floor else 0.0] * each * (max(1, pairs) if unit == "template pair" else 1)

@@ -32,12 +32,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.declaration import Check
 from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
-from pytest_judgesense.judgment import Judgment
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue, MeasureInfo
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
@@ -45,9 +45,7 @@ from pytest_judgesense.stats.comparison import (
     paired_difference,
     unpaired_difference,
 )
-from pytest_judgesense.stats.estimate import Estimate
-
-__all__ = ["ALPHA", "Comparison", "RegressionOutcome", "Side", "Verdict", "compare", "differs"]
+from pytest_judgesense.trial import Judgment
 
 Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
@@ -56,8 +54,6 @@ ALPHA: Final = 0.05
 # Paired where at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
 _TOO_FEW: Final = "there are too few clusters for an interval"
-# Rates whose denominator are the answers themselves: their units are not the same ones twice.
-_CONDITIONAL: Final = ("target_sensitivity_decisive", "first_slot_rate")
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,11 @@ class Side:
 
     estimates: tuple[Estimate, ...]
     cell: Cell | None = None
-    catalogue: Catalogue = BUILT_IN
 
     @classmethod
     def of(cls, cell: Cell) -> Side:
         """The side of a cell; its units are counted here."""
-        return cls(estimate_all(cell), cell, cell.catalogue)
+        return cls(estimate_all(cell), cell)
 
     @cached_property
     def by_id(self) -> dict[str, Judgment]:
@@ -115,9 +110,10 @@ class Comparison:
         better: likewise; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
         notes: how it was compared, where that is to be known.
-        info: what is known of the measure.
+        of: the measure.
     """
 
+    of: Measure
     old: Estimate
     new: Estimate
     difference: Difference | None = None
@@ -126,16 +122,10 @@ class Comparison:
     better: tuple[tuple[str, ...], ...] | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
-    info: MeasureInfo | None = None
-
-    @property
-    def of(self) -> MeasureInfo:
-        """What is known of the measure."""
-        return self.info or BUILT_IN.info(self.new.measure)
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
         """Whether two judgments of one trial differ; a plugin's measure may read whole replies."""
-        return differs(a, b) or (self.of.estimate is not None and a.reply != b.reply)
+        return differs(a, b) or (bool(self.of.source) and a.reply != b.reply)
 
     @property
     def sign(self) -> int:
@@ -253,7 +243,7 @@ class RegressionOutcome:
 def compare(
     old: Side,
     new: Side,
-    measure: str,
+    measure: Measure,
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
 ) -> Comparison:
@@ -262,23 +252,25 @@ def compare(
     Args:
         old: then.
         new: now.
-        measure: its name.
+        measure: what is compared.
         condition: of the estimate; the pooled one by default.
         most_missing: with a greater share of the baseline's units lost, nothing is decided.
     """
-    then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
-    bare = Comparison(then, now, info=new.catalogue.info(measure))
+    then, now = (_estimate(side, measure.name, dict(condition or {})) for side in (old, new))
+    bare = Comparison(measure, then, now)
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return replace(bare, identical=True)
     for word, estimate in (("baseline", then), ("session", now)):
         if estimate.value is None:
-            return replace(bare, blocked=f"the {word} has no {measure}: {estimate.unavailable}")
+            return replace(
+                bare, blocked=f"the {word} has no {measure.name}: {estimate.unavailable}"
+            )
     assert then.value is not None
     assert now.value is not None
     if "degenerate" in now.flags and "degenerate" not in then.flags:
         reason = "degenerate: the judge now gives one answer to everything"
         return replace(bare, difference=_unpaired(then, now, bare.sign), blocked=reason)
-    if then.observations and now.observations and measure not in _CONDITIONAL:
+    if then.observations and now.observations and not measure.conditional:
         paired = _paired(bare, most_missing)
         if paired is not None:
             return paired

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.checks.explanation import WIDTH, excerpt, indented
-from pytest_judgesense.judgment import Failed, Judgment, Trial, Unparsed
+from pytest_judgesense.layout import WIDTH, excerpt, indented
 from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
 from pytest_judgesense.stats.proportions import clopper_pearson
+from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
 __all__ = [
     "NO_LONGER",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.judgment import Design, Judgment
+from pytest_judgesense.trial import Design, Judgment
 
 __all__ = [
     "NO_VERDICT",

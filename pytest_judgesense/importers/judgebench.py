@@ -9,7 +9,7 @@ judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
   way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
 - ``category`` may be absent. Times are not read.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
-  `Unparsed`, with the reasons of `judges.parsing.debate`.
+  `Unparsed`, with the reasons of `replies.debate`.
 - Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
   and a configuration has no file for are `Failed`, each run: what was planned is counted. How many
   runs were planned says ``runs`` or ``num_runs`` in ``config.json``, else the last run there is.
@@ -25,11 +25,11 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import malformed, read_json
-from pytest_judgesense.judges.parsing.debate import SIDES, judgment_of_object, parse_debate
-from pytest_judgesense.judgment import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
-from pytest_judgesense.measures.debate import WEIGHTS
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS
+from pytest_judgesense.instruments.debate.stimuli import debate_cluster
+from pytest_judgesense.replies.debate import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.stimuli import debate_cluster
+from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
 __all__ = ["DESIGN", "read_judgebench"]
 

@@ -7,7 +7,7 @@ null. A subset becomes a suite, a variant of the prompt a template, a record an 
 presentation order; the judge is the judge.
 
 The recorded winners come from the benchmark's own reading of the completions; ``reparse`` reads
-them anew, by the rule of `judges.parsing`.
+them anew, by the rule of `replies`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import malformed, read_json
-from pytest_judgesense.judges.parsing import parse_reply
-from pytest_judgesense.judgment import (
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import (
     TIE,
     Design,
     Judgment,
@@ -30,7 +31,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.suites.space import DecisionSpace
 
 __all__ = ["DESIGN", "SPACE", "read_llmbar"]
 

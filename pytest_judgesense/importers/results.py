@@ -38,7 +38,8 @@ from pytest_judgesense.importers.judgesense import (
     label_of,
     spaces_of,
 )
-from pytest_judgesense.judgment import (
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
     Design,
@@ -52,7 +53,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.suites.space import DecisionSpace
 
 __all__ = ["read_decisions", "read_games", "read_table"]
 

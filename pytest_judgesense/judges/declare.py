@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, judge_from_table
 
 __all__ = ["Judge"]
@@ -28,8 +28,8 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
     if function is None:
         provider = settings.get("provider")
         if isinstance(provider, Provider):
-            own = {**settings, "provider": provider.name}
-            return judge_from_table(name, own, Path(), {provider.name: provider})
+            named = {**settings, "provider": provider.name}
+            return judge_from_table(name, named, Path(), {provider.name: provider})
         return judge_from_table(name, settings, Path())
     module = getattr(function, "__module__", "?")
     target = f"{module}:{getattr(function, '__qualname__', type(function).__qualname__)}"

@@ -11,12 +11,9 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
-
-__all__ = ["AskingLoop", "together"]
 
 _T = TypeVar("_T")
 _LOOK_UP_S: Final = 0.25
@@ -39,12 +36,10 @@ class AskingLoop:
 
     Attributes:
         on_wait: called a few times a second by the thread that waits in `run`.
-        waiting: entered by whoever waits for a result.
     """
 
     def __init__(self) -> None:
         self.on_wait: Callable[[], None] | None = None
-        self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -60,10 +55,9 @@ class AskingLoop:
         """
         future = self.submit(coroutine)
         try:
-            with self.waiting():
-                while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
-                    self.on_wait()
-                return future.result()
+            while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
+                self.on_wait()
+            return future.result()
         except BaseException:
             if not future.done():
                 future.cancel()

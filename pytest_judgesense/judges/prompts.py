@@ -10,22 +10,21 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.parsing.debate import CATEGORIES, REPLY_SCHEMA
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judgment import Order
-from pytest_judgesense.suites.consistency import shown_candidates
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.prompt_template import fill, placeholders
-from pytest_judgesense.suites.space import GRADES, DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
-
-__all__ = ["judge_for_suite", "render_messages", "render_repair", "suite_for_judge"]
+from pytest_judgesense.suites.rules import shown_candidates
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.trial import Order
 
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     """``suite`` under the judge's own prompts, where it has any for it.
 
     Template ids stay where one prompt replaces one template, so that trials of the old and the
-    new prompt pair up; wordings of a paraphrase suite are called ``t1``, ``t2``, ...
+    new prompt pair up; wordings that replace all templates are called ``t1``, ``t2``, ...
 
     Raises:
         UsageError: a prompt asks for a field that the suite does not have.
@@ -38,10 +37,10 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     """The judge as ``suite`` asks it: with the settings of its design, and budget enough.
 
-    A judge that sends no temperature at all (``None``) goes on sending none, but in a temperature
-    suite: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent none.
-    Debate suites ask for structured output where the provider has it and the judge does not decline
-    it.
+    A judge that sends no temperature at all (``None``) goes on sending none, unless the suite asks
+    at several: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent
+    none. A suite whose replies have a JSON schema asks for structured output where the provider has
+    it and the judge does not decline it.
 
     Raises:
         UsageError: a Python function is to be asked at the temperatures of the suite.
@@ -56,42 +55,42 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
-    structured = suite.kind == "debate" and judge.gives_structure
+    reply = suite.form.reply if judge.gives_structure else None
     asked = replace(
         judge,
         temperature=temperature,
         max_tokens=max(judge.max_tokens, suite.max_tokens or 0),
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
-        reply_schema=REPLY_SCHEMA if structured else None,
+        reply_schema=reply.schema if reply else None,
     )
     if judge.repair is None:
         return asked
-    # The same judge mends in its own words: a form that it has to fill would be filled somehow.
+    # The same judge repairs in its own words: a form that it has to fill would be filled somehow.
     other = judge.repair.spec or replace(asked, reply_schema=None)
-    mender = replace(
+    repairer = replace(
         other,
         temperature=None if other.temperature is None else judge.repair.temperature,
         max_tokens=max(other.max_tokens, asked.max_tokens),
         repair=None,
     )
-    return replace(asked, repair=replace(judge.repair, spec=mender))
+    return replace(asked, repair=replace(judge.repair, spec=repairer))
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:
     prompts = judge.prompts
     if suite.temperatures:
         return suite.templates  # its prompts are what it compares
-    # Of the kinds that compare two texts, each has one prompt, or one for each arm.
-    if suite.kind in ("paraphrase", "debate") or not suite.space.pairwise:
-        for_all = prompts.paraphrases.get("*") if suite.kind == "paraphrase" else None
+    # Where two texts are compared otherwise than by wordings, there is one prompt, or one an arm.
+    if suite.form.wordings or not suite.space.pairwise:
+        for_all = prompts.paraphrases.get("*") if suite.form.wordings else None
         wordings = prompts.paraphrases.get(suite.base, for_all)
         if wordings is None:
             return suite.templates
         return tuple(Template(f"t{i}", text) for i, text in enumerate(wordings, start=1))
     return tuple(
-        replace(template, text=own)
-        if (own := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
+        replace(template, text=text)
+        if (text := prompts.strict if template.arm == "strict" else prompts.pairwise) is not None
         else template
         for template in suite.templates
     )
@@ -113,7 +112,7 @@ def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> No
                     found="{{" + "}}, {{".join(sorted(wrong)) + "}}",
                     expected="of "
                     + ", ".join("{{" + name + "}}" for name in sorted(given | required)),
-                    remedy="mend the prompt, or name the suite that it is for: "
+                    remedy="fix the prompt, or name the suite that it is for: "
                     f"prompts.paraphrases = {{ {suite.base} = [...] }}",
                 )
 
@@ -160,34 +159,21 @@ than one with no final one among them: {{"verdict": "none"}}
 """.strip()
 
 
-def render_repair(reply: str, space: DecisionSpace | None) -> list[dict[str, str]]:
+def render_repair(reply: str, form: ReplyForm | DecisionSpace) -> list[dict[str, str]]:
     """The messages that have a malformed reply brought into form. They do not show what it judges.
 
     Args:
         reply: the malformed reply.
-        space: what it may state; ``None`` for the object of a debate judge.
+        form: what it may state: a form of its own, or a verdict of a decision space.
     """
-    if space is None:
-        form = (
-            "The verdict is the winner of a debate, with scores by category and side and a "
-            "confidence. Take over every value; one that the reply does not state makes it no "
-            "verdict."
-        )
-        scores = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEGORIES)
-        example = f'{{"scores": {{{scores}}}, "winner": "PRO or CON", "confidence": 0.0}}.'
-        return _asking(reply, form, example)
-    if space is GRADES:
-        return _asking(
-            reply, "The verdict is a whole number from 1 to 10.", '{"score": 0} with it.'
-        )
-    called = [
-        " or ".join([value, *(name for name in space.names.get(value, ()) if name != value)])
-        for value in space.verdicts
-    ]
-    form = f"The verdict is one of: {'; '.join(called)}."
-    return _asking(reply, form, '{"verdict": "..."} with it.')
-
-
-def _asking(reply: str, form: str, example: str) -> list[dict[str, str]]:
-    content = _REPAIR.format(reply=reply, form=form, example=example)
+    if isinstance(form, ReplyForm):
+        described, example = form.described, form.example
+    else:
+        called = [
+            " or ".join([value, *(name for name in form.names.get(value, ()) if name != value)])
+            for value in form.verdicts
+        ]
+        described = f"The verdict is one of: {'; '.join(called)}."
+        example = '{"verdict": "..."} with it.'
+    content = _REPAIR.format(reply=reply, form=described, example=example)
     return [{"role": "user", "content": content}]

@@ -25,8 +25,9 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.judges.embedded.observer import PROFILES
-from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.providers.builtin import provider_of
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,
@@ -34,7 +35,6 @@ from pytest_judgesense.judges.spec import (
     judge_from_name,
     judge_from_table,
 )
-from pytest_judgesense.judges.wire import wire_for
 
 __all__ = [
     "call_function",
@@ -190,7 +190,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",
             expected="package.module:function, importable from where pytest runs",
-            remedy="mend the name, or put its folder on pythonpath",
+            remedy="fix the name, or put its folder on pythonpath",
         ) from error
     if not callable(target):
         raise UsageError(
@@ -206,7 +206,7 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     """Name and value of the environment variable that holds the judge's key."""
     if spec.provider in ("callable", "embedded"):
         return "", None
-    name = spec.api_key_env or wire_for(spec).default_key_env
+    name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)
 
 

@@ -1,9 +1,9 @@
-"""What a session has asked, told to all its processes, so that none of them asks it again.
+"""What a session has asked, shared by all its processes, so that none of them asks it again.
 
-Cassettes hold answers. This holds what they do not: trials that failed, which a later session is
-to ask again and this one is not; how often a call was retried and how long it took; what was told
-of a recording; and errors that ended a measurement. So it does not matter which worker of xdist
-measures a suite first, nor which of two suites that share trials: each counts and tells the same.
+Cassettes hold answers. This holds the rest: trials that failed, which a later session is to ask
+again and this one is not; how often a call was retried and how long it took; the notices of a
+recording; and errors that ended a measurement. So it does not matter which worker of xdist measures
+a suite first, nor which of two suites that share trials: each counts and says the same.
 
 Without a folder one process remembers for itself. In a folder there is one file a cassette, read
 and added to by whoever holds the cassette; each line is written as soon as a trial has ended. A
@@ -20,30 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense import errors
-from pytest_judgesense.cassettes.exchange import as_bytes
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.judges.asking import Answer
-from pytest_judgesense.judges.lines import text_of
+from pytest_judgesense.judges.client import Answer, unasked_endpoint
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import refusal
-from pytest_judgesense.judges.wire import Reply, wire_of
-from pytest_judgesense.judgment import Failed, Trial
-
-__all__ = ["Asked", "AskedOn", "Refusals", "SessionCalls", "refused_unasked"]
+from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.trial import Failed, Trial
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A trial that was asked in this session.
+    """A trial that was asked in this session, with the digest of the messages it was asked with.
 
-    Attributes:
-        trial: its id.
-        prompt: digest of the messages that it was asked with.
-        retried: calls made again.
-        latency_s: seconds that the answer took; ``None`` if nothing came.
-        failed: why there is no reply; ``None`` if there is one, which the cassette holds.
+    ``failed`` says why there is no reply; if there is one, the cassette holds it.
     """
 
     trial: str
@@ -78,18 +70,19 @@ class Refusals:
         return None if said is None else Answer(said)
 
 
-def refused_unasked(judge: JudgeSpec, tape: Tape, trials: Sequence[Trial]) -> dict[str, Answer]:
+def refused_unasked(
+    judge: JudgeSpec, cassette: Cassette, trials: Sequence[Trial]
+) -> dict[str, Answer]:
     """What comes of those ``trials`` that a recording lacks since their cell was refused."""
-    recorded = tape.trials
+    recorded = cassette.trials
     left = [t for t in trials if "temperature" in t.condition and t.id not in recorded]
     if not left:
         return {}
+    endpoint = unasked_endpoint(judge, Throttle(judge, 1))
     refusals, by_id = Refusals(), {trial.id: trial for trial in trials}
-    for exchange in read_exchanges(tape.path):
+    for exchange in read_exchanges(cassette.path):
         if exchange.trial in by_id and not exchange.answers:
-            text = text_of(as_bytes(exchange.response.body))
-            reply = wire_of(judge.provider).read(exchange.response.status, text)
-            refusals.learn(by_id[exchange.trial], reply)
+            refusals.learn(by_id[exchange.trial], endpoint.reply_in(exchange))
     return {trial.id: answer for trial in left if (answer := refusals.of(trial))}
 
 

@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.judges.embedded.observer import observer_named
-from pytest_judgesense.judges.provider import Provider
+from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.simulated.profiles import observer_named
 
 __all__ = [
     "PROVIDERS",
@@ -49,8 +49,8 @@ _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECA
 class Prices:
     """USD per million tokens."""
 
-    prompt: float
-    completion: float
+    prompt: Annotated[float, Field(ge=0)]
+    completion: Annotated[float, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,10 @@ class Prompts:
     """A judge's own prompts; each replaces templates of the suites.
 
     Attributes:
-        pairwise: replaces the baseline template of every suite that has just one (vacuum, ladder)
-            and the baseline arm of criterion suites.
-        strict: replaces the strict arm of criterion suites.
-        paraphrases: by suite name, the wordings that replace the templates of that paraphrase
-            suite; under the key ``*`` for every paraphrase suite that none is named for.
+        pairwise: replaces the templates that compare two texts, those of the strict arm excepted.
+        strict: replaces those of the strict arm.
+        paraphrases: by suite name, the wordings that replace all templates of that suite; under the
+            key ``*`` for every suite that compares wordings and is not named.
     """
 
     pairwise: str | None = None
@@ -196,11 +195,6 @@ class _PromptsForm(_Form):
     paraphrases: list[str | _File] | dict[str, list[str | _File]] | None = None
 
 
-class _PricesForm(_Form):
-    prompt: float = Field(ge=0)
-    completion: float = Field(ge=0)
-
-
 class _RepairForm(_Form):
     judge: str | None = None
     temperature: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -234,7 +228,7 @@ class _JudgeForm(_Form):
     structured: bool | None = None
     options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
-    prices: _PricesForm | None = None
+    prices: Prices | None = None
     repair: bool | _RepairForm = False
 
     @model_validator(mode="after")
@@ -297,35 +291,20 @@ def judge_from_table(
             f"judge {name!r} is declared wrongly",
             found=problems,
             expected="the keys " + ", ".join(sorted(_JudgeForm.model_fields)),
-            remedy=f"mend [tool.judgesense.judges.{name}]",
+            remedy=f"fix [tool.judgesense.judges.{name}]",
         ) from error
     model = form.model or form.function or ""
     if form.provider == "embedded":
         observer_named(model)
-    return JudgeSpec(
-        name=name,
-        provider=form.provider,
-        model=model,
-        base_url=form.base_url,
-        api_key_env=form.api_key_env,
-        temperature=_temperature(form),
-        max_tokens=form.max_tokens,
-        reasoning=form.reasoning,
-        seed=_seed(form.provider, form.seed),
-        top_p=form.top_p,
-        system=form.system,
-        system_role=form.system_role,
-        timeout_s=form.timeout_s,
-        max_retries=form.max_retries,
-        requests_per_minute=form.requests_per_minute,
-        tokens_per_minute=form.tokens_per_minute,
-        structured=form.structured,
-        options=form.options,
-        wire=providers.get(form.provider),
-        prompts=_prompts(name, form.prompts, folder),
-        prices=Prices(form.prices.prompt, form.prices.completion) if form.prices else None,
-        repair=_repair(form.repair),
-    )
+    resolved = {
+        "model": model,
+        "temperature": _temperature(form),
+        "seed": _seed(form.provider, form.seed),
+        "prompts": _prompts(name, form.prompts, folder),
+        "repair": _repair(form.repair),
+    }
+    settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
+    return JudgeSpec(name=name, wire=providers.get(form.provider), **settings | resolved)
 
 
 def judge_from_name(

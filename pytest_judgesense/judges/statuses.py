@@ -9,9 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Kind", "kind_of_status", "overloaded", "refusal", "status_of", "wait_asked_for"]
-
-# What follows from a response; `traffic` says which is which.
+# What follows from a response; `throttle` says which is which.
 Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
 
 _RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})

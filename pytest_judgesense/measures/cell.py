@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.judgment import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
-from pytest_judgesense.measures.catalogue import BUILT_IN, Catalogue
+from pytest_judgesense.estimate import Estimate, Interval, Missing, Observations
+from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Estimate, Interval, Missing, Observations
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-
-__all__ = ["Cell", "Units", "no_preference", "rate", "unavailable"]
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Cell:
         design: what the suite varies.
         judgments: all of them, in trial order.
         seed: for every random draw.
-        catalogue: what is known of measures and kinds of suites.
+        measures: what is measured on it.
     """
 
     judge: str
@@ -44,7 +42,7 @@ class Cell:
     design: Design
     judgments: tuple[Judgment, ...]
     seed: int = 0
-    catalogue: Catalogue = field(default=BUILT_IN, repr=False, compare=False)
+    measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def kept(self) -> dict[str, Any]:
@@ -188,7 +186,7 @@ class Units:
 
 
 def unavailable(
-    measure: str,
+    measure: Measure,
     cell: Cell,
     reason: str,
     condition: Mapping[str, str | int | float] | None = None,
@@ -198,10 +196,10 @@ def unavailable(
 ) -> Estimate:
     """The estimate of a measure that has no value here, with the reason."""
     return Estimate(
-        measure=measure,
+        measure=measure.name,
         suite=cell.suite,
         condition=dict(condition or {}),
-        unit=cell.catalogue.info(measure).unit,
+        unit=measure.unit,
         missing=missing or Missing(),
         flags=flags,
         unavailable=reason,
@@ -209,7 +207,7 @@ def unavailable(
 
 
 def rate(
-    measure: str,
+    measure: Measure,
     cell: Cell,
     units: Units,
     condition: Mapping[str, str | int | float] | None = None,
@@ -221,7 +219,7 @@ def rate(
     """The mean of the units as an estimate with both of its intervals.
 
     Args:
-        measure: name of the measure.
+        measure: the measure.
         cell: where it is measured.
         units: what the rate is taken over.
         condition: what the rate is restricted to.
@@ -238,13 +236,13 @@ def rate(
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
     count = float(units.values.sum())
     return Estimate(
-        measure=measure,
+        measure=measure.name,
         suite=cell.suite,
         condition=dict(condition or {}),
         value=count / n,
         count=count,
         n=n,
-        unit=cell.catalogue.info(measure).unit,
+        unit=measure.unit,
         interval=interval(units.values) if interval else wilson(count, n),
         clustered=clustered_proportion(units.values, units.clusters),
         missing=missing,

@@ -9,8 +9,8 @@ point at (a tie or an abstention prefers neither)::
     order_tied       1[neither is decisive]
 
 The four sum to 1. On same-quality pairs they are the datasheet's SCS, PFP, OSC and NP, and the
-identity RFP0 = SCS + PFP + OSC/2 + Other is asserted on every datasheet (`verify_identity`). A pair
-with an unparsed or failed call takes part in none; it is counted and bounded.
+identity RFP0 = SCS + PFP + OSC/2 + Other is asserted there. A pair with an unparsed or failed call
+takes part in none; it is counted and bounded.
 
 ::
 
@@ -29,24 +29,22 @@ is 0. A bootstrap of the absolute value would not cover.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
-from pytest_judgesense.errors import InternalError
-from pytest_judgesense.judgment import Condition, Judgment
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.shared import (
+    FIRST_SLOT_RATE,
+    ORDER_ONE_SIDED,
+    ORDER_POSITIONAL,
+    ORDER_STABLE,
+    ORDER_TIED,
+    SIDE_BIAS,
+)
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.stats.proportions import wilson
-
-__all__ = [
-    "DECOMPOSITION",
-    "first_slot_rate",
-    "folded_ends",
-    "order_estimates",
-    "side_bias",
-    "verify_identity",
-]
+from pytest_judgesense.trial import Condition, Judgment
 
 
 def _stable(ab: Judgment, ba: Judgment) -> bool:
@@ -73,51 +71,31 @@ DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
 }
 
 
-_IDENTITY: Final = (
-    "stable_cross_sensitivity",
-    "positional_false_preference",
-    "one_sided_commit",
-    "other_conflict",
-)
-_ROUNDING: Final = 1e-9
-
-
-def verify_identity(estimates: Iterable[Estimate]) -> None:
-    """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
-
-    Raises:
-        InternalError: it does not hold; numbers that contradict one another must not be read.
-    """
-    known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
-    for (measure, suite, condition), raw in known.items():
-        terms = [known.get((name, suite, condition)) for name in _IDENTITY]
-        if measure != "raw_false_preference" or raw is None or None in terms:
-            continue
-        stable, positional, one_sided, other = (term or 0.0 for term in terms)
-        total = stable + positional + one_sided / 2 + other
-        if abs(raw - total) > _ROUNDING:
-            raise InternalError(
-                f"the decomposition of raw_false_preference does not add up on suite {suite}",
-                found=f"{raw!r} against {total!r} {dict(condition) or ''}".rstrip(),
-                expected="RFP0 = SCS + PFP + OSC/2 + Other",
-                remedy="this is a fault of pytest-judgesense: report it with the judgment log",
-            )
+# By the term of the decomposition.
+_MEASURES: Final = {
+    "stable": ORDER_STABLE,
+    "positional": ORDER_POSITIONAL,
+    "one_sided": ORDER_ONE_SIDED,
+    "tied": ORDER_TIED,
+}
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:
     """The decomposition over all canonical pairs of the cell, and its side bias."""
+    if not cell.design.pairwise:
+        return []
     pairs = cell.both_orders(cell.judgments)
     if not pairs:
         reason = "the suite was not run in both presentation orders"
         return [
-            *(unavailable(f"order_{term}", cell, reason) for term in DECOMPOSITION),
+            *(unavailable(measure, cell, reason) for measure in _MEASURES.values()),
             side_bias(cell),
             first_slot_rate(cell),
         ]
     return [
         *(
             rate(
-                f"order_{term}",
+                _MEASURES[term],
                 cell,
                 Units.collect(pairs, lambda ab, ba, holds=holds: float(holds(ab, ba))),
             )
@@ -145,15 +123,21 @@ def first_slot_rate(cell: Cell) -> Estimate:
     ):
         flags.append("one content throughout")
     nothing = "no decisive answer"
-    return rate(
-        "first_slot_rate", cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing
-    )
+    return rate(FIRST_SLOT_RATE, cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing)
 
 
-def side_bias(cell: Cell, condition: Condition | None = None) -> Estimate:
-    """Distance of the first slot's, or side's, share of decisive answers from one half."""
+def side_bias(
+    cell: Cell, condition: Condition | None = None, *, first: str = "A", exchanged: bool = False
+) -> Estimate:
+    """Distance of the first slot's, or side's, share of decisive answers from one half.
+
+    Args:
+        cell: the judgments.
+        condition: what they are restricted to.
+        first: the verdict that names it.
+        exchanged: whether the stimuli themselves exchange what the sides hold.
+    """
     answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
-    first = cell.design.labels[0] if cell.design.kind == "debate" else "A"
     units = Units.collect(
         ((judgment,) for judgment in answered),
         lambda judgment: float(judgment.verdict == first),
@@ -163,21 +147,20 @@ def side_bias(cell: Cell, condition: Condition | None = None) -> Estimate:
     if n == 0:
         reason = "no decisive answer: every reply was a tie, or stated no verdict"
         return unavailable(
-            "side_bias", cell, reason, condition, missing=Missing(missing.unparsed, missing.failed)
+            SIDE_BIAS, cell, reason, condition, missing=Missing(missing.unparsed, missing.failed)
         )
     count = float(units.values.sum())
     share = wilson(count, n)
     clustered = clustered_proportion(units.values, units.clusters)
-    # The orders of a debate's speeches are fixed: there each topic is debated with exchanged sides.
-    both = cell.design.kind == "debate" or len({j.trial.order for j in answered}) == 2
+    both = exchanged or len({j.trial.order for j in answered}) == 2
     return Estimate(
-        measure="side_bias",
+        measure=SIDE_BIAS.name,
         suite=cell.suite,
         condition=dict(condition or {}),
         value=abs(count / n - 0.5),
         count=count,
         n=n,
-        unit="call",
+        unit=SIDE_BIAS.unit,
         interval=Interval(share.method, *folded_ends(share.lower, share.upper), share.level),
         clustered=clustered and _folded_clustered(clustered),
         missing=_folded_missing(missing),

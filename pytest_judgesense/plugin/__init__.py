@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.plugin import hookspecs
-from pytest_judgesense.plugin.fixtures import (
-    _judgesense_judge,
-    judge,
-    judge_check,
-    judge_datasheet,
+from pytest_judgesense.plugin import (
+    finder,  # noqa: F401 - first, see there
+    hookspecs,
 )
-from pytest_judgesense.plugin.options import add_options
-from pytest_judgesense.plugin.using import (
+from pytest_judgesense.plugin.activation import (
     CHECK_NAMES,
     PLUGINS,
     STATE,
@@ -27,6 +23,13 @@ from pytest_judgesense.plugin.using import (
     is_asked_for,
     is_for_judges,
 )
+from pytest_judgesense.plugin.fixtures import (
+    _judgesense_judge,
+    judge,
+    judge_check,
+    judge_datasheet,
+)
+from pytest_judgesense.plugin.settings import add_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,9 +91,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
     if STATE in session.config.stash or any_marked(items):
-        from pytest_judgesense.plugin.completing import complete_collection
+        from pytest_judgesense.plugin.modify_items import modify_items
 
-        complete_collection(session, items)
+        modify_items(session, items)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -113,11 +116,11 @@ def pytest_runtest_makereport(
     if (state := item.config.stash.get(STATE, None)) is None:
         return report
     if state.measures:
-        from pytest_judgesense.plugin.frames import tell_safely
         from pytest_judgesense.plugin.markers import asks_judges
+        from pytest_judgesense.plugin.messages import make_harmless
 
         if asks_judges(item):
-            tell_safely(report, state.run.cleaned)
+            make_harmless(report, state.run.cleaned)
     state.attach(report)
     return report
 
@@ -135,17 +138,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     from pytest_judgesense.plugin.ci import without_commands
 
-    sections = {
-        "judge ranking": state.ranking_lines(),
-        "judge datasheet": state.summary_lines(),
-        "judge verification": state.verification_lines(),
-        "judge recording interrupted": state.resume_lines(),
-    }
-    for title, section in sections.items():
-        if lines := list(section):
-            terminalreporter.write_sep("=", title)
-            for line in lines:
-                terminalreporter.write_line(without_commands(line))
+    for title, lines in state.sections():
+        terminalreporter.write_sep("=", title)
+        for line in lines:
+            terminalreporter.write_line(without_commands(line))
     for line in state.failures.annotation_lines(config.rootpath):
         terminalreporter.write_line(line)
 

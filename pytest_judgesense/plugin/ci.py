@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, printable_lines
+from pytest_judgesense.plugin.suite_names import nodeid_of
 
 if TYPE_CHECKING:
-    from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.datasheet.sheet import Datasheet
+    from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.measurement import Measurement
+    from pytest_judgesense.plugin.regression import Member
     from pytest_judgesense.plugin.run import Run
-    from pytest_judgesense.stats.estimate import Estimate
-    from pytest_judgesense.suites.suite import Suite
+    from pytest_judgesense.report.view import View
 
-__all__ = ["Failures", "hold", "without_commands"]
 
 _NOT_MEASURED: Final = "not measured"
 # GitHub shows ten error annotations of a step, and takes a summary of at most 1 MiB.
@@ -38,21 +36,28 @@ _NOT_PASSED: Final = ("fail", "inconclusive", _NOT_MEASURED)
 _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
 
-def hold(
-    item: pytest.Item,
-    run: Run,
-    judge: JudgeSpec,
-    suite: Suite,
-    check: Check,
-    rivals: Sequence[JudgeSpec] = (),
-) -> tuple[Outcome | RegressionOutcome, Measurement]:
-    """The outcome of a check, which enters the datasheet and the properties of ``item``.
+class CheckFailed(AssertionError):
+    """A check did not pass; its text is the whole explanation."""
+
+
+def require_pass(
+    item: pytest.Item, run: Run, member: Member, rivals: Sequence[JudgeSpec] = ()
+) -> bool:
+    """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
+
+    Returns:
+        Whether it was evaluated: one without a baseline yet only measures, so that it is saved.
 
     Raises:
+        CheckFailed: it did not pass.
         JudgesenseError: it could not be measured; the properties say so.
     """
     __tracebackhide__ = True
-    told = {
+    judge, suite, check = member
+    if run.only_saves(check):
+        run.measurement(judge, suite)
+        return False
+    entry = {
         "check": check.id,
         "measure": check.measure,
         **dict.fromkeys(("value", "lower", "upper"), _NONE),
@@ -66,32 +71,34 @@ def hold(
     try:
         outcome, measurement = run.outcome(judge, suite, check, rivals)
     except JudgesenseError as error:
-        told["explanation"] = str(error)
+        entry["explanation"] = str(error)
         raise
     else:
         from pytest_judgesense.checks.explanation import summary
 
-        told |= _numbers(outcome)
-        told["explanation"] = "; ".join([summary(outcome), *outcome.warnings])
-        return outcome, measurement
+        entry |= _numbers(outcome)
+        entry["explanation"] = "; ".join([summary(outcome), *outcome.warnings])
     finally:
-        told = {name: printable_lines(run.cleaned(text)) for name, text in told.items()}
-        _note(item, (check.id, suite.name, judge.slug), told)
+        entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
+        _note(item, (check.id, suite.name, judge.slug), entry)
+    if outcome.outcome != "pass":
+        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
+    return True
 
 
-def _note(item: pytest.Item, key: tuple[str, str, str], told: dict[str, str]) -> None:
+def _note(item: pytest.Item, key: tuple[str, str, str], entry: dict[str, str]) -> None:
     """Put a check's properties on ``item``: those of a second check end in ``.2``, and so on."""
     noted = item.stash.setdefault(_NOTED, {})
     # A test that is run again replaces what it has said.
     before = set(_properties(noted))
-    noted[key] = told
+    noted[key] = entry
     others = [one for one in item.user_properties if one not in before]
     item.user_properties[:] = [*others, *_properties(noted)]
 
 
 def _properties(noted: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    for number, told in enumerate(noted.values(), start=1):
-        for name, text in told.items():
+    for number, entry in enumerate(noted.values(), start=1):
+        for name, text in entry.items():
             yield (name if number == 1 else f"{name}.{number}"), text
 
 
@@ -114,7 +121,7 @@ def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
 
 def _estimate(estimate: Estimate) -> tuple[str, str, str]:
     """The value and the ends of the interval that gates."""
-    from pytest_judgesense.datasheet import numbers
+    from pytest_judgesense.report import numbers
 
     value, ends = numbers.value(estimate), numbers.interval(estimate.clustered, estimate.flags)
     lower, _, upper = ends.strip("[]").partition(", ")
@@ -139,15 +146,15 @@ class Failures:
     def receive(self, report: Any) -> None:
         """Keep the checks that a failed report tells of."""
         if report.failed and getattr(report, "when", None) == "call":
-            self._failed += [(report, told) for told in _not_passed(report.user_properties)]
+            self._failed += [(report, entry) for entry in _not_passed(report.user_properties)]
 
     @property
     def missed(self) -> list[str]:
         """What was to be measured and was not, a line each, the same for any number of workers."""
         return sorted(
-            f"{_title(told).rpartition(': ')[0]}: " + told["explanation"].partition("\n")[0]
-            for _, told in self._failed
-            if told["outcome"] == _NOT_MEASURED
+            f"{_title(entry).rpartition(': ')[0]}: " + entry["explanation"].partition("\n")[0]
+            for _, entry in self._failed
+            if entry["outcome"] == _NOT_MEASURED
         )
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
@@ -160,31 +167,31 @@ class Failures:
             return
         failed = self._failed
         shown = failed if len(failed) <= _MOST_ANNOTATIONS else failed[: _MOST_ANNOTATIONS - 1]
-        for report, told in shown:
-            place = [*_place(report.location, rootdir), ("title", _title(told))]
+        for report, entry in shown:
+            place = [*_place(report.location, rootdir), ("title", _title(entry))]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
-            yield f"::error {properties}::{_escaped(told['explanation'])}"
+            yield f"::error {properties}::{_escaped(entry['explanation'])}"
         if rest := len(failed) - len(shown):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"
 
-    def summarise(self, sheet: Datasheet | None) -> str | None:
+    def summarise(self, view: View | None) -> str | None:
         """Append the datasheet to the summary of the job, as much as fits.
 
         Nothing outside GitHub Actions, and nothing where no check was to be measured.
 
         Returns:
-            What went wrong, if anything.
+            Why it cannot be written, if so.
         """
         place = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not place or not _on_github() or not (sheet or self._failed):
+        if not place or not _on_github() or not (view or self._failed):
             return None
-        from pytest_judgesense.datasheet.handout import cut, markdown
+        from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
         try:
             taken = path.stat().st_size if path.exists() else 0
             rest = "The whole of it: --judge-datasheet datasheet.md"
-            text = cut(markdown(sheet, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
+            text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
             with path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:
@@ -203,14 +210,14 @@ def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]
             found[number][base] = str(text)
     # A test's own properties may have the same names.
     return [
-        told
-        for told in found.values()
-        if {"judge", "suite", "explanation"} <= told.keys() and told.get("outcome") in _NOT_PASSED
+        entry
+        for entry in found.values()
+        if {"judge", "suite", "explanation"} <= entry.keys() and entry.get("outcome") in _NOT_PASSED
     ]
 
 
-def _title(told: Mapping[str, str]) -> str:
-    return f"{told['check']} of judge {told['judge']} on {told['suite']}: {told['outcome']}"
+def _title(entry: Mapping[str, str]) -> str:
+    return f"{entry['check']} of judge {entry['judge']} on {entry['suite']}: {entry['outcome']}"
 
 
 def _on_github() -> bool:

@@ -9,29 +9,23 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import Check, declare_check
+from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.comparing import Member
 from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.catalogue import Catalogue
-from pytest_judgesense.plugin.ci import hold
-from pytest_judgesense.plugin.paths import (
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.plugin.ci import CheckFailed, require_pass
+from pytest_judgesense.plugin.regression import Member
+from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.suite_names import (
     BuiltinArgument,
     names_asked_of,
-    nodeid_of,
     preset_of,
     split_name,
 )
-from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-
-__all__ = ["CheckFailed", "CheckItem", "builtin_items", "collect_suite"]
-
-
-class CheckFailed(AssertionError):
-    """A check did not pass; its text is the whole explanation."""
 
 
 def collect_suite(path: Path, parent: pytest.Collector) -> pytest.Collector:
@@ -93,7 +87,7 @@ class SuiteFile(pytest.File):
             judges, chosen, checks = self._declared()
             for suite in chosen:
                 # What it warns of is told with the measurement.
-                lint_notices(suite, state.plugins.catalogue)
+                lint_notices(suite, state.plugins.registry)
         except UsageError as error:
             state.problems.append(str(error))
             return []
@@ -103,7 +97,16 @@ class SuiteFile(pytest.File):
             raise self.CollectError(str(error)) from error
         return [
             JudgeNode.from_parent(
-                self, name=judge.slug, judge=judge, rivals=judges, checks=checks, suites=chosen
+                self,
+                name=judge.slug,
+                rivals=judges,
+                members=[
+                    (Member(judge, suite, check), declaration)
+                    for suite in chosen
+                    for check, declaration in checks[suite.name]
+                    # One that names a configuration of another judge is not its own.
+                    if check.judge in (None, judge.slug)
+                ],
             )
             for judge in judges
         ]
@@ -115,12 +118,12 @@ class SuiteFile(pytest.File):
         state = state_of(self.config)
         suites = []
         for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
-            suite = load_suite(self.path, preset, state.plugins.extensions.kinds)
+            suite = load_suite(self.path, preset, state.plugins.registry.forms)
             state.seen_suites.add(suite.base)
             suites.append(suite)
         chosen = [suite for suite in suites if self._chosen(suite)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-        checks = {suite.name: _checks(suite, state.plugins.catalogue) for suite in chosen}
+        checks = {suite.name: _checks(suite, state.plugins.registry) for suite in chosen}
         return judges, chosen, checks
 
     def regressions(self) -> list[Member]:
@@ -134,14 +137,14 @@ class SuiteFile(pytest.File):
             for judge in judges
             for suite in chosen
             for check, _ in checks[suite.name]
-            if check.name == "no_regression"
+            if check.kind.regression
         ]
 
     def _presets(self, file_name: str) -> list[str | None]:
         named = [split_name(name) for name in state_of(self.config).settings.suites]
         presets = [preset for base, preset in named if base == file_name]
         # An id that is pasted back brings its preset with it.
-        kinds = state_of(self.config).plugins.extensions.kinds
+        kinds = state_of(self.config).plugins.registry.forms
         known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]
@@ -152,7 +155,7 @@ class SuiteFile(pytest.File):
         return not named or suite.base in named
 
 
-def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclaration]]:
+def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
@@ -162,7 +165,7 @@ def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclar
                 expected="no suite: its own is meant",
             )
         try:
-            check = declare_check(declaration.name, (), arguments, catalogue)
+            check = declare_check(declaration.name, (), arguments, registry)
             found.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
@@ -173,74 +176,50 @@ def _checks(suite: Suite, catalogue: Catalogue) -> list[tuple[Check, CheckDeclar
 
 
 class JudgeNode(pytest.Collector):
-    """One judge under a suite file."""
+    """One judge under a suite file, with the checks that are its own."""
 
     def __init__(
         self,
         *,
-        judge: JudgeSpec,
+        members: Sequence[tuple[Member, CheckDeclaration]],
         rivals: Sequence[JudgeSpec],
-        suites: list[Suite],
-        checks: dict[str, list[tuple[Check, CheckDeclaration]]],
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.judge = judge
+        self.members = members
         self.rivals = rivals
-        self.suites = suites
-        self.checks = checks
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check."""
-        for suite in self.suites:
-            _, preset = split_name(suite.name)
-            for check, declaration in self.checks[suite.name]:
-                if check.judge not in (None, self.judge.slug):
-                    continue  # it names a configuration of another judge
-                name = check.id_under(preset)
-                item = CheckItem.from_parent(
-                    self,
-                    name=name,
-                    nodeid=f"{self.nodeid}::{name}",
-                    judge=self.judge,
-                    rivals=self.rivals,
-                    suite=suite,
-                    check=check,
-                    line=declaration.line,
-                )
-                item.add_marker(getattr(pytest.mark, check.name)(**declaration.arguments))
-                yield item
+        for member, declaration in self.members:
+            name = member.check.id_under(split_name(member.suite.name)[1])
+            item = CheckItem.from_parent(
+                self,
+                name=name,
+                nodeid=f"{self.nodeid}::{name}",
+                member=member,
+                rivals=self.rivals,
+                line=declaration.line,
+            )
+            item.add_marker(getattr(pytest.mark, member.check.name)(**declaration.arguments))
+            yield item
 
 
 class CheckItem(pytest.Item):
     """One check of one judge on one suite."""
 
     def __init__(
-        self,
-        *,
-        judge: JudgeSpec,
-        suite: Suite,
-        check: Check,
-        line: int | None,
-        rivals: Sequence[JudgeSpec] = (),
-        **kwargs: Any,
+        self, *, member: Member, rivals: Sequence[JudgeSpec], line: int | None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.judge = judge
+        self.judge, self.suite, self.check = self.member = member
         self.rivals = rivals
-        self.suite = suite
-        self.check = check
         self.line = line
 
     def runtest(self) -> None:
-        """Measure, once a session, and hold the estimate against the bar."""
-        run = state_of(self.config).run
-        if run.only_saves(self.check):
-            run.measurement(self.judge, self.suite)
+        """Measure, once a session, and compare the estimate with the bar."""
+        if not require_pass(self, state_of(self.config).run, self.member, self.rivals):
             pytest.skip("the baseline to be held against is being saved")
-        outcome, measurement = hold(self, run, self.judge, self.suite, self.check, self.rivals)
-        if outcome.outcome != "pass":
-            raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(self)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation of a check, or the message of an error of ours, without a traceback."""

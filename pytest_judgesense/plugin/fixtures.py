@@ -9,8 +9,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.plugin.asking import AskableJudge
-    from pytest_judgesense.plugin.reading import DatasheetReader
+    from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 
 __all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
 
@@ -31,7 +30,7 @@ def judge_check(
     ``judge_check()`` asserts what the markers declare; ``judge_check("jss_floor", 0.9,
     suite="coherence")`` asserts that check.
     """
-    from pytest_judgesense.plugin.reading import checker
+    from pytest_judgesense.plugin.fixture_values import checker
 
     return checker(request.node, _judgesense_judge)
 
@@ -41,7 +40,7 @@ def judge_datasheet(
     request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec
 ) -> DatasheetReader:
     """Estimates for assertions of your own: ``judge_datasheet("jss", suite="coherence").value``."""
-    from pytest_judgesense.plugin.reading import DatasheetReader
+    from pytest_judgesense.plugin.fixture_values import DatasheetReader
 
     return DatasheetReader(request.node, _judgesense_judge)
 
@@ -54,7 +53,7 @@ def judge(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> Itera
     """
     __tracebackhide__ = True
     from pytest_judgesense.errors import JudgesenseError
-    from pytest_judgesense.plugin.asking import askable_judge
+    from pytest_judgesense.plugin.fixture_values import askable_judge
 
     try:
         with askable_judge(request.node, _judgesense_judge) as asked:

@@ -1,7 +1,7 @@
 """Hooks that a ``conftest.py`` or a plugin may implement, and how they are asked.
 
 All but the first give what the package does not have. They are called once a session, without
-arguments, and the command line calls functions of the same names (see `extensions.loaded`).
+arguments, and the command line calls functions of the same names (see `registry.loaded`).
 
 Light on purpose: where no plugin adds anything, nothing is imported and nothing is called.
 """
@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_judgesense.extensions import (
-        Extensions,
+    from pytest_judgesense.registry import (
         Given,
         Measure,
         Provider,
+        Registry,
         ReportSection,
         SuiteKind,
     )
-    from pytest_judgesense.measures.catalogue import Catalogue
 
 __all__ = [
     "Plugins",
@@ -58,7 +57,7 @@ def pytest_judgesense_judges(config: pytest.Config) -> list[Any]:
 
 @pytest.hookspec
 def pytest_judgesense_measures() -> list[Measure]:
-    """Measures, each with its check: return a list of `pytest_judgesense.extensions.Measure`.
+    """Measures, each with its check: return a list of `pytest_judgesense.registry.Measure`.
 
     The only one of these hooks that is called whenever pytest starts, for the markers of the
     checks: it imports nothing heavy.
@@ -68,19 +67,19 @@ def pytest_judgesense_measures() -> list[Measure]:
 
 @pytest.hookspec
 def pytest_judgesense_providers() -> list[Provider]:
-    """Providers of judges: return a list of `pytest_judgesense.extensions.Provider`."""
+    """Providers of judges: return a list of `pytest_judgesense.registry.Provider`."""
     raise NotImplementedError
 
 
 @pytest.hookspec
 def pytest_judgesense_suite_kinds() -> list[SuiteKind]:
-    """Kinds of suites: return a list of `pytest_judgesense.extensions.SuiteKind`."""
+    """Kinds of suites: return a list of `pytest_judgesense.registry.SuiteKind`."""
     raise NotImplementedError
 
 
 @pytest.hookspec
 def pytest_judgesense_report_sections() -> list[ReportSection]:
-    """Sections of the report: return a list of `pytest_judgesense.extensions.ReportSection`."""
+    """Sections of the report: return a list of `pytest_judgesense.registry.ReportSection`."""
     raise NotImplementedError
 
 
@@ -95,31 +94,28 @@ class Plugins:
         return bool(self._in_time)
 
     @cached_property
-    def catalogue(self) -> Catalogue:
-        """The measures and checks of the session, for markers: kinds of suites are left out.
+    def for_markers(self) -> Registry:
+        """The measures and checks of the session: kinds of suites of plugins are left out.
 
         Raises:
             ExtensionError: a plugin's are wrong.
         """
+        from pytest_judgesense.instruments.builtin import BUILT_IN
+        from pytest_judgesense.registry import with_measures
+
         measures = self._given(_MEASURES)
-        if not measures:
-            from pytest_judgesense.measures.catalogue import BUILT_IN
-
-            return BUILT_IN
-        from pytest_judgesense.extensions import catalogue_of
-
-        return catalogue_of(measures)
+        return with_measures(BUILT_IN, measures) if measures else BUILT_IN
 
     @cached_property
-    def extensions(self) -> Extensions:
-        """All that plugins add; asked of them when a suite or a check is collected.
+    def registry(self) -> Registry:
+        """All that the session has; plugins are asked when a suite or a check is collected.
 
         Raises:
             ExtensionError: something of it is wrong.
         """
-        from pytest_judgesense.extensions import extended
+        from pytest_judgesense.registry import extended
 
-        return extended(self.catalogue, self._given)
+        return extended(self.for_markers, self._given)
 
     def late(self) -> list[str]:
         """What to say of plugins that came after the markers had been told."""

@@ -9,38 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.measures.catalogue import CONDITION_KEYS, signature
-from pytest_judgesense.plugin.ci import hold
-from pytest_judgesense.plugin.paths import nodeid_of, split_name
+from pytest_judgesense.measures.measure import CONDITION_KEYS
+from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.using import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.suite_names import split_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.checks.declaration import Check
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
 
-__all__ = [
-    "asks_judges",
-    "checks_of",
-    "marker_lines",
-    "parametrize",
-    "refuse_test_cases",
-    "run_declared_checks",
-    "suites_of",
-]
-
 # Checks with the same bar on two suites share an id.
+_NAME_ONE: Final = 'name one, suite="coherence"'
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
-_COMPOSITE: Final = {
-    "criterion_tradeoff": "under a strict prompt raw_false_preference <= the first bar, and "
-    "target_sensitivity >= the second at distance 1 and the third at distance 5",
-    "temperature_effect_bound": "what a high temperature changes in an outcome is at most the bar",
-    "recommended_temperature": "up to some temperature of the grid all bars hold",
-    "ranked_first": "the configuration (judge:prompt) is the most stable one on debates",
-    "no_regression": "no measure is worse than in --judge-baseline by more than the margin",
-}
 
 
 def marker_lines(plugins: Plugins) -> Iterator[str]:
@@ -50,21 +33,19 @@ def marker_lines(plugins: Plugins) -> Iterator[str]:
         pytest.UsageError: a check of a plugin is wrong.
     """
     try:
-        measures, checks, _ = plugins.catalogue
+        checks = plugins.for_markers.checks
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
-    for name, measure in checks.items():
-        info = measures.get(measure)
-        if info is None:
-            yield f"{_short(signature(name))}: fail unless {_COMPOSITE[name]}, for each judge."
+    for kind in checks.values():
+        measure = kind.measure
+        if measure is None:
+            yield f"{_short(kind.signature)}: fail unless {kind.meaning}, for each judge."
             continue
-        sign = ">=" if info.direction == "higher" else "<="
-        suite = (
-            f"suite= is {info.suite} by default" if info.suite else 'name one, suite="coherence"'
-        )
+        suite = measure.suite and f"suite= is {measure.suite} by default"
+        sign = ">=" if measure.floor else "<="
         yield (
-            f"{_short(signature(name))}: fail unless {measure} {sign} bar, for each judge. "
-            f"{measure}: {info.meaning}; {suite}."
+            f"{_short(kind.signature)}: fail unless {measure.name} {sign} bar, for each judge. "
+            f"{measure.name}: {measure.meaning}; {suite or _NAME_ONE}."
         )
 
 
@@ -82,12 +63,12 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    catalogue = node.config.stash[PLUGINS].catalogue
+    registry = node.config.stash[PLUGINS].for_markers
     found = {
         (check.id, check.suite): check
         for mark in reversed(list(node.iter_markers()))
-        if mark.name in catalogue.checks
-        for check in (declare_check(mark.name, mark.args, mark.kwargs, catalogue),)
+        if mark.name in registry.checks
+        for check in (declare_check(mark.name, mark.args, mark.kwargs, registry),)
     }
     return list(found.values())
 
@@ -149,14 +130,14 @@ def _declare_regressions(
     state: State, judges: list[JudgeSpec], suites: list[Suite], checks: list[Check]
 ) -> None:
     """Enter the regression checks of a test into the session's family."""
-    from pytest_judgesense.comparing import Member
+    from pytest_judgesense.plugin.regression import Member
 
     chosen = {split_name(name)[0] for name in state.settings.suites}
     members = [
         Member(judge, suite, check)
         for judge in judges
         for suite, check in zip(suites, checks, strict=True)
-        if check.name == "no_regression" and (not chosen or suite.base in chosen)
+        if check.kind.regression and (not chosen or suite.base in chosen)
     ]
     if members and state.settings.baseline is not None:
         state.run.regressions.append(lambda: members)
@@ -175,24 +156,19 @@ def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
 
 
 def _first(check: Check) -> str:
-    return repr(check.measure) if check.name == "no_regression" else f"{check.bars['bar']:g}"
+    return repr(check.measure) if check.kind.regression else f"{check.bars['bar']:g}"
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
-    """Hold one check; raises `CheckFailed` with the explanation if it does not pass."""
+    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
     __tracebackhide__ = True
-    from pytest_judgesense.plugin.collection import CheckFailed
+    from pytest_judgesense.plugin.regression import Member
 
     run = state_of(item.config).run
     suite = _suite(item.config, item, check)
-    if run.only_saves(check):
-        run.measurement(judge, suite)
-        return
     # A check that compares judges takes those that the test runs over.
     rivals = run.judges(item.path, suite.judges) if check.judge else ()
-    outcome, measurement = hold(item, run, judge, suite, check, rivals)
-    if outcome.outcome != "pass":
-        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
+    require_pass(item, run, Member(judge, suite, check), rivals)
 
 
 @contextmanager

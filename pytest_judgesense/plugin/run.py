@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,33 +15,33 @@ import pytest
 
 from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.journal import read_exchanges, replace_content
-from pytest_judgesense.cassettes.scrubbing import scrub
-from pytest_judgesense.checks.declaration import Check
+from pytest_judgesense.cassettes.redaction import scrub
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
-from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome
-from pytest_judgesense.checks.ranking import judge_any, judge_ranking
+from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.comparing import Gate, Member, ranking_among
-from pytest_judgesense.datasheet.codec import part_to_plain
-from pytest_judgesense.datasheet.log import log_lines
-from pytest_judgesense.datasheet.sheet import CheckLine
+from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
-from pytest_judgesense.extensions import NONE, Extensions
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.traffic import Traffic
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.meter import Progress, SessionMeter
-from pytest_judgesense.plugin.options import Settings
-from pytest_judgesense.plugin.places import Places, ask_again, recorder_of, suite_named
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.plugin.progress import Progress, SessionBudget
+from pytest_judgesense.plugin.recordings import Recordings, recorder_of
+from pytest_judgesense.plugin.regression import Gate, Member
+from pytest_judgesense.plugin.settings import Settings
+from pytest_judgesense.plugin.suite_names import suite_named
+from pytest_judgesense.plugin.verification import ask_again
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.codec import part_to_plain
+from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-
-__all__ = ["Run"]
 
 
 class Run:
@@ -50,7 +49,7 @@ class Run:
 
     Attributes:
         loop: where judges are asked.
-        places: the files that hold their calls.
+        recordings: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
         regressions: for each declaring file or test what gives its `no_regression` checks.
     """
@@ -62,29 +61,27 @@ class Run:
         live_folder: Path | None,
         session_folder: Path | None,
         started: str,
-        waiting: Callable[[], AbstractContextManager[None]],
-        extensions: Extensions = NONE,
+        registry: Registry = BUILT_IN,
     ) -> None:
-        self._extensions = extensions
+        self._registry = registry
         self._config = config
         self._settings = settings
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
-        self._told_of_secrets: dict[str, Any] = {}
+        self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
-        self._meter = SessionMeter(settings.max_calls, settings.max_cost, session_folder)
+        self._budget = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
-        self._progress = Progress(config, self._meter)
-        self._traffic: dict[str, Traffic] = {}
+        self._progress = Progress(config, self._budget)
+        self._traffic: dict[str, Throttle] = {}
         self._verified: list[dict[str, Any]] = []
-        self.places = Places(settings, live_folder, recorder_of(config), started, waiting)
+        self.recordings = Recordings(settings, live_folder, recorder_of(config), started)
         self.interrupted: list[str] = []
         self.regressions: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
-        self.loop.waiting = waiting
         self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
@@ -103,17 +100,18 @@ class Run:
                         expected="a list of pytest_judgesense.Judge",
                     )
                 objects[judge.name] = judge
-        providers = self._extensions.providers
+        providers = self._registry.providers
         declared = declared_judges(start, providers)
         found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
-            import pytest_judgesense.cassettes.stubs  # noqa: F401
+            import pytest_judgesense.cassettes.interception  # noqa: F401
         return found
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""
-        return suite_named(name, near, self._settings.rootdir, self._extensions.kinds)
+        kinds = self._registry.forms
+        return suite_named(name, near, self._settings.rootdir, kinds)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement of ``judge`` on ``suite``, made once.
@@ -144,7 +142,7 @@ class Run:
         """Whether a check has nothing to be held against, for its baseline is being made."""
         save, baseline = self._settings.save_baseline, self._settings.baseline
         nothing = baseline is None or (baseline == save and not baseline.is_file())
-        return check.name == "no_regression" and save is not None and nothing
+        return check.kind.regression and save is not None and nothing
 
     @cached_property
     def gate(self) -> Gate:
@@ -162,7 +160,7 @@ class Run:
             self.policy,
             self._most_missing,
             self._measured_once,
-            self._extensions.catalogue,
+            self._registry,
         )
 
     @cached_property
@@ -186,13 +184,14 @@ class Run:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
         outcome: Outcome | RegressionOutcome
-        if check.name == "no_regression":
+        if check.kind.regression:
             outcome = self.gate.outcome(Member(judge, suite, check), self._family)
-        elif check.name == "ranked_first":
+        elif check.kind.compares:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
-            outcome = judge_ranking(check, ranking_among(ranked), self.policy)
+            cells = {one.judge.slug: one.cell for one in ranked}
+            outcome = check.kind.judge(check, suite.kind, cells, self.policy)
         else:
-            outcome = judge_any(
+            outcome = judge_check(
                 check, suite.name, measurement.estimates, self.policy, self._most_missing
             )
         line = CheckLine(
@@ -213,39 +212,31 @@ class Run:
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
     ) -> str:
         """Why a check did not pass."""
-        text = explain(
-            outcome,
-            measurement.cell,
-            measurement.judge.name,
-            measurement.prompt_of,
-            " ".join(
-                [
-                    f"pytest '{nodeid}'",
-                    *(self.places.options_of(measurement.judge) if self._settings.judges else ()),
-                    *self._held_against(outcome),
-                    "--judge-datasheet judgments.jsonl",
-                ]
-            ),
-        )
-        return self.cleaned(text)
-
-    def _held_against(self, outcome: Outcome | RegressionOutcome) -> list[str]:
-        baseline = self._settings.baseline
-        if baseline is None or not isinstance(outcome, RegressionOutcome):
-            return []
-        return [
-            "--judge-baseline",
-            shlex.quote(os.path.relpath(baseline, self._settings.invocation)),
-        ]
+        settings, judge = self._settings, measurement.judge
+        command = [f"pytest '{nodeid}'"]
+        if settings.judges:
+            command += self.recordings.options_of(judge)
+        if settings.baseline is not None and isinstance(outcome, RegressionOutcome):
+            baseline = os.path.relpath(settings.baseline, settings.invocation)
+            command.append(f"--judge-baseline {shlex.quote(baseline)}")
+        command.append("--judge-datasheet judgments.jsonl")
+        names = judge.name, measurement.prompt_of, " ".join(command)
+        return self.cleaned(explain(outcome, measurement.cell, *names))
 
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""
         return scrub(text, self.credentials.values)[0]
 
-    def take_pending(self) -> list[dict[str, Any]]:
-        """What was measured since the last call, as plain values."""
+    def take_pending(self) -> dict[str, Any]:
+        """What came of measuring since the last call, as plain values.
+
+        Returns:
+            ``parts`` of the datasheet; ``verified``, of trials that were asked again; names of
+            credentials that were ``removed``, and ``skipped`` with the reason.
+        """
         pending, self._pending = self._pending, {}
-        return [
+        verified, self._verified = self._verified, []
+        parts = [
             {
                 "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
                 "log": self._log(measurement) if self._wants_log else None,
@@ -255,14 +246,26 @@ class Run:
             }
             for measurement, lines in pending.values()
         ]
+        return {"parts": parts, "verified": verified, **self._secrets()}
 
-    def traffic(self, judge: JudgeSpec) -> Traffic:
+    def _secrets(self) -> dict[str, Any]:
+        """What is new of the credentials that the recordings were searched for."""
+        found: dict[str, Any] = {"removed": [], "skipped": {}}
+        if self._settings.mode != "replay" or self._settings.verify is not None:
+            found["removed"] = sorted(self.credentials.removed)
+            found["skipped"] = dict(sorted(self.credentials.skipped.items()))
+        if found == self._known_secrets:
+            return {"removed": [], "skipped": {}}
+        self._known_secrets = found
+        return found
+
+    def traffic(self, judge: JudgeSpec) -> Throttle:
         """The calls of a judge, from its first to its last in this process."""
         if judge.slug not in self._traffic:
-            self._traffic[judge.slug] = Traffic(
+            self._traffic[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
-                meter=self._meter,
+                limits=self._budget,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
         traffic = self._traffic[judge.slug]
@@ -294,33 +297,18 @@ class Run:
             part[name] = json.loads(self.cleaned(json.dumps(part[name])))
         return part
 
-    def take_verified(self) -> list[dict[str, Any]]:
-        """What came of asking trials again since the last call, as plain values."""
-        verified, self._verified = self._verified, []
-        return verified
-
-    def take_secrets(self) -> dict[str, Any]:
-        """What is to be told of secrets: names that were removed, and those not searched for."""
-        if self._settings.mode == "replay" and self._settings.verify is None:
-            return {}
-        told = {
-            "removed": sorted(self.credentials.removed),
-            "skipped": dict(sorted(self.credentials.skipped.items())),
-        }
-        if told == self._told_of_secrets:
-            return {}
-        self._told_of_secrets = told
-        return told
-
     def close(self) -> None:
         """End the loop of the calls."""
         self.loop.close()
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
-        own = suite_for_judge(suite, judge)
-        warned = lint_notices(own, self._extensions.catalogue)
-        with self.places.recordings(judge, own) as held, self._progress.of(judge, suite) as told:
+        asked = suite_for_judge(suite, judge)
+        warned = lint_notices(asked, self._registry)
+        with (
+            self.recordings.recordings(judge, asked) as cassettes,
+            self._progress.of(judge, suite) as watch,
+        ):
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
                 raise known
@@ -328,17 +316,17 @@ class Run:
                 measurement = measure(
                     judge,
                     suite,
-                    held,
+                    cassettes,
                     self.loop,
                     mode=mode,
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
-                    how_to_record=self.places.how_to_record(judge, suite),
-                    traffic=self.traffic(judge),
+                    how_to_record=self.recordings.how_to_record(judge, suite),
+                    throttle=self.traffic(judge),
                     credentials=self.credentials,
-                    told=told,
+                    told=watch,
                     session=self._session,
-                    extensions=self._extensions,
+                    registry=self._registry,
                 )
                 measurement = replace(measurement, notices=(*warned, *measurement.notices))
             except JudgesenseError as error:
@@ -347,27 +335,28 @@ class Run:
                 raise
             except KeyboardInterrupt:
                 if mode == "record":
-                    self.interrupted.append(_progress(judge, own, held.values()))
+                    self.interrupted.append(_progress(judge, asked, cassettes.values()))
                 raise
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
-        self.places.refuse_old(
+        self.recordings.refuse_old(
             measurement.recorded and measurement.recorded[0],
             measurement.oldest,
             f"judge {judge.name!r} on suite {suite.name}",
-            self.places.command(judge, suite),
+            self.recordings.command(judge, suite),
         )
         return measurement
 
     def _verify(self, measurement: Measurement, count: int) -> None:
         """Ask some of the trials again, once in the session, whichever of its processes does."""
-        judge, suite, places = measurement.judge, measurement.suite, self.places.for_verifying()
-        with places.recordings(judge, suite) as held:
-            known = places.cassette(judge, f"{suite.name}.verified.json")
+        judge, suite = measurement.judge, measurement.suite
+        files = self.recordings.for_verifying()
+        with files.recordings(judge, suite) as paths:
+            known = files.cassette(judge, f"{suite.name}.verified.json")
             if not known.exists():
                 found = ask_again(
                     measurement,
-                    held,
+                    paths,
                     self.loop,
                     self.traffic(judge),
                     count=count,

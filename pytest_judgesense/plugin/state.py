@@ -8,12 +8,12 @@ both, by the same way. Light on purpose: `Run`, which measures, is made at its f
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,19 +21,17 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.output import Outputs
+from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
-from pytest_judgesense.plugin.clock import Clock
-from pytest_judgesense.plugin.options import Settings, settings_of
-from pytest_judgesense.plugin.paths import BuiltinArgument, take_builtin_arguments
-from pytest_judgesense.plugin.using import PLUGINS, STATE
+from pytest_judgesense.plugin.settings import Settings, settings_of
+from pytest_judgesense.plugin.suite_names import BuiltinArgument, take_builtin_arguments
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheet.page import Evidence
-    from pytest_judgesense.datasheet.sheet import Datasheet
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
-
-__all__ = ["State", "state_of"]
+    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.view import View
 
 # What a controller of xdist and its workers tell each other, by name.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
@@ -52,12 +50,12 @@ class State:
         self.problems: list[str] = []
         self.seen_suites: set[str] = set()
         self.builtin: list[BuiltinArgument] = []
-        self.clock = Clock(config)
         self.failures = Failures()
         self.plugins: Plugins = config.stash[PLUGINS]
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
-        self._told: list[str] = []
+        self._outputs = Outputs(verbose=config.get_verbosity() > 0)
+        self._session: pytest.Session | None = None
         self._was_interrupted = False
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
@@ -69,16 +67,13 @@ class State:
         """What measures in this process; heavy packages are imported here."""
         from pytest_judgesense.plugin.run import Run
 
-        # Replaying, nobody is waited for: a test that takes too long is at fault itself.
-        waiting = nullcontext if self.settings.mode == "replay" else self.clock.stopped
         return Run(
             self.config,
             self.settings,
             self._live_folder,
             self._session_folder,
             self._started,
-            waiting,
-            self.plugins.extensions,
+            self.plugins.registry,
         )
 
     @property
@@ -92,9 +87,8 @@ class State:
             self.builtin = take_builtin_arguments(self.config, self.settings.suites)
         except JudgesenseError as error:
             raise pytest.UsageError(str(error)) from error
-        self.config.pluginmanager.register(self.clock, "judgesense-clock")
         if not self.is_worker:
-            self.config.pluginmanager.register(_Receiver(self), "judgesense-receiver")
+            self.config.pluginmanager.register(self, "judgesense-receiver")
             if self.settings.mode == "live" or self.settings.verify is not None:
                 self._made_live_folder = Path(tempfile.mkdtemp(prefix="judgesense-live-"))
 
@@ -143,38 +137,18 @@ class State:
             )
         return None
 
-    def equip(self, workerinput: dict[str, Any]) -> None:
-        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
-        folder = self._made_live_folder
-        workerinput[_LIVE_FOLDER] = str(folder) if folder else None
-        workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
-        workerinput[_STARTED] = self._started
-        if self.settings.mode != "replay":
-            if self._made_session_folder is None:
-                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
-            workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
-
     def report_problems(self, items: list[pytest.Item]) -> None:
         """End the session with the problems of its collection, if there are any.
 
         Raises:
-            pytest.UsageError: there are; under xdist it is the controller that raises it.
+            pytest.UsageError: there are, and this is no worker of xdist.
         """
         if self.problems and self.is_worker:
             # xdist takes an error of a worker for a crash: the controller raises it instead.
             items.clear()
             self.config.workeroutput[_PROBLEMS] = self.problems  # type: ignore[attr-defined]
         else:
-            self.refuse(self.problems)
-
-    def refuse(self, problems: Sequence[str]) -> None:
-        """End the session with ``problems``, if there are any.
-
-        Raises:
-            pytest.UsageError: there are; each is told once.
-        """
-        if problems:
-            raise pytest.UsageError("\n".join(dict.fromkeys(problems)))
+            _refuse(self.problems)
 
     @property
     def measures(self) -> bool:
@@ -183,132 +157,186 @@ class State:
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this process has measured since the last report on ``report``."""
-        if "run" not in self.__dict__:
+        if not self.measures:
             return
-        # Strings: what workers send is limited to plain values.
-        if parts := self.run.take_pending():
-            report.judgesense = json.dumps(parts)  # type: ignore[attr-defined]
-        if verified := self.run.take_verified():
-            report.judgesense_verified = json.dumps(verified)  # type: ignore[attr-defined]
-        if secrets := self.run.take_secrets():
-            report.judgesense_secrets = json.dumps(secrets)  # type: ignore[attr-defined]
+        sent = self.run.take_pending()
+        if any(sent.values()):
+            # A string: what workers send is limited to plain values.
+            report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
-    def receive(self, report: Any) -> None:
+    # The hooks of the process that receives reports. Registered, for a report knows no config.
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self) -> None:
+        """Say what pytest-timeout would do to a session that asks judges."""
+        if line := self._timeout_line():
+            reporter: Any = self.config.pluginmanager.get_plugin("terminalreporter")
+            reporter.write_line(line)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Note that the session was interrupted."""
+        self._was_interrupted = True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
+        folder = self._made_live_folder
+        node.workerinput[_LIVE_FOLDER] = str(folder) if folder else None
+        node.workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
+        node.workerinput[_STARTED] = self._started
+        if self.settings.mode != "replay":
+            if self._made_session_folder is None:
+                self._made_session_folder = Path(tempfile.mkdtemp(prefix="judgesense-session-"))
+            node.workerinput[_SESSION_FOLDER] = str(self._made_session_folder)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """End the session with the problems that a worker found."""
+        _refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep the parts that a report brings."""
-        if sent := getattr(report, "judgesense", None):
-            self._received += json.loads(sent)
-        for found in json.loads(getattr(report, "judgesense_verified", "[]")):
-            self._verified[found["judge"], found["suite"]] = found
-        if sent := getattr(report, "judgesense_secrets", None):
-            secrets = json.loads(sent)
-            self._removed.update(secrets["removed"])
-            self._skipped |= secrets["skipped"]
+        if text := getattr(report, "judgesense", None):
+            sent = json.loads(text)
+            self._received += sent["parts"]
+            for found in sent["verified"]:
+                self._verified[found["judge"], found["suite"]] = found
+            self._removed.update(sent["removed"])
+            self._skipped |= sent["skipped"]
         self.failures.receive(report)
 
     @cached_property
-    def datasheet(self) -> Datasheet | None:
+    def datasheet(self) -> View | None:
         """The datasheet of all parts received; ``None`` if there are none."""
         if not self._received:
             return None
-        from pytest_judgesense.datasheet.assembly import assemble, counted_once
+        from pytest_judgesense.report.assembly import assemble, counted_once
+        from pytest_judgesense.report.view import view_of
 
-        return assemble(
+        registry = self.plugins.registry
+        sheet = assemble(
             counted_once([(part["sheet"], part["asked"]) for part in self._received]),
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),
+            registry=registry,
         )
-
-    def ranking_lines(self) -> Iterator[str]:
-        """The ranking of judge configurations, where debates were judged."""
-        if not self.is_worker and self.datasheet is not None:
-            from pytest_judgesense.datasheet.terminal import ranking_lines
-
-            yield from ranking_lines(self.datasheet)
+        return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
-        """Write the datasheets that were asked for, and keep what was recorded live."""
+        """Write the files that were asked for, and keep what was recorded live."""
         if self.is_worker:
             return
-        self._keep_live(session)
-        if problem := self.failures.summarise(self.datasheet):
-            self._told.append(problem)
-        if self.datasheet is None:
-            return
-        from pytest_judgesense.datasheet.assembly import write_datasheet
+        self._session = session
+        self._keep_live()
+        try:
+            view = self.datasheet
+        except Exception as error:  # noqa: BLE001 - the terminal still says what was tested
+            self._outputs.failed("the datasheet cannot be made", error)
+            view = self.datasheet = None
+        self._summarise(view)
+        if view is not None:
+            self._write_datasheets(view)
+        if self._received and self.settings.save_baseline is not None:
+            self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
+        self._set_exit_status()
+
+    def _write_datasheets(self, view: View) -> None:
+        from pytest_judgesense.report.assembly import datasheet_text
 
         logs = {
             (part["sheet"]["judge"], part["sheet"]["suite"]): part["log"]
             for part in self._received
             if part["log"] is not None
         }
+        of_suites = [logs[key] for key in sorted(logs)]
+
+        def text(suffix: str) -> str:
+            evidence = self._evidence() if suffix == ".html" else None
+            return datasheet_text(suffix, view, of_suites, self.failures.missed, evidence)
+
         for path in self.settings.datasheets:
-            try:
-                write_datasheet(
-                    path,
-                    self.datasheet,
-                    [logs[key] for key in sorted(logs)],
-                    self.failures.missed,
-                    self._evidence() if path.suffix == ".html" else None,
-                )
-            except JudgesenseError as error:
-                self._tell_error(session, error)
-            else:
-                self._told.append(f"datasheet written: {path}")
-        if self.settings.save_baseline is not None:
-            self._write_baseline(self.settings.save_baseline, session)
+            self._outputs.write("datasheet", path, partial(text, path.suffix))
 
     def _evidence(self) -> Evidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
-        from pytest_judgesense.comparing import evidence_of
+        from pytest_judgesense.plugin.evidence import evidence_of
 
         return evidence_of(self._received, self.settings.baseline, self.settings.seed)
 
-    def _write_baseline(self, path: Path, session: pytest.Session) -> None:
+    def _baseline_text(self) -> str:
         from pytest_judgesense.baseline import baseline_text
-        from pytest_judgesense.datasheet.assembly import versions
-        from pytest_judgesense.reporting import write_text
+        from pytest_judgesense.report.assembly import versions
 
+        return baseline_text(self._received, self.settings.seed, versions())
+
+    def _summarise(self, view: View | None) -> None:
+        """Append to the summary of the job; the platform's own trouble with it fails no session."""
         try:
-            write_text(path, baseline_text(self._received, self.settings.seed, versions()))
-        except JudgesenseError as error:
-            self._tell_error(session, error)
+            problem = self.failures.summarise(view)
+        except Exception as error:  # noqa: BLE001 - the files are written all the same
+            self._outputs.failed("the job summary cannot be written", error)
         else:
-            self._told.append(f"baseline written: {path}")
+            self._outputs.written += [problem] if problem else []
 
-    def _keep_live(self, session: pytest.Session) -> None:
+    def _keep_live(self) -> None:
         if self._made_live_folder is None or self.settings.save_live is None:
             return
         if self.settings.verify is not None:
             return  # what was asked again is compared, and replaces nothing
         if not any(self._made_live_folder.iterdir()):
             return
-        from pytest_judgesense.plugin.places import keep_recordings
+        from pytest_judgesense.plugin.recordings import keep_recordings
 
         try:
             keep_recordings(self._made_live_folder, self.settings.save_live)
         except JudgesenseError as error:
-            self._tell_error(session, error)
+            what = f"what was recorded live cannot be kept in {self.settings.save_live}"
+            self._outputs.failed(what, error)
 
-    def _tell_error(self, session: pytest.Session, error: JudgesenseError) -> None:
-        # What was measured is still told: the error stands below it.
-        self._told += f"ERROR: {error}".splitlines()
-        session.exitstatus = session.exitstatus or pytest.ExitCode.USAGE_ERROR
+    def _set_exit_status(self) -> None:
+        """A failed output fails the session, as far as no test has done so."""
+        if self._outputs.errors and self._session is not None and not self._session.exitstatus:
+            codes = pytest.ExitCode
+            broken = self._outputs.is_broken
+            self._session.exitstatus = codes.INTERNAL_ERROR if broken else codes.USAGE_ERROR
 
-    def summary_lines(self) -> Iterator[str]:
-        """The terminal summary."""
+    def sections(self) -> Iterator[tuple[str, list[str]]]:
+        """Title and lines of what the terminal shows below the tests; none that is empty."""
         if self.is_worker:
             return
+        sections = {
+            "judge ranking": self._ranking_lines(),
+            "judge datasheet": self._datasheet_lines(),
+            "judge verification": self._verification_lines(),
+            "judge recording interrupted": self._resume_lines(),
+        }
+        shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
+        notes = (
+            *self._outputs.written,
+            *(f"ERROR: {problem}" for problem in self._outputs.problems),
+            *self._lines_on_secrets(),
+        )
+        shown["judge datasheet"] += map(printable, notes)
+        self._set_exit_status()
+        yield from ((title, lines) for title, lines in shown.items() if lines)
+
+    def _ranking_lines(self) -> Iterator[str]:
+        """The ranking of judge configurations, where debates were judged."""
+        if self.datasheet is not None:
+            from pytest_judgesense.report.terminal import ranking_lines
+
+            yield from ranking_lines(self.datasheet)
+
+    def _datasheet_lines(self) -> Iterator[str]:
         if self.datasheet is not None:
             from datetime import UTC, datetime
 
-            from pytest_judgesense.datasheet.terminal import datasheet_lines
+            from pytest_judgesense.report.terminal import datasheet_lines
 
             yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
-        yield from map(printable, self._told)
-        yield from map(printable, self._lines_on_secrets())
 
-    def verification_lines(self) -> Iterator[str]:
+    def _verification_lines(self) -> Iterator[str]:
         """What came of asking recorded trials again, by judge and suite; nothing otherwise."""
         if not self._verified:
             return
@@ -324,15 +352,11 @@ class State:
             named = ", ".join(f"{name} ({why})" for name, why in sorted(self._skipped.items()))
             yield f"not searched for, as words and not secrets: {named}"
 
-    def interrupt(self) -> None:
-        """Note that the session was interrupted."""
-        self._was_interrupted = True
-
-    def resume_lines(self) -> Iterator[str]:
+    def _resume_lines(self) -> Iterator[str]:
         """What an interrupted recording has kept, and how to go on; nothing otherwise."""
-        if self.is_worker or self.settings.mode != "record" or not self._was_interrupted:
+        if self.settings.mode != "record" or not self._was_interrupted:
             return
-        if "run" in self.__dict__:
+        if self.measures:
             yield from self.run.interrupted
         yield f"every answer that arrived is kept in {self.settings.cassettes}"
         yield f"resume: {shlex.join(['pytest', *self.config.invocation_params.args])}"
@@ -349,34 +373,28 @@ class State:
             mode += f", {settings.verify} trials of each judge and suite asked again live"
         return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
+    def _timeout_line(self) -> str | None:
+        """What to know of pytest-timeout before judges are asked; nothing without a limit of it."""
+        config = self.config
+        asks = self.settings.mode != "replay" or self.settings.verify is not None
+        if not asks or not hasattr(config.hook, "pytest_timeout_set_timer"):
+            return None
+        given = (config.getoption("timeout"), os.environ.get("PYTEST_TIMEOUT"))
+        limit = next((one for one in given if one is not None), config.getini("timeout"))
+        if not float(limit or 0):
+            return None
+        return (
+            f"judgesense: pytest-timeout ends a test after {float(limit):g} s, and asking a judge "
+            "is part of its test: --timeout 0 sets no limit"
+        )
+
     def close(self) -> None:
         """End the loop of the calls, and remove what live mode kept for this session only."""
-        if "run" in self.__dict__:
+        if self.measures:
             self.run.close()
         for folder in (self._made_live_folder, self._made_session_folder):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Receiver:
-    """Hands reports to the state; a hook of its own, since a report knows no config."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        self._state.receive(report)
-
-    def pytest_keyboard_interrupt(self) -> None:
-        self._state.interrupt()
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        self._state.equip(node.workerinput)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        self._state.refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
 
 
 def state_of(config: pytest.Config) -> State:
@@ -390,3 +408,9 @@ def state_of(config: pytest.Config) -> State:
         config.stash[STATE].prepare()
     state: State = config.stash[STATE]
     return state
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    """End the session with ``problems``, each once, if there are any."""
+    if problems:
+        raise pytest.UsageError("\n".join(dict.fromkeys(problems)))

@@ -52,8 +52,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
-from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 __all__ = [

@@ -55,8 +55,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.correlation import cautious_n
-from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
-from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 __all__ = ["clustered_d_prime", "d_prime"]

@@ -24,7 +24,7 @@ import math
 
 from scipy.special import betaincinv, ndtri
 
-from pytest_judgesense.stats.estimate import Interval
+from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.inputs import checked_level
 
 __all__ = ["clopper_pearson", "wilson"]

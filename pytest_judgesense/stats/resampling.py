@@ -29,7 +29,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.estimate import Interval
+from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.inputs import (
     Clusters,
     checked_level,

@@ -28,8 +28,8 @@ from typing import Final
 import numpy as np
 from scipy.special import ndtri
 
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.inputs import two_sided_level
 
 __all__ = ["clusters_to_clear", "units_to_settle"]

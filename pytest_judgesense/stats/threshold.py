@@ -43,8 +43,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.estimate import Clustered, censored_end, censored_value
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.estimate import Clustered, censored_end, censored_value
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 __all__ = ["TARGET", "Threshold", "detection_threshold", "threshold_of_curve"]

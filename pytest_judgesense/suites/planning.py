@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pytest_judgesense.judgment import Order, Trial
-from pytest_judgesense.suites.suite import Item, Suite, Template, template_pairs
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.suite import Suite, Template, template_pairs
+from pytest_judgesense.trial import Order, Trial
 
 __all__ = ["plan_trials", "recording_of", "template_pairs", "trial_order"]
 

@@ -22,6 +22,7 @@ class _Doubled(string.Template):
     pattern = _DOUBLE_BRACES  # type: ignore[assignment]
 
 
+@lru_cache(maxsize=64)  # one template is compared with every item of its suite
 def placeholders(template: str) -> frozenset[str]:
     """Names of the placeholders of ``template``."""
     return frozenset(_Doubled(template).get_identifiers())

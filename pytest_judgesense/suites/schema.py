@@ -5,7 +5,8 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import (
     AfterValidator,
@@ -17,52 +18,43 @@ from pydantic import (
     model_validator,
 )
 
-__all__ = [
-    "SPEECHES",
-    "ContentItem",
-    "DebateLine",
-    "EquivalenceForm",
-    "GradedItem",
-    "LadderTask",
-    "PairItem",
-    "PresetForm",
-    "QuarterTask",
-    "SuiteForm",
-    "TemplateForm",
-]
-
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 Orders = Literal["both", "ab", "balanced"]
 Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
-Kind = Literal["paraphrase", "vacuum", "ladder", "criterion", "debate", "temperature"]
 JudgeType = Literal["pairwise", "single", "reference"]
 Temperatures = list[Annotated[float, Field(ge=0, allow_inf_nan=False)]]
+Difficulty = Literal["easy", "medium", "hard"]
+
+
+class _Kind(Protocol):
+    """What a suite file is validated with: see `suites.kind.Kind`, which stands above it."""
+
+    name: str
+    sweeps: bool
+
+    def check(self, form: SuiteForm) -> None: ...
+
+
+def _kinds(info: ValidationInfo) -> Mapping[str, _Kind]:
+    """The kinds that there are: the context of the validation of a suite file."""
+    kinds: Mapping[str, _Kind] = info.context or {}
+    return kinds
 
 
 def _known_kind(value: str, info: ValidationInfo) -> str:
-    known = (*get_args(Kind), *sorted(info.context or ()))
-    if value not in known:
+    if value not in (known := _kinds(info)):
         msg = f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
         raise ValueError(msg)
     return value
 
 
-# Those above, and those that plugins add, which the context of a validation names.
-AnyKind = Annotated[str, AfterValidator(_known_kind)]
-Difficulty = Literal["easy", "medium", "hard"]
-# The speeches of a debate, in their order.
-SPEECHES: Final = tuple(
-    f"{side}_{speech}"
-    for speech in ("constructive", "rebuttal", "summary")
-    for side in ("pro", "con")
-)
+class Form(BaseModel):
+    """A table of a suite file, or a line of its stimuli, whose keys are all known."""
 
-
-class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SpaceForm(_Form):
+class SpaceForm(Form):
     """``[space]``: what a judge may answer."""
 
     labels: list[str] = Field(min_length=2)
@@ -90,7 +82,7 @@ class SpaceForm(_Form):
         return self
 
 
-class TemplateForm(_Form):
+class TemplateForm(Form):
     """``[[templates]]``: one wording of the prompt."""
 
     id: Slug
@@ -103,7 +95,7 @@ class TemplateForm(_Form):
     shared_with: Slug | None = None
 
 
-class StimuliForm(_Form):
+class StimuliForm(Form):
     """``[stimuli]``: the JSON Lines file with the items, and which of them are used."""
 
     file: str
@@ -112,8 +104,8 @@ class StimuliForm(_Form):
     subsets: list[Literal["same", "different", "filler"]] | None = None
 
 
-class WeightsForm(_Form):
-    """``[design.weights]``: what the parts of a debate judge's instability weigh."""
+class WeightsForm(Form):
+    """``[design.weights]``: what the parts of a judge's instability weigh."""
 
     flip: float = Field(default=3.0, ge=0, allow_inf_nan=False)
     score_variance: float = Field(default=1.0, ge=0, allow_inf_nan=False)
@@ -121,14 +113,14 @@ class WeightsForm(_Form):
     side_bias: float = Field(default=2.0, ge=0, allow_inf_nan=False)
 
 
-class DesignForm(_Form):
+class DesignForm(Form):
     """``[design]``: how items, templates, orders and replicates are crossed.
 
     ``temperature`` and ``max_tokens`` are those that the design asks for, ``variance`` and
-    ``weights`` how debates are counted; ``None``: not set. ``temperatures`` are those of a
-    temperature suite, ``seeds`` the request seed of the first replicate (later ones count up),
+    ``weights`` how scores are counted; ``None``: not set. ``temperatures`` are those at which every
+    question is asked, ``seeds`` the request seed of the first replicate (later ones count up),
     ``top_p`` what goes with them, ``effect_threshold`` from which temperature on it is high, and
-    ``items`` how many items are used, from the first.
+    ``items`` how many lines of the stimuli are used, from the first.
     """
 
     pairs: Pairs = "ring"
@@ -145,12 +137,12 @@ class DesignForm(_Form):
     items: int | None = Field(default=None, ge=1)
 
 
-class PresetForm(_Form):
-    """``[presets.NAME]``: what differs from the design; ``items`` counts items, or ladder tasks.
+class PresetForm(Form):
+    """``[presets.NAME]``: what differs from the design; ``items`` counts lines of the stimuli.
 
-    ``pooled_with`` names the file of a ladder whose pairs of different quality join those of this
-    suite: the very trials of that ladder, recorded with it. ``checks`` replace those of the suite:
-    fewer items cannot clear the same bars with confidence.
+    ``pooled_with`` names the file of another suite whose labelled items join those of this one: the
+    very trials of that suite, recorded with it. ``checks`` replace those of the suite: fewer items
+    cannot clear the same bars with confidence.
     """
 
     items: int | None = Field(default=None, ge=1)
@@ -163,7 +155,7 @@ class PresetForm(_Form):
     checks: dict[str, Any] | None = None
 
 
-class EquivalenceForm(_Form):
+class EquivalenceForm(Form):
     """``[[equivalence]]``: what reviewers say of a template pair: do both ask the same?
 
     Templates of inverted polarity are read with their labels exchanged, as they are measured.
@@ -173,12 +165,12 @@ class EquivalenceForm(_Form):
     reviews: dict[Slug, Literal["YES", "NO", "UNSURE"]] = Field(min_length=1)
 
 
-class SuiteForm(_Form):
+class SuiteForm(Form):
     """A whole ``*.suite.toml``."""
 
     schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
     name: Slug
-    kind: AnyKind
+    kind: Annotated[str, AfterValidator(_known_kind)]
     description: str = ""
     judges: list[str] = []
     system: str = ""
@@ -191,23 +183,18 @@ class SuiteForm(_Form):
     checks: dict[str, Any] = {}
 
     @model_validator(mode="after")
-    def _consistent(self) -> SuiteForm:
+    def _consistent(self, info: ValidationInfo) -> SuiteForm:
         ids = [template.id for template in self.templates]
         if len(set(ids)) != len(ids):
             msg = f"every template id stands once, found {ids}"
             raise ValueError(msg)
-        arms = {template.arm for template in self.templates}
-        if self.kind == "criterion" and arms != {"baseline", "strict"}:
-            msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
+        kinds = _kinds(info)
+        if self._sweeps and not kinds[self.kind].sweeps:
+            named = " or ".join(kind.name for kind in kinds.values() if kind.sweeps)
+            msg = "judge_type, prompt_style, temperatures and effect_threshold belong to a "
+            msg += f"{named or 'sweeping'} suite"
             raise ValueError(msg)
-        self._verify_temperatures()
-        if self.kind == "debate":
-            if self.space.pairwise or self.space.labels != ["PRO", "CON"]:
-                msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
-                raise ValueError(msg)
-        elif self.kind in get_args(Kind) and self.kind != "paraphrase" and not self.space.pairwise:
-            msg = f"a {self.kind} suite compares two candidates: [space] pairwise = true"
-            raise ValueError(msg)
+        kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
             if len(pair) < 2 or not pair <= set(ids) or reviewed.count(pair) > 1:
@@ -215,29 +202,23 @@ class SuiteForm(_Form):
                 raise ValueError(msg)
         return self
 
-    def _verify_temperatures(self) -> None:
-        """What a temperature suite has, and no other suite."""
-        given = [t for t in self.templates if t.judge_type or t.prompt_style]
-        chosen = [self.design.temperatures, *(p.temperatures for p in self.presets.values())]
-        if self.kind != "temperature":
-            if given or any(chosen) or self.design.effect_threshold:
-                msg = "judge_type, prompt_style, temperatures and effect_threshold belong to a "
-                msg += "temperature suite"
-                raise ValueError(msg)
-            return
-        if not self.space.tie or self.space.abstain:
-            msg = "a temperature suite permits a tie and no abstention: [space] tie = true"
-            raise ValueError(msg)
-        if not self.design.temperatures or self.design.temperature is not None:
-            msg = "a temperature suite has [design] temperatures = [...], and no temperature"
-            raise ValueError(msg)
-        if any(len(set(grid)) < len(grid) for grid in chosen if grid):
-            msg = "every temperature stands once"
-            raise ValueError(msg)
-        prompts = [(t.judge_type, t.prompt_style) for t in self.templates]
-        if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
-            msg = "each template has a judge_type and a prompt_style, both together once"
-            raise ValueError(msg)
+    @property
+    def grids(self) -> tuple[Temperatures | None, ...]:
+        """The temperatures of the design and of each preset."""
+        return (self.design.temperatures, *(p.temperatures for p in self.presets.values()))
+
+    @property
+    def _sweeps(self) -> bool:
+        """Whether anything is set that only suites of several temperatures have."""
+        typed = any(template.judge_type or template.prompt_style for template in self.templates)
+        return bool(typed or any(self.grids) or self.design.effect_threshold)
+
+
+def two_candidates(form: SuiteForm) -> None:
+    """Nothing, if the suite compares two candidates; else a `ValueError`."""
+    if not form.space.pairwise:
+        msg = f"a {form.kind} suite compares two candidates: [space] pairwise = true"
+        raise ValueError(msg)
 
 
 class ContentItem(BaseModel):
@@ -257,7 +238,7 @@ class ContentItem(BaseModel):
     inverted: list[Slug] = []
 
 
-class PairItem(_Form):
+class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 
     ``fields`` are further texts that templates may name.
@@ -271,103 +252,3 @@ class PairItem(_Form):
     difficulty: Difficulty | None = None
     category: str | None = None
     cluster: str | None = None
-
-
-class GradedItem(PairItem):
-    """A line of a temperature suite: a pair, an answer known to be right, and whose the label is.
-
-    ``gold`` is ``human``; ``author`` where the label is what the pair was written for; or
-    ``judge:NAME`` where a reference judge has given it.
-    ``elements`` are what a full answer states: the judge reads them below the task.
-    """
-
-    reference: str | None = None
-    gold: Annotated[str, StringConstraints(pattern=r"^(human|author|judge:.+)$")] = "human"
-    elements: list[str] = []
-
-
-class _Speech(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    side: Literal["PRO", "CON"]
-    speech_type: str
-    content: str = Field(min_length=1)
-
-
-class DebateLine(BaseModel):
-    """A line with one debate, as JudgeBench writes it; further keys are ignored.
-
-    ``pair_id`` links the two debates of a topic with exchanged sides: an id that both share, or
-    the id of the other one.
-    """
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    id: Slug
-    resolution: str = Field(min_length=1)
-    category: str | None = None
-    pro_model: str
-    con_model: str
-    temperature: float | None = None
-    prompt_style: str | None = None
-    status: Literal["completed"] = "completed"
-    speeches: list[_Speech]
-    pair_id: str | None = None
-    model_assignment: str | None = None
-    created_at: str | float | None = None
-
-    @model_validator(mode="after")
-    def _whole(self) -> DebateLine:
-        found = [(speech.side, speech.speech_type) for speech in self.speeches]
-        if found != [(name[:3].upper(), name) for name in SPEECHES]:
-            msg = "a debate has six speeches, in the order " + ", ".join(SPEECHES)
-            raise ValueError(msg)
-        return self
-
-
-class _Alternative(_Form):
-    elements: list[int]
-    text: str
-
-
-class _Filler(_Form):
-    level: int = Field(ge=0, le=5)
-    text: str
-
-
-class LadderTask(_Form):
-    """A line of a ladder: one task, its five required elements and the texts that cover them.
-
-    ``levels[q]`` and ``rewordings[q]`` cover the first ``q`` elements; ``alternatives`` cover
-    other sets; ``fillers`` cover the first ``level`` elements and pad with empty phrases.
-    """
-
-    id: Slug
-    task: str
-    elements: list[str] = Field(min_length=5, max_length=5)
-    levels: list[str] = Field(min_length=6, max_length=6)
-    rewordings: list[str] = Field(min_length=6, max_length=6)
-    alternatives: list[_Alternative]
-    fillers: list[_Filler]
-
-
-class QuarterTask(_Form):
-    """A line of a ladder in quarter steps: a task of which one required element has four parts.
-
-    ``quarters[k]`` states the first ``k`` parts of the element that ``parted`` names (by its
-    number, from 1) and is the same in everything else, so that k of its quarters are covered.
-    """
-
-    id: Slug
-    task: str
-    elements: list[str] = Field(min_length=1)
-    parted: int = Field(ge=1)
-    parts: list[str] = Field(min_length=4, max_length=4)
-    quarters: list[str] = Field(min_length=5, max_length=5)
-
-    @model_validator(mode="after")
-    def _listed(self) -> QuarterTask:
-        if self.parted > len(self.elements):
-            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
-            raise ValueError(msg)
-        return self

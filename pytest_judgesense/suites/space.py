@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
 
-from pytest_judgesense.judgment import ABSTAIN, TIE
-
-__all__ = ["GRADES", "DecisionSpace"]
+from pytest_judgesense.trial import ABSTAIN, TIE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,3 @@ class DecisionSpace:
     def verdicts(self) -> tuple[str, ...]:
         """All values that a verdict may have: the labels, then ``tie``, then ``abstain``."""
         return self.labels + (TIE,) * self.tie + (ABSTAIN,) * self.abstain
-
-
-# What one candidate alone is graded by.
-GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)

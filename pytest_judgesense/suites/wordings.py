@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_judgesense.judgment import TIE
-from pytest_judgesense.suites.consistency import LintFinding, some
+from pytest_judgesense.suites.finding import LintFinding, some
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.trial import TIE
 
 __all__ = ["polarity", "reads_as", "template_labels"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.cassette import Cassette
 
 from .endpoint import Endpoint
 
@@ -27,8 +27,8 @@ def cassette(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def open_tape(cassette: Path) -> Callable[..., Tape]:
-    def opened(mode: str, **options: object) -> Tape:
-        return Tape.open(cassette, mode, now=lambda: INSTANT, **options)  # type: ignore[arg-type]
+def open_cassette(cassette: Path) -> Callable[..., Cassette]:
+    def opened(mode: str, **options: object) -> Cassette:
+        return Cassette(cassette, mode, now=lambda: INSTANT, **options)  # type: ignore[arg-type]
 
     return opened

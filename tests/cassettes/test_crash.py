@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette
 
 from .killing import RECORD, TRIALS, FastServer, Nursery, Tally, kill_a_recording, undated
@@ -98,7 +98,7 @@ def test_a_killed_recording_is_finished_as_if_it_had_not_been(
 DIES_IN_MID_WRITE = """
 import resource, signal, sys
 from pathlib import Path
-from pytest_judgesense.cassettes.journal import Journal
+from pytest_judgesense.cassettes.storage import Journal
 from tests.cassettes.test_crash import exchange
 path, limit = Path(sys.argv[1]), int(sys.argv[2])
 journal = Journal(path)
@@ -167,7 +167,7 @@ def test_what_a_process_killed_while_it_finished_has_left_is_cleared_away(tmp_pa
     code = (
         "import resource, signal, sys\n"
         "from pathlib import Path\n"
-        "from pytest_judgesense.cassettes.journal import rewrite\n"
+        "from pytest_judgesense.cassettes.storage import rewrite\n"
         "from tests.cassettes.test_crash import exchange\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
         "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"

@@ -16,14 +16,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import Journal, read_exchanges, replace_content, rewrite
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 from .endpoint import Endpoint
 
-OpenTape = Callable[..., Tape]
+OpenCassette = Callable[..., Cassette]
 
 
 def exchange(trial: str, answer: str = "yes") -> Exchange:
@@ -113,7 +113,7 @@ def test_on_a_full_disk_the_finished_file_replaces_nothing(small_disk: Path) -> 
 LIMITED = """
 import resource, signal, sys
 from pathlib import Path
-from pytest_judgesense.cassettes.journal import Journal
+from pytest_judgesense.cassettes.storage import Journal
 from pytest_judgesense.errors import CassetteError
 from tests.cassettes.test_disk import exchange
 journal = Journal(Path(sys.argv[1]))
@@ -189,7 +189,7 @@ def read_only(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield stack.enter_context(request.param(tmp_path))
 
 
-def ask(tape: Tape, endpoint: Endpoint, trial: str) -> httpx.Response:
+def ask(tape: Cassette, endpoint: Endpoint, trial: str) -> httpx.Response:
     with tape.intercepting(), tape.trial(trial):
         return httpx.post(f"{endpoint.url}/echo", json={"prompt": trial})
 
@@ -199,7 +199,7 @@ def test_a_read_only_place_is_an_error_before_anything_is_asked(
     read_only: Path, endpoint: Endpoint, name: str
 ) -> None:
     path = read_only / name
-    tape = Tape.open(path, "record")
+    tape = Cassette(path, "record")
     with pytest.raises(CassetteError, match="cannot be recorded: nothing was asked") as caught:
         ask(tape, endpoint, "t")
     assert "is read-only" in caught.value.found
@@ -211,19 +211,19 @@ def test_a_read_only_place_is_an_error_before_anything_is_asked(
 
 
 def test_what_is_recorded_whole_can_be_recorded_on_in_a_read_only_place(read_only: Path) -> None:
-    tape = Tape.open(read_only / "old.jsonl", "record")
+    tape = Cassette(read_only / "old.jsonl", "record")
     with tape.trial("old"):
         pass
     tape.finish(["old"])
     assert (read_only / "old.jsonl").read_bytes() == bytes_of("old")
 
 
-def test_a_torn_line_in_a_read_only_place_cannot_be_mended(tmp_path: Path) -> None:
+def test_a_torn_line_in_a_read_only_place_cannot_be_repaired(tmp_path: Path) -> None:
     with mounted(tmp_path / "mount", "size=64k") as folder:
         path = folder / "c.jsonl"
         path.write_bytes(bytes_of("a") + b'{"trial')
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
-        with pytest.raises(CassetteError, match="cannot be mended") as caught:
+        with pytest.raises(CassetteError, match="cannot be repaired") as caught:
             Journal(path)
         assert os.strerror(errno.EROFS) in caught.value.found
         assert path.read_bytes() == bytes_of("a") + b'{"trial'
@@ -233,7 +233,7 @@ def test_a_path_below_a_file_is_an_error_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     (tmp_path / "taken").write_text("a file")
-    tape = Tape.open(tmp_path / "taken" / "judge" / "suite.jsonl", "record")
+    tape = Cassette(tmp_path / "taken" / "judge" / "suite.jsonl", "record")
     with pytest.raises(CassetteError, match="nothing was asked") as caught:
         ask(tape, endpoint, "t")
     assert caught.value.found == f"{tmp_path / 'taken'} is no folder"
@@ -288,7 +288,7 @@ def test_an_edited_file_names_its_line_and_stays_byte_for_byte(
     path = tmp_path / "c.jsonl"
     path.write_bytes(data)
     with pytest.raises(BrokenCassette) as caught:
-        Tape.open(path, mode)  # type: ignore[arg-type]
+        Cassette(path, mode)  # type: ignore[arg-type]
     assert caught.value.what.startswith(f"{path}:{line}: ")
     assert caught.value.found
     assert "restore the file" in caught.value.remedy
@@ -296,9 +296,9 @@ def test_an_edited_file_names_its_line_and_stays_byte_for_byte(
 
 
 def test_a_file_that_is_edited_while_it_is_recorded_stays_as_it_was_edited(
-    cassette: Path, endpoint: Endpoint, open_tape: OpenTape
+    cassette: Path, endpoint: Endpoint, open_cassette: OpenCassette
 ) -> None:
-    tape = open_tape("record")
+    tape = open_cassette("record")
     ask(tape, endpoint, "t")
     data = b"edited\n" + cassette.read_bytes()
     cassette.write_bytes(data)
@@ -309,13 +309,13 @@ def test_a_file_that_is_edited_while_it_is_recorded_stays_as_it_was_edited(
 
 @pytest.mark.parametrize("concurrency", [2, 32])
 def test_the_finished_file_is_the_same_bytes_whatever_the_concurrency(
-    cassette: Path, endpoint: Endpoint, open_tape: OpenTape, concurrency: int
+    cassette: Path, endpoint: Endpoint, open_cassette: OpenCassette, concurrency: int
 ) -> None:
     trials = [f"t{number:02}" for number in range(64)]
 
     def recorded(concurrency: int, order: list[str]) -> tuple[list[str], bytes]:
-        # The clock of `open_tape` stands still, so every byte is compared, dates included.
-        tape = open_tape("record")
+        # The clock of `open_cassette` stands still, so every byte is compared, dates included.
+        tape = open_cassette("record")
         with (
             tape.intercepting(),
             httpx.Client() as client,

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.exchange import (
+    NO_TEXTS,
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    checked_head,
+    exchange_of,
+)
 from pytest_judgesense.errors import BrokenCassette
 
 PATH = Path("suite.jsonl")
@@ -48,29 +55,29 @@ def test_an_exchange_is_one_line_and_comes_back(asked: str | bytes, answered: st
     original = exchange(asked, answered)
     line = original.to_line()
     assert line.splitlines() == [line]
-    assert Exchange.from_line(line.encode().decode(), PATH, 1) == original
+    assert exchange_of(line.encode(), NO_TEXTS) == original
 
 
 def test_a_lone_surrogate_survives_utf8() -> None:
     # U+D800 alone has no UTF-8 form; the line holds its escape.
     original = exchange(answered="a\ud800b")
-    assert Exchange.from_line(original.to_line().encode().decode(), PATH, 1) == original
+    assert exchange_of(original.to_line().encode(), NO_TEXTS) == original
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"call": "1"}, "call is str, not int"),
-        ({"call": True}, "call is bool, not int"),
-        ({"request": None}, "request is NoneType, not dict"),
-        ({"recorded_at": "yesterday"}, "recorded_at is 'yesterday'"),
-        ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "is not base64"),
+        ({"call": "1"}, "call: Input should be a valid integer"),
+        ({"call": True}, "call: Input should be a valid integer"),
+        ({"request": None}, "request: Input should be an object"),
+        ({"recorded_at": "yesterday"}, "recorded_at: String should match pattern"),
+        ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "request.body: "),
     ],
 )
 def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str) -> None:
     line = json.dumps({**json.loads(exchange().to_line()), **change})  # type: ignore[dict-item]
     with pytest.raises(BrokenCassette) as caught:
-        Exchange.from_line(line, PATH, 7)
+        checked_head(line.encode(), PATH, 7, NO_TEXTS)
     assert caught.value.what.startswith("suite.jsonl:7:")
     assert reason in caught.value.what
     assert "--judge-mode record" in caught.value.remedy
@@ -78,7 +85,7 @@ def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str)
 
 def test_a_merge_conflict_is_a_broken_line() -> None:
     with pytest.raises(BrokenCassette, match="<<<<<<< HEAD"):
-        Exchange.from_line("<<<<<<< HEAD", PATH, 3)
+        checked_head(b"<<<<<<< HEAD", PATH, 3, NO_TEXTS)
 
 
 @pytest.mark.parametrize(

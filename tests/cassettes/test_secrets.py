@@ -16,15 +16,14 @@ import httpx
 import pytest
 import requests
 
-from pytest_judgesense.cassettes.bodies import joined, parts_path, read_parts
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
     environment_credentials,
     why_skipped,
 )
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.scrubbing import scrub_body
-from pytest_judgesense.cassettes.tape import Tape
+from pytest_judgesense.cassettes.redaction import scrub_body
+from pytest_judgesense.cassettes.storage import read_exchanges
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
 HIDDEN = "hQ5rVb81nXcW0yTd"  # known from the request alone
@@ -185,16 +184,16 @@ def _post(client: str, url: str, plant: Plant) -> None:
         requests.post(url, data=data, headers=plant.headers, allow_redirects=False, timeout=10)
 
 
-def _visible(text: str, parts: dict[str, str]) -> str:
+def _visible(text: str) -> str:
     """All that a reader could put together from a cassette: streams joined, encodings undone."""
-    found = [text, *parts.values()]
+    found = [text]
     for line in text.splitlines():
         entry = json.loads(line)
         for body in (entry["request"]["body"], entry["response"]["body"]):
             if isinstance(body, dict):
                 raw = base64.b64decode(body["base64"]).decode("latin-1")
             else:
-                raw = body if isinstance(body, str) else joined(body, parts)
+                raw = body
             found.append(raw)
             for choice in (0, 1):
                 streamed = ""
@@ -234,20 +233,20 @@ def test_a_planted_secret_stands_in_no_file(
     path = tmp_path / "judge" / "suite.jsonl"
     secrets = Credentials(environment_credentials({"JUDGE_KEY": KEY, "HOME": "/root"}))
     url = serve(plant)
-    tape = Tape.open(path, "record", secrets=secrets)
+    tape = Cassette(path, "record", secrets=secrets)
     with tape.intercepting(), tape.trial("one"):
         _post(client, url, plant)
     journal = path.read_text(encoding="utf-8")
     tape.finish(["one"])
     for text in (journal, path.read_text(encoding="utf-8")):
-        seen = _visible(text, read_parts(parts_path(path)))
+        seen = _visible(text)
         compact = seen.replace("\n", "").replace("\\n", "")
         assert [f for f in _forms(plant.hidden) if f in seen or f in compact] == []
     if plant.name:
         assert plant.name in secrets.removed
         assert any(plant.name in notice for notice in tape.notices)
     # Whoever replays has no credential of the environment, and finds the recording all the same.
-    replayed = Tape.open(path, "replay")
+    replayed = Cassette(path, "replay")
     with replayed.intercepting(), replayed.trial("one") as scope:
         _post(client, url, plant)
     assert scope.error is None
@@ -313,12 +312,12 @@ def test_a_word_that_this_machine_holds_as_a_key_does_not_make_a_prompt_stale(
 ) -> None:
     plant = Plant("", body={"prompt": "in production"})
     url, path = serve(plant), tmp_path / "c.jsonl"
-    tape = Tape.open(path, "record")
+    tape = Cassette(path, "record")
     with tape.intercepting(), tape.trial("one"):
         _post("httpx", url, plant)
     for mode in ("replay", "record"):
         known = Credentials([("DEPLOY_KEY", "production")])
-        again = Tape.open(path, mode, secrets=known)  # type: ignore[arg-type]
+        again = Cassette(path, mode, secrets=known)  # type: ignore[arg-type]
         with again.intercepting(), again.trial("one") as scope:
             _post("httpx", url, plant)
         assert scope.error is None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all
+from tests.checks.known import declare_check
+from tests.instruments.debate.test_estimators import of, runs
 from tests.measures.building import LADDER, both_orders, cell, debate_detail, judgment
-from tests.measures.test_debate import of, runs
 
 
 def shown(cell: Cell, check: str, bar: float = 0.0, **condition: str) -> tuple[str, list[str]]:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all
+from tests.checks.known import declare_check
 from tests.measures.building import (
     LADDER,
     SLOTS,

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
-from pytest_judgesense.judgment import Judgment
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.trial import Judgment
+from tests.checks.known import declare_check
 from tests.measures.building import (
     CRITERION,
     GRADES,

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.declaration import Check, declare_check
 from pytest_judgesense.checks.explanation import explain, summary
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import RegressionOutcome, Side, compare
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.stats.comparison import holm
+from tests.checks.known import declare_check
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
 
 STEADY = ("YES", "YES")
@@ -45,7 +47,7 @@ def outcome(
     """The outcome of one check in a family with ``others``, by their p-values."""
     check = declare_check("no_regression", (measure,), {"suite": "s", **given})
     then, now = sides(old, new)
-    found = compare(then, now, measure, check.condition)
+    found = compare(then, now, BUILT_IN.measures[measure], check.condition)
     adjusted = holm([found.p_worse, *others])[0]
     return RegressionOutcome(check, "s", policy, found, adjusted, 1 + len(others), then, now)
 
@@ -188,7 +190,7 @@ def test_units_without_a_partner_are_counted() -> None:
 
 def test_construct_dependent_measures_are_shown_and_never_judged() -> None:
     old, new = sides(wordings(0), wordings(0))
-    assert not compare(old, new, "tie_rate").judged
+    assert not compare(old, new, BUILT_IN.measures["tie_rate"]).judged
     with pytest.raises(UsageError, match="no direction"):
         declare_check("no_regression", ("tie_rate",), {"suite": "s"})
 

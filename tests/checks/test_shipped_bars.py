@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import OutcomeWord, Policy
-from pytest_judgesense.checks.ranking import judge_any
-from pytest_judgesense.judgment import Judgment, Verdict, content_of_slot
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.checks.outcome import OutcomeWord, Policy, judge_check
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
-from tests.measures.building import perfect_judgments
+from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
+from tests.checks.known import declare_check
+from tests.measures.building import cell_of, perfect_judgments
+from tests.suites.known import load_suite, presets_of
 
 SUITES = sorted(builtin_suites())
 PRESETS = [(name, preset) for name in SUITES for preset in presets_of(builtin_suites()[name])]
@@ -24,11 +22,11 @@ PRESETS = [(name, preset) for name in SUITES for preset in presets_of(builtin_su
 def outcomes(
     suite: Suite, judgments: tuple[Judgment, ...], policy: Policy
 ) -> dict[str, OutcomeWord]:
-    estimates = estimate_all(Cell("j", suite.name, suite.design, judgments))
+    estimates = estimate_all(cell_of(suite.name, suite.design, judgments))
     # A rank is no bar of one judge: see test_outcome.
     named = [check for check in suite.checks if check.name != "ranked_first"]
     checks = [declare_check(check.name, (), check.arguments) for check in named]
-    return {c.id: judge_any(c, suite.name, estimates, policy).outcome for c in checks}
+    return {c.id: judge_check(c, suite.name, estimates, policy).outcome for c in checks}
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.checks.outcome import judge_check, lint_suite
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
-from tests.measures.building import perfect_judgments
+from tests.checks.known import declare_check, lint_suite
+from tests.measures.building import cell_of, perfect_judgments
+from tests.suites.known import load_suite
 
 
 def suite_with(name: str, clusters: int, check: str, **arguments: float | str) -> Suite:
@@ -30,7 +30,7 @@ def passes(suite: Suite) -> bool:
     """Whether a judge without error passes the check of ``suite`` under ``confident``."""
     (declaration,) = suite.checks
     check = declare_check(declaration.name, (), dict(declaration.arguments))
-    cell = Cell("j", suite.name, suite.design, perfect_judgments(suite))
+    cell = cell_of(suite.name, suite.design, perfect_judgments(suite))
     return judge_check(check, suite.name, estimate_all(cell), "confident").outcome == "pass"
 
 
@@ -99,9 +99,9 @@ def test_a_bar_of_perfection_cannot_be_decided_by_any_number() -> None:
 
 def test_warnings_are_notices_and_errors_refuse_the_suite() -> None:
     suite = suite_with("factuality", 10, "jss_floor", bar=0.9)
-    (notice,) = lint_notices(suite)
+    (notice,) = lint_notices(suite, BUILT_IN)
     assert notice.startswith("lint undecidable-bar: jss_floor[0.9] of suite factuality: ")
     twins = tuple(Template(f"t{i}", "YES or NO? {{statement}}") for i in (1, 2))
     with pytest.raises(SuiteError, match="lint identical-sides") as caught:
-        lint_notices(replace(suite, templates=twins))
+        lint_notices(replace(suite, templates=twins), BUILT_IN)
     assert "judgesense lint" in caught.value.remedy

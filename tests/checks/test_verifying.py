@@ -16,7 +16,7 @@ from pytest_judgesense.checks.verifying import (
     verification_from_plain,
     verification_lines,
 )
-from pytest_judgesense.judgment import Failed, Judgment, Outcome, Trial, Unparsed, Verdict
+from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Verdict
 
 YES, NO = Verdict("YES"), Verdict("NO")
 UNPARSED, FAILED = Unparsed("empty reply"), Failed("HTTP 500")

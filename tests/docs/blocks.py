@@ -32,7 +32,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from tests import commands
+from tests import processes
 
 __all__ = [
     "DOCS",
@@ -205,7 +205,7 @@ class Page:
         folder = cwd or self.folder
         if arguments[0] in ("judgesense", "pytest"):
             program, *rest = arguments
-            shown = commands.run(
+            shown = processes.run(
                 program,
                 *map(self._here, rest),
                 cwd=folder,

@@ -15,19 +15,20 @@ from typing import Any
 
 import yaml
 
-from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.judges.parsing.debate import parse_debate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.spec import judge_from_table
-from pytest_judgesense.judgment import Unparsed
-from pytest_judgesense.measures.catalogue import MEASURES
-from pytest_judgesense.plugin.options import _OPTIONS
+from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.replies.debate import parse_debate
 from pytest_judgesense.suites import schema
+from pytest_judgesense.trial import Unparsed
+from tests.checks.known import declare_check
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines
 
 # Files that pytest and the plugin find by their names.
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
-# Names of formulas that are no measures; tests/judges/embedded computes them.
+# Names of formulas that are no measures; tests/judges/simulated computes them.
 SYMBOLS = {
     "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
     | {"two", "one", "temperature", "malformed"},
@@ -145,14 +146,14 @@ def _toml(block: Block, page: Page) -> None:
         assert {f"{module}.py" for module in named} <= shown, "a module that no block shows"
         known = True
     if "schema" in value:
-        schema.SuiteForm.model_validate(value)
+        schema.SuiteForm.model_validate(value, context=BUILT_IN.forms)
         known = True
     tool = value.get("tool", {})
     for name, table in tool.get("judgesense", {}).get("judges", {}).items():
         _judge(name, table, page)
         known = True
     if options := tool.get("pytest", {}).get("ini_options"):
-        ours = {option.ini for option in _OPTIONS}
+        ours = {option.ini for option in OPTIONS}
         assert {key for key in options if key.startswith("judge_")} <= ours
         known = True
     for entry in value.get("equivalence", ()):
@@ -197,7 +198,7 @@ def _jsonl(block: Block, page: Page) -> None:
     lines = [json.loads(line) for line in block.text.splitlines()]
     if "file" not in block.notes:
         for line in lines:
-            form = schema.GradedItem if "elements" in line else schema.PairItem
+            form = GradedItem if "elements" in line else schema.PairItem
             form.model_validate(line)
 
 
@@ -244,7 +245,7 @@ def _text(block: Block, page: Page) -> None:
     if "file" in block.notes:
         return
     names = set(re.findall(r"^(\w+|\S)", block.text, re.MULTILINE))
-    unknown = names - set(MEASURES) - SYMBOLS.get(block.page, set())
+    unknown = names - set(BUILT_IN.measures) - SYMBOLS.get(block.page, set())
     assert names, "an empty block"
     assert not unknown, f"neither an output nor the formula of a measure: {unknown}"
 

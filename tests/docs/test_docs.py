@@ -15,23 +15,23 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cli import _parser
-from pytest_judgesense.datasheet.profile import RULES
-from pytest_judgesense.datasheet.sheet import Calls
-from pytest_judgesense.judges.embedded.observer import PROFILES
-from pytest_judgesense.judges.parsing import parse_reply
+from pytest_judgesense.commands.main import build_parser
+from pytest_judgesense.datasheet import Calls
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
+from pytest_judgesense.instruments.temperature.stimuli import GradedItem
+from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
-from pytest_judgesense.judgment import Judgment, Verdict
-from pytest_judgesense.measures.catalogue import CHECKS, MEASURES
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.wording import paraphrase_pairs
 from pytest_judgesense.plugin import fixtures
-from pytest_judgesense.plugin.options import _OPTIONS
+from pytest_judgesense.plugin.settings import OPTIONS
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Judgment, Verdict
 from tests.docs.blocks import (
     DOCS,
     PAGE_NAMES,
@@ -46,7 +46,9 @@ from tests.docs.blocks import (
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
+from tests.suites.known import load_suite, presets_of
 
+CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, or a key of suite files.
@@ -176,10 +178,10 @@ def test_the_examples_of_replies_are_parsed_as_shown() -> None:
 
 
 def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
-    from pytest_judgesense.judges import parsing
+    from pytest_judgesense import replies
 
     listed = [row[0] for row in table_rows("replies.md", "## Reasons")]
-    closed_list = (parsing.__doc__ or "").partition("a closed list")[2]
+    closed_list = (replies.__doc__ or "").partition("a closed list")[2]
     written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
     assert listed == written
 
@@ -224,14 +226,24 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def test_options() -> None:
-    options = {f"--{option.name}" for option in _OPTIONS}
+    options = {f"--{option.name}" for option in OPTIONS}
     assert set(re.findall(r"--judge-[a-z-]+", TEXT)) <= options
     listed = {
         row[0].split("`")[0].split()[0]: row for row in table_rows("options.md", "## Options")
     }
     assert set(listed) == options
-    for option in _OPTIONS:
+    for option in OPTIONS:
         assert listed[f"--{option.name}"][1] == option.ini
+
+
+# Of the checks that gate no measure alone: what stands for the measure, and the suite.
+COMPOSITE = {
+    "criterion_tradeoff": ("criterion_tradeoff", "criterion"),
+    "no_regression": ("no_regression", "that of the measure"),
+    "ranked_first": ("ranked_first", "debate"),
+    "recommended_temperature": ("recommended_temperature", "temperature"),
+    "temperature_effect_bound": ("temperature_effect", "temperature"),
+}
 
 
 def test_markers() -> None:
@@ -239,21 +251,15 @@ def test_markers() -> None:
     assert named - {"lower_bound", "upper_bound"} - OF_A_PLUGIN <= set(CHECKS)
     assert {row[0] for row in table_rows("checks.md", "## All checks")} == set(CHECKS)
     for name, measure, default in table_rows("checks.md", "## All checks"):
-        assert CHECKS[name] == measure
-        composite = {
-            "criterion_tradeoff": "criterion",
-            "no_regression": "that of the measure",
-            "ranked_first": "debate",
-            "recommended_temperature": "temperature",
-            "temperature_effect_bound": "temperature",
-        }
-        suite = MEASURES[measure].suite if measure in MEASURES else composite[name]
+        gated = CHECKS[name].measure
+        assert measure == (gated.name if gated else COMPOSITE[name][0])
+        suite = gated.suite if gated else COMPOSITE[name][1]
         assert default == (suite or "to be named")
 
 
 def test_fixtures() -> None:
     assert {name for name in fixtures.__all__ if not name.startswith("_")} == FIXTURES
-    inis = {option.ini for option in _OPTIONS}
+    inis = {option.ini for option in OPTIONS}
     assert set(re.findall(r"\bjudge_[a-z_]+\b", TEXT)) <= FIXTURES | inis | FOREIGN_FIELDS
     text = page_text("checks.md")
     assert all(f"### `{name}`" in text for name in FIXTURES)
@@ -265,13 +271,13 @@ def test_measures() -> None:
     directions = {"higher": "higher", "lower": "lower", "construct": "depends"}
     for name, info in MEASURES.items():
         assert rows[name][1:3] == [info.unit, directions[info.direction]]
-        assert rows[name][3] == (info.gate or "none")
+        assert rows[name][3] == (info.check or "none")
         assert f"`{name}`" in page_text("measures.md").split("## All measures")[1]
 
 
 def test_the_rules_of_the_profile() -> None:
     words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
-    assert words == [rule.word for rule in RULES]
+    assert words == [word.text for word in BUILT_IN.profile]
 
 
 def test_suites() -> None:
@@ -284,7 +290,7 @@ def test_suites() -> None:
 
 
 def test_cli_commands() -> None:
-    commands = dict(_commands(_parser()))
+    commands = dict(_commands(build_parser()))
     in_code = re.findall(r"(?:`|^\$ )judgesense ([a-z]+)", TEXT, re.MULTILINE)
     assert set(in_code) <= {name.partition(" ")[0] for name in commands}
     assert all(f"`judgesense {name}`" in TEXT for name in commands)
@@ -327,7 +333,7 @@ def test_keys_of_suite_files() -> None:
     for heading, form in forms.items():
         keys = {info.alias or name for name, info in form.model_fields.items()}
         assert {row[0] for row in table_rows("suites.md", heading)} == keys, heading
-    lines = (schema.GradedItem, schema.ContentItem, schema.LadderTask, schema.QuarterTask)
+    lines = (GradedItem, schema.ContentItem, LadderTask, QuarterTask)
     for line in lines:
         assert all(f"`{name}`" in text for name in line.model_fields)
 

@@ -1,4 +1,4 @@
-"""Every measure of the catalogue has its page, and the page says what the catalogue says."""
+"""Every built-in measure has its page, and the page says what its value says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_judgesense.measures.catalogue import MEASURES
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.docs.blocks import DOCS
 
 FOLDER = DOCS / "measures"
@@ -22,21 +22,21 @@ DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "constru
 
 
 def test_no_measure_is_without_a_page_and_no_page_without_a_measure() -> None:
-    assert {path.stem for path in FOLDER.glob("*")} == set(MEASURES)
+    assert {path.stem for path in FOLDER.glob("*")} == set(BUILT_IN.measures)
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", BUILT_IN.measures)
 def test_a_page_has_its_parts(name: str) -> None:
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     assert text.startswith(f"# `{name}`\n")
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == HEADINGS
     for part in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]:
         assert part.strip(), "a heading without words"
-    info = MEASURES[name]
+    info = BUILT_IN.measures[name]
     row = next(line for line in text.splitlines() if line.startswith(f"| {info.unit} |"))
     unit, direction, gate, suites = (cell.strip() for cell in row.strip("|").split("|"))
     assert (unit, direction) == (info.unit, DIRECTIONS[info.direction])
-    assert gate == (f"`{info.gate}`" if info.gate else "none")
+    assert gate == (f"`{info.check}`" if info.check else "none")
     assert suites
     # Whatever a formula begins with is the measure of the page.
     formula = text.split("## Formula")[1].split("## Source")[0]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_judgesense.datasheet.log import read_log
+from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.builtin import builtin_suites
 from tests.docs.blocks import DOCS, ROOT, Page
 

@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests import commands
-from tests.datasheet.replaying import SHIPPED
+from tests import processes
+from tests.report.replaying import SHIPPED
 
 FOLDER: Final = Path(__file__).parent
 KINDS: Final = ("datasheet.json", "datasheet.md", "terminal.txt")
@@ -40,8 +40,8 @@ def outputs(profile: str) -> dict[str, str]:
         for kind in KINDS[:2]:
             asked += ["--judge-datasheet", kind]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-        environment |= {"COLUMNS": "80", "PYTHONPATH": str(commands.ROOT)}
-        ran = commands.run("pytest", *asked, cwd=Path(folder), environment=environment)
+        environment |= {"COLUMNS": "80", "PYTHONPATH": str(processes.ROOT)}
+        ran = processes.run("pytest", *asked, cwd=Path(folder), environment=environment)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
         written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:2]}

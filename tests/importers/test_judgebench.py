@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cli import main
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers.judgebench import DESIGN, read_judgebench
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict
+from pytest_judgesense.instruments.debate.estimators import tallies_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.debate import tallies_of
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 
 SCORES = {
     "argument_quality": {"PRO": 7, "CON": 6},
@@ -147,7 +147,7 @@ def test_the_command_writes_a_log_that_is_ranked(
 
 
 def test_a_log_keeps_scores_confidence_and_reason(foreign: Path) -> None:
-    from pytest_judgesense.datasheet.log import log_lines, read_log
+    from pytest_judgesense.report.log import log_lines, read_log
 
     before: list[Judgment] = list(read_judgebench(foreign))
     log = foreign / "log.jsonl"

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import read_rows
 from pytest_judgesense.importers.judgesense import PairFile, clusters_of, read_pairs
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.suite import Suite
+from tests.checks.known import lint_suite
 from tests.importers.foreign import pair_rows, write_rows
+from tests.suites.known import load_suite
 
 
 def read(path: Path) -> PairFile:

@@ -9,11 +9,12 @@ from collections import Counter, defaultdict
 import pytest
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
-from pytest_judgesense.judgment import Judgment, Unparsed, Verdict
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.agreement import cohen_kappa
+from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 from tests.shared_data import LLMBAR, needs_llmbar
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.datasheet.log import log_line
+from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.importers import Imported, read_rows
 from pytest_judgesense.importers.results import read_decisions, read_games, read_table
-from pytest_judgesense.judgment import Failed, Unparsed
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.reporting import cells_of_logs
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.report.log import log_line
+from pytest_judgesense.trial import Failed, Unparsed
 from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows
 
 PUBLISHED = json.loads(

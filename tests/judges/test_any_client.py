@@ -23,12 +23,12 @@ import pytest
 import requests
 import urllib3
 
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Tape
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.declare import Judge
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.wire import Reply
 
 from .provider import Provider, provider
 
@@ -54,18 +54,20 @@ def _ask(
     judge: Callable[..., Any], path: Path, mode: str, trials: dict[str, Messages] = TRIALS
 ) -> list[str]:
     """The replies of all trials, asked together on one tape, as a measurement does."""
-    tape = Tape.open(path, mode)  # type: ignore[arg-type]
+    tape = Cassette(path, mode)  # type: ignore[arg-type]
     found = _replies(Judge("mine", judge), tape, trials)
     tape.finish(sorted(tape.trials))
     return found
 
 
-def _replies(spec: JudgeSpec, tape: Tape, trials: dict[str, Messages] = TRIALS) -> list[str]:
+def _replies(spec: JudgeSpec, tape: Cassette, trials: dict[str, Messages] = TRIALS) -> list[str]:
     return asyncio.run(_asked(spec, tape, trials))
 
 
-async def _asked(spec: JudgeSpec, tape: Tape, trials: dict[str, Messages] = TRIALS) -> list[str]:
-    async with open_asker(spec, tape, concurrency=32) as asker:
+async def _asked(
+    spec: JudgeSpec, tape: Cassette, trials: dict[str, Messages] = TRIALS
+) -> list[str]:
+    async with open_client(spec, tape, concurrency=32) as asker:
         with tape.intercepting():
             answers = await asyncio.gather(*(asker.ask(id_, trials[id_]) for id_ in trials))
     replies = [answer.reply for answer in answers]
@@ -391,8 +393,8 @@ def test_a_module_level_async_client_serves_recording_and_replay(
         return answer.choices[0].message.content or ""
 
     async def session() -> None:
-        live = await _asked(Judge("mine", judge), Tape.open(path, "record"))
-        assert await _asked(Judge("mine", judge), Tape.open(path, "replay")) == live
+        live = await _asked(Judge("mine", judge), Cassette(path, "record"))
+        assert await _asked(Judge("mine", judge), Cassette(path, "replay")) == live
         await client.close()
 
     asyncio.run(session())
@@ -441,7 +443,7 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
         name = f"fetches_in_{mode}"
         (tmp_path / f"{name}.py").write_text(FETCHES.format(url=served.url))
         spec = Judge("mine", provider="callable", model=f"{name}:judge")
-        tape = Tape.open(path, mode)  # type: ignore[arg-type]
+        tape = Cassette(path, mode)  # type: ignore[arg-type]
         found.append(_replies(spec, tape))
         tape.finish(sorted(tape.trials))
         fetched = sys.modules.pop(name).FETCHED
@@ -455,8 +457,8 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
 LITELLM = """
 import asyncio, json, sys
 import litellm
-from pytest_judgesense.cassettes.tape import Tape
-from pytest_judgesense.judges.asking import open_asker
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.declare import Judge
 from tests.judges.provider import provider
 
@@ -490,8 +492,8 @@ async def main(folder):
         for judge in (whole, stream, awaited, streamed, claude):
             said, before = [], served.hits
             for mode in ("record", "replay"):
-                tape = Tape.open(folder / f"{judge.__name__}.jsonl", mode)
-                async with open_asker(Judge("mine", judge), tape, concurrency=4) as asker:
+                tape = Cassette(folder / f"{judge.__name__}.jsonl", mode)
+                async with open_client(Judge("mine", judge), tape, concurrency=4) as asker:
                     with tape.intercepting():
                         said.append([
                             (await asker.ask(f"s/i{n}", [{"role": "user", "content": f"item {n}"}]))

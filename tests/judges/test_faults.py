@@ -19,23 +19,23 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
-from pytest_judgesense.cassettes.journal import read_exchanges
-from pytest_judgesense.cassettes.tape import Mode, Tape
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges import traffic as traffic_module
-from pytest_judgesense.judges.asking import Answer, open_asker
+from pytest_judgesense.judges import throttle as throttle_module
+from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
-from pytest_judgesense.judges.traffic import Traffic, _Pace
-from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed, Unparsed, Verdict
+from pytest_judgesense.judges.throttle import Throttle, _Pace
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.meter import SessionMeter
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.plugin.progress import SessionBudget
+from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
+from tests.suites.known import load_suite
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def provider() -> Iterator[Provider]:
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     # The policy's waits in hundredths: 0.5 s becomes 5 ms.
     monkeypatch.setattr(
-        traffic_module, "_backoff", traffic_module.wait_random_exponential(0.005, max=0.3)
+        throttle_module, "_backoff", throttle_module.wait_random_exponential(0.005, max=0.3)
     )
 
 
@@ -217,13 +217,13 @@ def _ask(
     path: Path,
     mode: Mode = "record",
     prompts: tuple[str, ...] = ("p",),
-    traffic: Traffic | None = None,
+    throttle: Throttle | None = None,
 ) -> list[Answer | BaseException]:
-    tape = Tape.open(path, mode)
+    tape = Cassette(path, mode)
 
     async def together() -> list[Answer | BaseException]:
-        used = traffic or Traffic(spec, 8)
-        async with open_asker(spec, tape, concurrency=8, traffic=used) as asker:
+        used = throttle or Throttle(spec, 8)
+        async with open_client(spec, tape, concurrency=8, throttle=used) as asker:
             messages = {p: [{"role": "user", "content": p}] for p in prompts}
             if mode == "replay":
                 return [asker.replay(f"s/{p}", messages[p]) for p in prompts]
@@ -380,11 +380,11 @@ def test_a_judge_that_cannot_be_asked_costs_one_call_and_not_a_thousand(
 def test_it_is_not_asked_for_the_next_suite_either(provider: Provider, path: Path) -> None:
     provider.script = lambda prompt, before: error(401)
     spec = _spec(provider)
-    loop, traffic = AskingLoop(), Traffic(spec, 8)
+    loop, throttle = AskingLoop(), Throttle(spec, 8)
 
     async def ask(trial: str) -> None:
-        tape = Tape.open(path, "record")
-        async with open_asker(spec, tape, concurrency=8, traffic=traffic) as asker:
+        tape = Cassette(path, "record")
+        async with open_client(spec, tape, concurrency=8, throttle=throttle) as asker:
             await asker.ask(trial, [{"role": "user", "content": trial}])
 
     for trial in ("one", "two", "three"):
@@ -525,21 +525,21 @@ def test_bucket_and_rate_together_stay_within_a_minutes_limit(per_minute: float)
 def test_places_are_halved_under_429_and_come_back(provider: Provider, path: Path) -> None:
     spec = _spec(provider)
     seen: list[int] = []
-    traffic = Traffic(spec, 16)
+    throttle = Throttle(spec, 16)
 
     def script(prompt: str, before: int) -> Response:
-        seen.append(traffic.places)
+        seen.append(throttle.places)
         time.sleep(0.005)
         return error(429) if 30 <= len(seen) <= 60 else says("YES")
 
     provider.script = script
     # Each answer adds its share of a place: from 1 to 16 in 1 + 2 + ... + 15 = 120 answers or so.
     prompts = tuple(f"p{i}" for i in range(220))
-    answers = _ask(spec, path, prompts=prompts, traffic=traffic)
+    answers = _ask(spec, path, prompts=prompts, throttle=throttle)
     assert all(isinstance(a, Answer) and isinstance(a.reply, Reply) for a in answers)
     assert max(seen[:30]) == 16
     assert min(seen[30:]) <= 4  # halved at least twice
-    assert traffic.places == 16  # back again, one place an answered round
+    assert throttle.places == 16  # back again, one place an answered round
     assert provider.most <= 16
 
 
@@ -551,9 +551,9 @@ def test_calls_under_way_when_a_limit_is_reached_come_to_their_end(
 ) -> None:
     provider.script = lambda prompt, before: (time.sleep(0.02), says("YES"))[1]
     spec, suite, path = _spec(provider), _suite(tmp_path, 100), tmp_path / "s.jsonl"
-    meter = SessionMeter(30, None)
+    meter = SessionBudget(30, None)
     with pytest.raises(LimitReached, match="--judge-max-calls 30 is reached: 70 of 100 trials"):
-        _measure(spec, suite, path, Traffic(spec, 8, meter=meter))
+        _measure(spec, suite, path, Throttle(spec, 8, limits=meter))
     assert len(provider.asked) == 30
     assert sum(exchange.answers for exchange in read_exchanges(path)) == 30
     # The next recording asks what was left out and nothing else.
@@ -597,8 +597,8 @@ def test_2000_trials_under_all_faults_at_random(provider: Provider, tmp_path: Pa
     # Long enough that nothing but the fault itself takes so long on a busy machine.
     spec = _spec(provider, timeout_s=2.0)
     suite, path = _suite(tmp_path, TRIALS), tmp_path / "s.jsonl"
-    traffic = Traffic(spec, 32)
-    found = _measure(spec, suite, path, traffic, concurrency=32)
+    throttle = Throttle(spec, 32)
+    found = _measure(spec, suite, path, throttle, concurrency=32)
 
     # Every trial ends as a verdict, Unparsed or Failed, none twice.
     assert len({judgment.trial.id for judgment in found.judgments}) == TRIALS
@@ -664,7 +664,7 @@ def _measure(
     spec: JudgeSpec,
     suite: Path,
     path: Path,
-    traffic: Traffic | None = None,
+    throttle: Throttle | None = None,
     mode: Any = "record",
     concurrency: int = 8,
 ) -> Measurement:
@@ -678,7 +678,7 @@ def _measure(
             loop,
             mode=mode,
             concurrency=concurrency,
-            traffic=traffic,
+            throttle=throttle,
         )
     finally:
         loop.close()

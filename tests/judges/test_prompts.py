@@ -7,9 +7,9 @@ import pytest
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.suite import Suite, Template
+from tests.suites.known import builtin_suites, load_suite
 
 JUDGE = JudgeSpec("mine", "openai", "gpt")
 ITEM = Item("i", "i", {"task": "Greet."}, ("Hello.", "Go."), "1", {"distance": 1})

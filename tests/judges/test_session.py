@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges.asking import Answer
+from pytest_judgesense.judges.client import Answer
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.session import SessionCalls
-from pytest_judgesense.judges.wire import Reply
-from pytest_judgesense.judgment import Failed
+from pytest_judgesense.trial import Failed
 
 CASSETTE = Path("cassettes/mine/parity.jsonl")
 TWO = [{"role": "user", "content": "Is 2 even?"}]

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, MissingRecording
-from pytest_judgesense.judges.embedded.server import answer
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
+from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_table
-from pytest_judgesense.judgment import Failed, Judgment, Unparsed, Verdict
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
-from tests.datasheet.replaying import measured, suite_named
+from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
+from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
 from .endpoint import Endpoint, endpoint, says
 
@@ -78,17 +78,17 @@ def test_a_recording_that_was_cut_off_between_two_grades_is_completed(
         judge = _judge(server)
         whole = _measured(judge, grid, tmp_path, "record")
         path = tmp_path / "c.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if not ("/grade/" in line and '"call": 2' in line)]
-        path.write_text("".join(kept), encoding="utf-8")
+        exchanges = read_exchanges(path)
+        left = [e for e in exchanges if not ("/grade/" in e.trial and e.call == 2)]
+        rewrite(path, left)
         with pytest.raises(MissingRecording, match="grade"):
             _measured(judge, grid, tmp_path, "replay")
         server.asked.clear()
         again = _measured(judge, grid, tmp_path, "record")
-        assert len(server.asked) == len(lines) - len(kept) == 8
+        assert len(server.asked) == len(exchanges) - len(left) == 8
     assert _said(again) == _said(whole)
     requests = [(e.trial, e.call, e.request.body) for e in read_exchanges(path)]
-    assert len(requests) == len(lines)
+    assert len(requests) == len(exchanges)
     assert _said(_measured(judge, grid, tmp_path, "replay")) == _said(whole)
 
 
@@ -96,23 +96,23 @@ def test_a_recording_that_was_cut_off_between_two_grades_is_completed(
 
 
 def _mumbles(body: dict[str, Any]) -> str:
-    """Malformed about the second question, and mended by whoever is asked to."""
+    """Malformed about the second question, and brought into form by whoever is asked to."""
     prompt = body["messages"][-1]["content"]
     if "Bring the reply into form" in prompt:
         return '{"verdict": "B"}'
-    return "A wins. B wins." if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
+    return "[[A]] [[B]]" if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
 
 
-def test_only_malformed_replies_are_mended_in_one_recorded_call_more(
+def test_only_malformed_replies_are_repaired_in_one_recorded_call_more(
     grid: Suite, tmp_path: Path
 ) -> None:
     with endpoint(says(_mumbles)) as server:
         judge = _judge(server, repair=True)
         live = _measured(judge, grid, tmp_path, "record")
-        mending = [a.body for a in server.asked if "Bring the reply" in str(a.body["messages"])]
+        repairing = [a.body for a in server.asked if "Bring the reply" in str(a.body["messages"])]
     # Under two templates, at two temperatures, twice: 8 of the 16 trials of two candidates.
-    assert len(mending) == 8
-    assert {body["temperature"] for body in mending} == {0.0}
+    assert len(repairing) == 8
+    assert {body["temperature"] for body in repairing} == {0.0}
     for judgment in live.judgments:
         mumbled = judgment.trial.item == "g2" and judgment.trial.template != "grade"
         assert (judgment.detail or {}).get("repair") == (

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_judgesense.judgment import (
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import (
     Condition,
     Design,
     Failed,
@@ -17,11 +23,6 @@ from pytest_judgesense.judgment import (
     Verdict,
     content_of_slot,
 )
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all, find_estimate
-from pytest_judgesense.stats.estimate import Estimate
-from pytest_judgesense.suites.planning import plan_trials
-from pytest_judgesense.suites.suite import Suite
 
 YES_NO = Design(kind="paraphrase", labels=("YES", "NO"))
 GRADES = Design(kind="paraphrase", labels=("1", "2", "3", "4", "5"), ordinal=True)
@@ -100,7 +101,12 @@ def climb(distance: float, slots: Iterable[tuple[str, str]], **given: Any) -> li
 
 
 def cell(design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
-    return Cell("j", "s", design, tuple(judgments), seed)
+    return cell_of("s", design, judgments, seed)
+
+
+def cell_of(suite: str, design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
+    """The judgments of a judge on a suite of a built-in kind, with all measures of that kind."""
+    return Cell("j", suite, design, tuple(judgments), seed, BUILT_IN.measures_on(design.kind))
 
 
 def estimate(of: Cell, measure: str, **condition: object) -> Estimate:

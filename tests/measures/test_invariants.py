@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.judgment import Design, Judgment, Trial, Verdict
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
 
 from .building import CRITERION, GRADES, LADDER, SLOTS, VACUUM, cell, judgment
 
@@ -70,7 +70,7 @@ def assert_same(
 
 
 def changed(of: Cell, change: Callable[[Judgment], Judgment], design: Design | None = None) -> Cell:
-    return Cell(of.judge, of.suite, design or of.design, tuple(map(change, of.judgments)), of.seed)
+    return replace(of, design=design or of.design, judgments=tuple(map(change, of.judgments)))
 
 
 @st.composite
@@ -206,7 +206,7 @@ def test_a_judge_of_the_other_slot_has_the_same_datasheet(of: Cell) -> None:
 def test_the_order_of_the_lines_does_not_matter(of: Cell, random: Any) -> None:
     lines = list(of.judgments)
     random.shuffle(lines)
-    assert_same(of, Cell(of.judge, of.suite, of.design, tuple(lines), of.seed))
+    assert_same(of, replace(of, judgments=tuple(lines)))
 
 
 def test_a_ring_follows_the_templates_and_not_the_lines() -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.judgment import Failed, Judgment, content_of_slot
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.stats.estimate import Estimate
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.trial import Failed, Judgment, content_of_slot
 
 from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of, worded
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.measures.estimating import estimate_all
-from pytest_judgesense.measures.order import verify_identity
+from pytest_judgesense.instruments.ladder.estimators import verify_identity
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.proportions import wilson
 
 from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_judgesense.judgment import Judgment
+from pytest_judgesense.instruments.paraphrase.estimators import estimates
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.wording import wording_estimates
+from pytest_judgesense.trial import Judgment
 
 from .building import GRADES, LADDER, VACUUM, both_orders, cell, estimate, worded
 
@@ -103,7 +103,7 @@ def table_1(row: dict[str, Any], seed: int = 0) -> Cell:
 
 @pytest.mark.parametrize("row", TABLE_1, ids=name)
 def test_a_row_of_table_1_comes_out_of_judgments(row: dict[str, Any]) -> None:
-    jss, flips, *_ = wording_estimates(table_1(row))
+    jss, flips, *_ = estimates(table_1(row))
     assert (jss.count, jss.n) == (row["n"] - row["flips"], row["n"])
     assert flips.count == row["flips"]
     assert jss.value is not None
@@ -118,7 +118,7 @@ def test_the_bootstrap_of_gpt_4o_is_within_the_noise_of_the_printed_one() -> Non
     # gpt-4o on coherence, 32 flips of 375. Averaged over seeds only the noise of the printed ends
     # is left: their standard error is 0.084 sqrt(p (1 - p) / 375) = 0.0012; 0.005 is four of it.
     row = next(r for r in TABLE_1 if (r["judge"], r["task"]) == ("gpt-4o", "coherence"))
-    intervals = [wording_estimates(table_1(row, seed))[0].interval for seed in range(9)]
+    intervals = [estimates(table_1(row, seed))[0].interval for seed in range(9)]
     ends = np.mean([(i.lower, i.upper) for i in intervals if i is not None], axis=0)
     assert ends == pytest.approx(row["interval"], abs=0.005)
 

@@ -7,11 +7,11 @@ import random
 import pytest
 from scipy.stats import binom
 
-from pytest_judgesense.judgment import Design, Judgment
+from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.order import side_bias
-from pytest_judgesense.measures.wording import paraphrase_pairs
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.trial import Design, Judgment
 
 from .building import SLOTS, both_orders, cell, estimate, worded
 

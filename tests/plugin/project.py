@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.suites.loading import _load
-from tests import commands
+from tests import processes
 
 TRIALS = 18  # 6 numbers x 3 wordings
 WORDINGS = (
@@ -241,7 +241,7 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
 
 def forked(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
     """Run pytest in a process of its own."""
-    done = commands.run("pytest", *args, cwd=pytester.path, plugins=commands.PLUGINS[:2])
+    done = processes.run("pytest", *args, cwd=pytester.path, plugins=processes.PLUGINS[:2])
     out, err = done.stdout.splitlines(), done.stderr.splitlines()
     # Shown where a test fails.
     sys.stdout.write(done.stdout)

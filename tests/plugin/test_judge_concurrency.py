@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .project import TRIALS, Project, no_traceback
+from .project import TRIALS, Project
 
 
 @pytest.fixture
@@ -46,15 +46,3 @@ def test_the_file_does_not_depend_on_it(slow: Project) -> None:
         return lines
 
     assert recorded("1") == recorded("8")
-
-
-@pytest.mark.parametrize("wrong", ["0", "-2", "x"])
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_a_wrong_number_is_a_usage_error(project: Project, how: str, wrong: str) -> None:
-    arguments = [f"--judge-concurrency={wrong}"] if how == "option" else []
-    if how == "ini":
-        project.pytester.makeini(f"[pytest]\njudge_concurrency = {wrong}\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--judge-concurrency" in result.stderr.str()
-    no_traceback(result)

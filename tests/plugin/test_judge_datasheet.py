@@ -134,22 +134,6 @@ def test_the_ini_twin_names_files_too(project: Project) -> None:
     assert (project.path / "y.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x", "x.JSON.txt"])
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_a_wrong_suffix_is_a_usage_error_before_anything_is_measured(
-    project: Project, how: str, name: str
-) -> None:
-    arguments = ["--judge-datasheet", name, "--judge-mode", "record"]
-    if how == "ini":
-        project.pytester.makeini(f"[pytest]\njudge_datasheet = {name}\n")
-        del arguments[:2]
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*{name}*.json*.jsonl*"])
-    no_traceback(result)
-    assert project.server.asked == []
-
-
 @pytest.mark.parametrize("count", [(), ("-n", "2")], ids=["plain", "n2"])
 def test_a_place_that_cannot_be_written_is_told_without_a_traceback(
     project: Project, count: tuple[str, ...]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.datasheet import page
-from tests.datasheet.pages import Page
+from pytest_judgesense.report import page
+from tests.report.pages import Page
 
 from .project import BUILTIN, TRIALS, Project, even, flips_on_two, no_traceback, run
 
@@ -78,17 +78,103 @@ def test_prompts_on_the_page_hold_no_credential(
     assert "Answer. Key: [secret: MY_API_KEY]" in found["lines"]
 
 
-def test_without_what_draws_it_nothing_is_judged(
+def test_without_what_draws_it_one_line_says_what_to_install(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "find_spec", lambda name: None)
+    project.record()
     result = project.run(
-        "parity.suite.toml", "--judge-mode", "record", "--judge-datasheet", "x.html"
+        "parity.suite.toml", "--judge-datasheet", "x.html", "--judge-datasheet", "x.json"
     )
+    result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["*a datasheet cannot be written as .html*", "*pip install 'pytest-judgesense?html?'*"]
+    (error,) = _errors(result)
+    assert error == (
+        f"ERROR: {project.path / 'x.html'} cannot be written: jinja2 and matplotlib not installed; "
+        "pip install 'pytest-judgesense[html]'"
     )
     no_traceback(result)
-    assert project.server.asked == []
     assert not (project.path / "x.html").exists()
+    assert (project.path / "x.json").stat().st_size
+
+
+def test_a_page_is_written_without_what_the_extras_of_analyses_bring(
+    pytester: pytest.Pytester,
+) -> None:
+    """As `pip install 'pytest-judgesense[all]'` leaves an environment."""
+    pytester.makeconftest(
+        "import sys\n"
+        "for name in ('lightgbm', 'shap', 'statsmodels', 'pandas'):\n"
+        "    sys.modules[name] = None\n"
+    )
+    result = run(
+        pytester,
+        *("--judge-suite", "temperature", "--judge-suite", "debate"),
+        *("--judge-name", "embedded:clean"),
+        *("--judge-datasheet", "x.html", "--judge-datasheet", "x.json"),
+    )
+    assert result.ret == pytest.ExitCode.OK, result.stdout.str()[-2000:] + result.stderr.str()
+    assert "lightgbm is not installed" in (pytester.path / "x.json").read_text(encoding="utf-8")
+    text = (pytester.path / "x.html").read_text(encoding="utf-8")
+    assert "It needs a suite of several temperatures, and: pip install" in text
+
+
+# What is no table of rows passes as JSON and in the terminal, and fails where a table is drawn.
+SECTION = """
+from pytest_judgesense.registry import ReportSection
+
+def pytest_judgesense_report_sections():
+    return [ReportSection("odd", lambda *_: ["no row"], lambda rows: ["odd: shown"])]
+"""
+
+
+def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None:
+    project.record()
+    project.pytester.makeconftest(SECTION)
+    forms = ("html", "md", "json", "jsonl")
+    options = [word for form in forms for word in ("--judge-datasheet", f"x.{form}")]
+    save = ("--judge-save-baseline", "b.json")
+    result = project.run("parity.suite.toml", *options, *save)
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    (error,) = _errors(result)
+    assert error.startswith(f"ERROR: {project.path / 'x.html'} cannot be written: AttributeError: ")
+    assert error.endswith("(-v shows where)")
+    no_traceback(result)
+    result.stdout.fnmatch_lines(["*jss *18/18*", "*odd: shown*", "baseline written: *"])
+    written = {path.name for path in project.path.iterdir()}
+    assert {"x.md", "x.json", "x.jsonl", "b.json"} <= written
+    assert not {name for name in written if name.endswith((".html", ".tmp"))}
+
+    verbose = project.run("parity.suite.toml", "-v", "--judge-datasheet", "x.html")
+    verbose.stdout.fnmatch_lines(
+        ["ERROR: *x.html cannot be written: *", "Traceback *", "*page.py*"]
+    )
+
+
+def test_what_the_terminal_cannot_show_costs_no_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_judgesense.report import terminal
+
+    project.record()
+    monkeypatch.setattr(terminal, "datasheet_lines", lambda *given: 1 // 0)
+    result = project.run("parity.suite.toml", "--judge-datasheet", "x.json")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    (error,) = _errors(result)
+    assert error.startswith("ERROR: judge datasheet cannot be shown: ZeroDivisionError: ")
+    result.stdout.fnmatch_lines(["datasheet written: *x.json"])
+    assert (project.path / "x.json").stat().st_size
+
+
+def test_a_failed_output_leaves_the_exit_status_of_failed_tests(project: Project) -> None:
+    project.server.reply = lambda prompt: "YES"
+    project.record()
+    project.pytester.makeconftest(SECTION)
+    result = project.run("parity.suite.toml", "--judge-datasheet", "x.html")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def _errors(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if line.startswith("ERROR: ")]

@@ -64,14 +64,3 @@ def test_what_was_asked_live_is_kept_where_it_was_to_be_saved(project: Project) 
     ).assert_outcomes(failed=1)
     kept = project.path / "kept" / "mine" / "parity.jsonl"
     assert len(kept.read_text(encoding="utf-8").splitlines()) == 5
-
-
-@pytest.mark.parametrize("wrong", ["-1", "x", "1.5"])
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_a_wrong_number_is_a_usage_error(project: Project, how: str, wrong: str) -> None:
-    arguments = [f"--judge-max-calls={wrong}"] if how == "option" else []
-    if how == "ini":
-        project.pytester.makeini(f"[pytest]\njudge_max_calls = {wrong}\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--judge-max-calls" in result.stderr.str()

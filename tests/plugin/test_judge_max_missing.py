@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .project import Project, even, no_traceback
+from .project import Project, even
 
 
 def silent_on_two(prompt: str) -> str:
@@ -42,11 +42,3 @@ def test_the_share_may_be_chosen_by_the_option(recorded: Project, workers: str) 
 def test_the_share_may_be_chosen_by_the_ini_file(recorded: Project) -> None:
     recorded.pytester.makeini("[pytest]\njudge_max_missing = 0.06\n")
     recorded.run("parity.suite.toml").assert_outcomes(passed=1)
-
-
-@pytest.mark.parametrize("share", ["1.5", "-0.1"])
-def test_a_share_is_a_number_from_0_to_1(recorded: Project, share: str) -> None:
-    result = recorded.run("parity.suite.toml", f"--judge-max-missing={share}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--judge-max-missing*is wrong*"])
-    no_traceback(result)

@@ -103,18 +103,6 @@ def test_live_sees_a_judge_that_changed_since_it_was_recorded(project: Project) 
     result.stdout.fnmatch_lines(["*degenerate*"])
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_an_unknown_mode_is_a_usage_error_with_the_valid_ones(project: Project, how: str) -> None:
-    arguments = ["--judge-mode", "offline"] if how == "option" else []
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_mode = offline\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    for mode in ("replay", "record", "live"):
-        assert mode in result.stderr.str()
-    no_traceback(result)
-
-
 # Recordings that do not serve, each met by a suite file, by a marker, and by the fixtures.
 
 MARKED = """

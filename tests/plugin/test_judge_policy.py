@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import PYTHON_JUDGE, Project, no_traceback, parity_suite, run
+from .project import PYTHON_JUDGE, Project, parity_suite, run
 
 
 def _check(path: Path) -> dict[str, object]:
@@ -74,15 +74,3 @@ def test_a_perfect_judge_passes_every_shipped_bar_under_confident(
     chosen = [argument for name in suites for argument in ("--judge-suite", name)]
     result = run(pytester, *chosen, "--judge-name", "embedded:clean", "--judge-policy", "confident")
     assert result.ret == 0, result.stdout.str()
-
-
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_an_unknown_policy_is_a_usage_error_with_the_valid_ones(project: Project, how: str) -> None:
-    arguments = ["--judge-policy", "bold"] if how == "option" else []
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_policy = bold\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "estimate" in result.stderr.str()
-    assert "confident" in result.stderr.str()
-    no_traceback(result)

@@ -92,7 +92,7 @@ def test_a_place_that_cannot_be_written_is_an_error_below_the_results(project: P
     result = project.run("parity.suite.toml", "--judge-save-baseline", "taken/b.json")
     result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stdout.fnmatch_lines(["ERROR: *b.json cannot be written"])
+    result.stdout.fnmatch_lines(["ERROR: *b.json cannot be written: *"])
     no_traceback(result)
 
 

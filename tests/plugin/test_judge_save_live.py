@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.bodies import parts_path
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.journal import read_exchanges, rewrite
-from pytest_judgesense.plugin.places import keep_recordings
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.plugin.recordings import keep_recordings
 
 from .project import TRIALS, Project, times_asked
 
@@ -61,7 +60,7 @@ def test_two_workers_keep_every_trial_once(project: Project) -> None:
 
 
 def debate_of(trial: str) -> Exchange:
-    """An exchange about a transcript that is long enough to be kept beside the cassette."""
+    """An exchange about a transcript that is long enough to be shared."""
     body = '{"messages":"' + "PRO says so. " * 20 + '"}'
     request = RecordedRequest("POST", "http://127.0.0.1/chat/completions", body)
     response = RecordedResponse(200, {}, '{"winner":"PRO"}')
@@ -69,12 +68,12 @@ def debate_of(trial: str) -> Exchange:
 
 
 @pytest.mark.parametrize("torn", ["", '{"trial": "debate/half'], ids=["whole", "torn"])
-def test_what_is_kept_brings_the_long_parts_that_it_refers_to(tmp_path: Path, torn: str) -> None:
+def test_what_is_kept_brings_the_texts_that_it_refers_to(tmp_path: Path, torn: str) -> None:
     live, kept = tmp_path / "live", tmp_path / "kept"
     path = live / "mine" / "debate.jsonl"
     asked = [debate_of(f"debate/{number}") for number in (1, 2)]
     rewrite(path, asked)
-    assert parts_path(path).exists()
+    assert path.read_text(encoding="utf-8").startswith('{"id": ')
     with path.open("a", encoding="utf-8") as file:
         file.write(torn)  # where a worker died
 

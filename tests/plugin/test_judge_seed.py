@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .project import Project, flips_on_two, no_traceback, run
+from .project import Project, flips_on_two, run
 
 
 @pytest.fixture
@@ -66,15 +66,3 @@ def test_seeds_move_resampled_intervals_and_no_estimate(pytester: pytest.Pyteste
 def test_the_summary_names_the_seed(recorded: Project) -> None:
     result = recorded.run("parity.suite.toml", "--judge-seed", "41")
     assert "seed of intervals 41" in result.stdout.str()
-
-
-@pytest.mark.parametrize("wrong", ["-1", "x", "1.5"])
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_a_wrong_seed_is_a_usage_error(project: Project, how: str, wrong: str) -> None:
-    arguments = [f"--judge-seed={wrong}"] if how == "option" else []
-    if how == "ini":
-        project.pytester.makeini(f"[pytest]\njudge_seed = {wrong}\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--judge-seed" in result.stderr.str()
-    no_traceback(result)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import TRIALS, Project, even, no_traceback, parity_suite, times_asked
+from .project import TRIALS, Project, even, parity_suite, times_asked
 
 LIVE = ("--judge-mode", "live", "-p", "no:cacheprovider")
 NO_LONGER = "this judge is no longer the one recorded"
@@ -236,29 +236,3 @@ def test_words_of_a_judge_reach_the_terminal_harmless(project: Project) -> None:
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert "\\x1b]0;owned" in shown
-
-
-@pytest.mark.parametrize("mode", ["replay", "record", None])
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_without_live_mode_it_is_a_usage_error(
-    project: Project, how: str, mode: str | None
-) -> None:
-    project.record()
-    arguments = ["--judge-mode", mode] if mode else []
-    if how == "option":
-        arguments += ["--judge-verify", "5"]
-    else:
-        project.pytester.makeini("[pytest]\njudge_verify = 5\n")
-    result = project.run("parity.suite.toml", *arguments)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--judge-verify 5" in result.stderr.str()
-    assert "expected --judge-mode live" in result.stderr.str()
-    assert project.server.asked == []
-    no_traceback(result)
-
-
-@pytest.mark.parametrize("wrong", ["0", "-1", "x", "1.5"])
-def test_a_wrong_number_is_a_usage_error(project: Project, wrong: str) -> None:
-    result = project.run("parity.suite.toml", *LIVE, f"--judge-verify={wrong}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--judge-verify" in result.stderr.str()

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from pytest_judgesense.measures.catalogue import CHECKS
-from pytest_judgesense.plugin.using import CHECK_NAMES
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.activation import CHECK_NAMES
 
 from .project import PYTHON_JUDGE, parity_suite
 
@@ -55,14 +55,14 @@ def test_a_run_without_suites_and_markers_imports_nothing_heavy(ordinary: pytest
 def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
     ordinary: pytest.Pytester,
 ) -> None:
-    # The package, its plugin, the fixtures, the hooks of others, the options, and whether it is
-    # used: no module more.
+    # The package, its plugin and how that is found, the fixtures, the hooks of others, the options,
+    # and whether it is used: no module more.
     result = ordinary.runpytest_subprocess(*ALONE)
-    assert _line(result, "ours:") == "6"
+    assert _line(result, "ours:") == "7"
 
 
-def test_the_names_of_markers_are_those_of_the_catalogue() -> None:
-    assert sorted(CHECK_NAMES) == sorted(CHECKS)
+def test_the_names_of_markers_are_those_of_the_checks() -> None:
+    assert sorted(CHECK_NAMES) == sorted(BUILT_IN.checks)
 
 
 def test_a_run_with_a_marker_imports_what_measures(ordinary: pytest.Pytester) -> None:
@@ -93,6 +93,37 @@ def test_a_run_without_suites_and_markers_prints_nothing_of_ours(
     assert not [line for line in shown if "judge" in line.lower()]
     assert result.stderr.str() == ""
     assert not (ordinary.path / "cassettes").exists()
+
+
+def test_asserts_are_rewritten_in_plugins_of_users_and_not_in_ours(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(theirs="def half(n):\n    assert n % 2 == 0\n    return n // 2\n")
+    pytester.makepyfile(
+        """
+        import sys
+        import theirs
+        import pytest_judgesense.plugin.run
+
+        def test_it():
+            loaders = {
+                name: type(module.__loader__).__name__
+                for name, module in sys.modules.items()
+                if name.startswith("pytest_judgesense")
+            }
+            # They put the finder in place, and are imported before.
+            first = {"", ".plugin", ".plugin.finder"}
+            rewritten = {name for name, kind in loaders.items() if "Rewriting" in kind}
+            assert rewritten == {f"pytest_judgesense{name}" for name in first}
+            assert len(loaders) > 20
+
+        def test_theirs():
+            theirs.half(3)
+        """
+    )
+    result = pytester.runpytest_subprocess(*ALONE, "-p", "theirs")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["E       assert (3 % 2) == 0"])
 
 
 def test_it_can_be_switched_off(ordinary: pytest.Pytester) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.checks.declaration import signature
-from pytest_judgesense.measures.catalogue import CHECKS
+from pytest_judgesense.instruments.builtin import BUILT_IN
 
 from .project import PYTHON_JUDGE, Project, ids, no_traceback, parity_suite, run
+
+CHECKS = BUILT_IN.checks
 
 MARK = '@pytest.mark.jss_floor({}, suite="parity.suite.toml")'
 
@@ -145,7 +146,7 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
 ) -> None:
     listed = run(pytester, "--markers").outlines
     told = {line.split("(")[0]: line for line in listed if ": fail unless " in line}
-    assert set(told) == {f"@pytest.mark.{name}" for name in CHECKS}
+    assert set(told) == {f"@pytest.mark.{name}" for name in BUILT_IN.checks}
     assert told["@pytest.mark.jss_floor"] == (
         "@pytest.mark.jss_floor(bar, suite=, **condition): fail unless jss >= bar, for each judge. "
         'jss: same verdict under two wordings of the prompt; name one, suite="coherence".'
@@ -153,12 +154,12 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
     assert "dark_current <= bar" in told["@pytest.mark.dark_current_ceiling"]
     assert "suite= is vacuum by default" in told["@pytest.mark.dark_current_ceiling"]
     # What an error expects is spelt out, what the list shows is not: it is the same for all.
-    assert "distance=" in signature("jss_floor")
+    assert "distance=" in CHECKS["jss_floor"].signature
 
 
 def test_the_five_headline_checks_are_markers() -> None:
     headline = "jss_floor dark_current_ceiling flip_rate_bound side_bias_limit criterion_tradeoff"
-    assert set(headline.split()) <= set(CHECKS)
+    assert set(headline.split()) <= set(BUILT_IN.checks)
 
 
 def test_strict_markers_know_them(recorded: pytest.Pytester) -> None:

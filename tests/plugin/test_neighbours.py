@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.journal import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges
 
 from .project import TRIALS, Project, flips_on_two, parity_suite, times_asked
 
@@ -178,85 +178,50 @@ def test_a_rerun_asks_no_question_again(project: Project, beside: Run, mode: str
 
 # --- pytest-timeout ------------------------------------------------------------------------------
 
-# 18 trials, one at a time: longer than the tests below may take.
-SLOW = ("--judge-concurrency", "1", "--timeout", "2")
-SLOW_S = 0.15
+
+LIMIT = (
+    "judgesense: pytest-timeout ends a test after 30 s, and asking a judge is part of its test: "
+    "--timeout 0 sets no limit"
+)
 
 
-@pytest.mark.parametrize(("method", "extra"), [("signal", ()), ("thread", ("-n", "2"))])
-def test_waiting_for_a_provider_or_a_lock_is_no_time_of_the_test(
-    project: Project, beside: Run, method: str, extra: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("how", "extra"), [("option", ()), ("environment", ("-n", "2")), ("ini", ())]
+)
+def test_a_limit_on_tests_is_told_before_judges_are_asked(
+    project: Project,
+    beside: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    extra: tuple[str, ...],
 ) -> None:
-    # With two workers one of them waits for the lock of the other's recording.
-    parity_suite(project.path, checks=TWO_CHECKS)
-    project.server.delay_s = SLOW_S
-    arguments = ("parity.suite.toml", "--judge-mode", "record", "--timeout-method", method)
-    beside("timeout", *arguments, *SLOW, *extra).assert_outcomes(passed=2)
+    arguments: tuple[str, ...] = ("--timeout", "30") if how == "option" else ()
+    if how == "environment":
+        monkeypatch.setenv("PYTEST_TIMEOUT", "30")
+    if how == "ini":
+        arguments = ("-o", "timeout=30")
+    result = beside("timeout", "parity.suite.toml", "--judge-mode", "record", *arguments, *extra)
+    result.assert_outcomes(passed=1)
+    assert result.outlines.count(LIMIT) == 1
     assert len(project.server.asked) == TRIALS
 
 
-ASKS = """
-import time, asyncio, pytest
-
-def test_sync(judge):
-    judge.ask("Is 4 even?")
-    judge.ask("Is 5 even?")
-
-@pytest.mark.asyncio
-async def test_async(judge):
-    await asyncio.gather(judge.ask_async("Is 4 even?"), judge.ask_async("Is 5 even?"))
-
-def test_hangs(judge):
-    judge.ask("Is 6 even?")
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize("func_only", ["false", "true"])
-def test_the_clock_goes_on_after_a_question(project: Project, beside: Run, func_only: str) -> None:
-    project.server.delay_s = 2.2
-    project.pytester.makepyfile(test_one=ASKS)
-    result = beside(
-        "timeout asyncio",
-        *("test_one.py", "--judge-mode", "record", "--timeout", "2"),
-        *("-o", f"timeout_func_only={func_only}", *ASYNCIO),
-    )
-    result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["*test_hangs*", "*Timeout (>*"])
-
-
-def test_in_replay_nobody_is_waited_for_and_the_clock_runs(project: Project, beside: Run) -> None:
-    project.pytester.makeconftest(
-        """
-import time
-from pytest_judgesense import Judge
-
-def hangs(messages):
-    time.sleep(4)
-
-def pytest_judgesense_judges(config):
-    return [Judge("mine", hangs)]
-"""
-    )
-    (project.path / "pyproject.toml").unlink()
-    # Recorded as if it had asked by HTTP: then the function runs in replay.
-    tape = project.path / "cassettes" / "mine" / "parity.jsonl"
-    tape.parent.mkdir(parents=True)
-    exchanges = [
-        {
-            "trial": f"parity/p{n}/t{t}/ab/r1",
-            "call": 1,
-            "request": {"method": "GET", "url": "http://127.0.0.1/", "body": ""},
-            "response": {"status": 200, "headers": {}, "body": "YES"},
-            "recorded_at": "2026-01-31T12:00:00Z",
-        }
-        for n in range(1, 7)
-        for t in range(1, 4)
-    ]
-    tape.write_text("".join(json.dumps(line) + "\n" for line in exchanges))
-    result = beside("timeout", "parity.suite.toml", "--timeout", "1")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*Timeout (>1.0s)*"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--judge-mode", "record", "--timeout", "0"),
+        ("--judge-mode", "record"),
+        ("--timeout", "30"),
+    ],
+    ids=["no limit", "none given", "replay"],
+)
+def test_without_a_limit_or_without_a_call_nothing_is_told(
+    project: Project, beside: Run, arguments: tuple[str, ...]
+) -> None:
+    project.record()
+    result = beside("timeout", "parity.suite.toml", *arguments)
+    result.assert_outcomes(passed=1)
+    assert not [line for line in result.outlines if line.startswith("judgesense: pytest-timeout")]
 
 
 # --- pytest-socket -------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
-from pytest_judgesense.plugin import meter
-from pytest_judgesense.plugin.meter import progress_line
+from pytest_judgesense.plugin import progress
+from pytest_judgesense.plugin.progress import progress_line
 
 from .project import Project
 
@@ -43,7 +43,7 @@ def test_before_the_first_answer_nobody_knows_how_long_it_takes() -> None:
 def test_where_lines_stay_there_is_one_in_each_interval(
     slow: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meter, "_A_LINE_S", 0.5)
+    monkeypatch.setattr(progress, "_A_LINE_S", 0.5)
     result = slow.run(*ARGUMENTS)
     lines = [line for line in result.outlines if line.startswith("judge mine on parity: ")]
     # Two seconds: none in the first, then one each half second; a slow machine writes more.
@@ -53,7 +53,7 @@ def test_where_lines_stay_there_is_one_in_each_interval(
 
 
 def test_a_minute_is_the_interval(slow: Project) -> None:
-    assert meter._A_LINE_S == 60.0
+    assert progress._A_LINE_S == 60.0
     assert "judge mine on parity: " not in slow.run(*ARGUMENTS).stdout.str()
 
 
@@ -61,7 +61,7 @@ def test_a_minute_is_the_interval(slow: Project) -> None:
 def test_nothing_is_told_when_quiet_or_by_workers(
     slow: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(meter, "_A_LINE_S", 0.0)
+    monkeypatch.setattr(progress, "_A_LINE_S", 0.0)
     assert "judge mine on parity: " not in slow.run(*ARGUMENTS, *arguments).stdout.str()
 
 

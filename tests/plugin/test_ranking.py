@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import commands
+from tests import processes
 
 from .project import forked
 
@@ -31,7 +31,7 @@ def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
     assert text.index("= judge ranking =") < text.index("= judge datasheet =")
     assert "     1  clean:p0" in text
     assert "recommended: clean:p0" in text
-    again = commands.run("judgesense", "report", "--ranking", "log.jsonl", cwd=pytester.path)
+    again = processes.run("judgesense", "report", "--ranking", "log.jsonl", cwd=pytester.path)
     assert ranking(again.stdout) == ranking(text)
     line = json.loads(Path(pytester.path / "log.jsonl").read_text().splitlines()[0])
     assert set(line["scores"]) == {"argument_quality", "evidence", "clash", "weighing"}
@@ -61,7 +61,7 @@ def test_datasheets_of_single_judges_are_joined_to_the_ranking_of_all(
         forked(pytester, *alone, "--judge-datasheet", f"{name}.json")
     forked(pytester, *DEBATE, "--judge-datasheet", "both.json")
     merged = ("merge", "clean.json", "mixed.json", "-o", "all.json")
-    assert commands.run("judgesense", *merged, cwd=pytester.path).returncode == 0
+    assert processes.run("judgesense", *merged, cwd=pytester.path).returncode == 0
     one, other = (json.loads((pytester.path / f"{n}.json").read_text()) for n in ("all", "both"))
     assert [j["analyses"] for j in one["judges"]] == [j["analyses"] for j in other["judges"]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests import commands
+from tests import processes
 
 from .project import forked
 
@@ -54,7 +54,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
     assert best == [1.0]
     report = ("report", "log0.jsonl", "--datasheet", "again.json")
-    assert commands.run("judgesense", *report, cwd=pytester.path).returncode == 0
+    assert processes.run("judgesense", *report, cwd=pytester.path).returncode == 0
     from_log = analyses(pytester.path / "again.json")
     # A log has no checks to climb by; everything else is in it.
     assert from_log == {name: found[name] for name in TABLES}

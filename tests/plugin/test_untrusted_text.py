@@ -89,7 +89,7 @@ def test_judgesense_report_of_a_log_full_of_escapes(project: Project) -> None:
         for i in range(3) for t in ("a", "b")
     ]  # fmt: skip
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    command = [sys.executable, "-m", "pytest_judgesense.cli", "report", str(log)]
+    command = [sys.executable, "-m", "pytest_judgesense.commands", "report", str(log)]
     done = subprocess.run(command, capture_output=True, check=False)
     output = (done.stdout + done.stderr).decode()
     assert done.returncode == 0, output

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import (
     clustered_jackknife,
     clustered_mean,
     clustered_proportion,
 )
-from pytest_judgesense.stats.estimate import Clustered
 from pytest_judgesense.stats.proportions import wilson
 
 Units = list[tuple[float, int]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import betainc
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_judgesense.stats.estimate import Interval
+from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.proportions import clopper_pearson, wilson
 
 Method = Callable[[float, int, float], Interval]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
-from pytest_judgesense.suites.loading import load_suite
 from tests.shipped import CASSETTES
+from tests.suites import known
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,11 +35,11 @@ def test_the_built_in_suites_are_those_of_the_plan_in_alphabetical_order() -> No
     assert list(builtin_suites()) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", known.builtin_suites())
 def test_a_built_in_suite_stands_in_a_folder_of_its_name_and_is_called_so(name: str) -> None:
     path = builtin_suites()[name]
     assert path.parent.name == name
-    assert load_suite(path).base == name
+    assert known.load_suite(path).base == name
 
 
 @pytest.mark.parametrize("profile", ["clean", "mixed", "noisy", "positional"])

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.judges.embedded.evidence import covers, sentences
 from pytest_judgesense.judges.prompts import render_messages
-from pytest_judgesense.judgment import Trial
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
+from pytest_judgesense.judges.simulated.evidence import covers, sentences
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, template_pairs
-from pytest_judgesense.suites.suite import Item, Suite
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 PARAPHRASE = ("coherence", "factuality", "preference", "relevance")
 PAIRWISE = ("preference", "relevance")

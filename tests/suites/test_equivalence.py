@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite, presets_of
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 from .files import CONTENT, ITEMS, write_suite
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SuiteError, UsageError
-from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import Suite
+from tests.suites.known import load_suite, presets_of
 
 from .files import CONTENT, ITEMS, LADDER, PAIRS, PAIRWISE, ladder_task, write_suite
 

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import (
     plan_trials,
     recording_of,
     template_pairs,
     trial_order,
 )
-from pytest_judgesense.suites.suite import Item, Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template
+from tests.suites.known import load_suite
 
 from .files import PAIRS, PAIRWISE, write_suite
 

@@ -1,0 +1,275 @@
+"""Finding the exchange that answers a request, and saying why there is none.
+
+Two requests are the same if method, normal URL and body are:
+
+* ``normal_url`` drops user info, fragment and default port; on a loopback host every port, because
+  a test server's port is an accident of the run. The query keeps its order.
+* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces), so that
+  the order in which a client writes its keys does not matter; any other body counts byte for byte.
+
+Headers are no part of it: they hold credentials and client versions, and no part of the prompt.
+
+An exchange is found by trial, request digest and occurrence, in constant time. Only answers count
+as occurrences: an attempt that ended in an error status and was made again is evidence, and replay
+goes straight to the answer. Where a request of a trial never got an answer, its errors are replayed
+in turn and the last one again for every further attempt: the trial fails as it failed when it was
+recorded.
+
+A line stays as its bytes until its trial is looked up: a large cassette takes little more memory
+than its size on the disk, whatever its characters.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import ipaddress
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
+from pytest_judgesense.cassettes.storage import Line
+from pytest_judgesense.errors import MissingRecording, StaleRecording
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host`` is this machine: ``localhost``, 127.0.0.0/8 or ``::1``."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@lru_cache(maxsize=256)  # a judge asks one URL thousands of times
+def normal_url(url: str) -> str:
+    """``url`` without user info, fragment, and a port that says nothing; ``/`` for no path."""
+    parts = urlsplit(url)
+    if parts.hostname is None:
+        return urlunsplit(parts._replace(fragment=""))
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    if (
+        parts.port is not None
+        and parts.port != _DEFAULT_PORTS.get(parts.scheme)
+        and not is_loopback(parts.hostname)
+    ):
+        host = f"{host}:{parts.port}"
+    return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
+
+
+@lru_cache(maxsize=256)  # a request under way is looked up more than once
+def request_digest(method: str, url: str, body: str | bytes) -> str:
+    """SHA-256, in hexadecimal, of what makes a request what it is."""
+    head = f"{method.upper()}\n{normal_url(url)}\n".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(head + _canonical(as_bytes(body))).hexdigest()
+
+
+def _canonical(body: bytes) -> bytes:
+    if body.lstrip()[:1] not in (b"{", b"["):
+        return body
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+
+
+def digest_of(exchange: Exchange) -> str:
+    """The request digest of ``exchange``."""
+    request = exchange.request
+    return request_digest(request.method, request.url, request.body)
+
+
+# --- the exchanges of a cassette ------------------------------------------------------------------
+
+
+class Recordings:
+    """The exchanges of one cassette. Not safe with threads: `Cassette` holds a lock around it."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        """Index ``lines``, as a file is read."""
+        # By trial, in the order of the calls.
+        self._lines: dict[str, list[Line]] = {}
+        # By trial and digest; of the trials in which a digest was looked for.
+        self._replies: dict[str, dict[str, list[Exchange]]] = {}
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Add a line of the file."""
+        trial = line.head.trial
+        lines = self._lines.setdefault(trial, [])
+        lines.append(line)
+        if len(lines) > 1 and line.head.call < lines[-2].head.call:
+            lines.sort(key=lambda one: one.head.call)
+        self._replies.pop(trial, None)
+
+    @property
+    def trials(self) -> set[str]:
+        """Ids of the trials of which anything is recorded."""
+        return set(self._lines)
+
+    @property
+    def span(self) -> tuple[str, str] | None:
+        """When the first and the last exchange were recorded; ``None`` if there is none."""
+        return _span(line.head.recorded_at for lines in self._lines.values() for line in lines)
+
+    def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
+        """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
+
+        An attempt that failed before its answer came is evidence, and makes the answer no older;
+        of a trial that never got one, its errors count.
+        """
+        moments: list[str] = []
+        for trial in trials:
+            heads = [line.head for line in self._lines.get(trial, ())]
+            answers = [head.recorded_at for head in heads if head.answers]
+            moments += answers or [head.recorded_at for head in heads]
+        return _span(moments)
+
+    def sole_answer(self, trial: str, method: str, url: str, body: str | bytes) -> Exchange | None:
+        """The answer to a request if it is the only one recorded of ``trial``, text for text.
+
+        Of nearly every trial there is one exchange, and its request is asked as it was recorded:
+        comparing the texts is all it takes.
+        """
+        lines = self._lines.get(trial, ())
+        if len(lines) != 1 or not lines[0].head.answers:
+            return None
+        exchange = lines[0].exchange
+        recorded = exchange.request
+        same = recorded.body == body and recorded.url == url and recorded.method == method
+        return exchange if same else None
+
+    def find(
+        self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
+    ) -> Exchange | None:
+        """The exchange that answers the request ``digest`` of ``trial`` for this ``occurrence``.
+
+        Args:
+            trial: id of the trial.
+            digest: digest of the request.
+            occurrence: how often the trial has made this request before, from 0.
+            replay_errors: whether errors stand in where there is no answer.
+        """
+        replies = self._replies_to(trial, digest)
+        answers = [exchange for exchange in replies if exchange.answers]
+        if occurrence < len(answers):
+            return answers[occurrence]
+        if answers or not replies or not replay_errors:
+            return None
+        return replies[min(occurrence, len(replies) - 1)]
+
+    def knows(self, trial: str, digest: str) -> bool:
+        """Whether ``trial`` has made the request ``digest``, answered or not."""
+        return bool(self._replies_to(trial, digest))
+
+    def of(self, trial: str) -> list[tuple[Exchange, int | None]]:
+        """The exchanges of ``trial`` by call, each with its line if it was read from the file."""
+        return [(line.exchange, line.number) for line in self._lines.get(trial, ())]
+
+    def last_call(self, trial: str) -> int:
+        """The highest call number of ``trial``; 0 if nothing is recorded."""
+        lines = self._lines.get(trial, [])
+        return lines[-1].head.call if lines else 0
+
+    def complete(self, trial: str) -> bool:
+        """Whether the last exchange of ``trial`` is an answer."""
+        lines = self._lines.get(trial, [])
+        return bool(lines) and lines[-1].head.answers
+
+    def _replies_to(self, trial: str, digest: str) -> list[Exchange]:
+        """What a request of a trial was answered, in the order of the calls."""
+        if trial not in self._replies:
+            index = self._replies[trial] = {}
+            for line in self._lines.get(trial, ()):
+                exchange = line.exchange
+                index.setdefault(digest_of(exchange), []).append(exchange)
+        return self._replies[trial].get(digest, [])
+
+
+def _span(moments: Iterable[str]) -> tuple[str, str] | None:
+    ordered = sorted(moments)
+    return (ordered[0], ordered[-1]) if ordered else None
+
+
+# --- why there is none ----------------------------------------------------------------------------
+
+
+LONGEST_DIFF: Final = 20
+LONGEST_LINE: Final = 160
+
+
+def missing(
+    trial: str, request: RecordedRequest, *, path: Path, found: str, remedy: str
+) -> MissingRecording:
+    """The error for a request of ``trial`` that has no recording; ``found`` says what there is."""
+    return MissingRecording(
+        f"trial {trial} is not recorded in {path}",
+        found=found,
+        expected=f"an answer to {request.method} {request.url}",
+        remedy=remedy,
+    )
+
+
+def stale(
+    recorded: Exchange, request: RecordedRequest, *, path: Path, line: int | None, remedy: str
+) -> StaleRecording:
+    """The error for a trial that is recorded with another request than ``request``."""
+    place = f"{path}:{line}" if line else str(path)
+    diff = request_diff(recorded.request, request, f"{place} ({recorded.recorded_at})", "this run")
+    return StaleRecording(
+        f"trial {recorded.trial}: the prompt changed since it was recorded",
+        found="\n".join([f"call {recorded.call} differs from {place}", *diff]),
+        expected="the request that was recorded",
+        remedy=remedy,
+    )
+
+
+def request_diff(
+    recorded: RecordedRequest, asked: RecordedRequest, before: str, after: str
+) -> list[str]:
+    """Unified diff of two requests as readable lines, at most twenty of them."""
+    lines = list(
+        difflib.unified_diff(
+            _lines(recorded), _lines(asked), fromfile=before, tofile=after, lineterm="", n=1
+        )
+    )
+    shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines]
+    if len(shown) <= LONGEST_DIFF:
+        return shown
+    return [*shown[: LONGEST_DIFF - 1], f"... and {len(shown) - LONGEST_DIFF + 1} lines more"]
+
+
+def readable(body: str | bytes) -> list[str]:
+    """``body`` as lines to be read: one a value for JSON, else the text's own."""
+    if isinstance(body, bytes):
+        return [repr(body)]
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.splitlines()
+    return list(_values(data, ""))
+
+
+def _lines(request: RecordedRequest) -> list[str]:
+    return [f"{request.method} {request.url}", *readable(request.body)]
+
+
+def _values(data: Any, name: str) -> Iterator[str]:
+    if isinstance(data, dict) and data:
+        for key in sorted(data):
+            yield from _values(data[key], f"{name}.{key}" if name else key)
+    elif isinstance(data, list) and data:
+        for index, value in enumerate(data):
+            yield from _values(value, f"{name}[{index}]")
+    elif isinstance(data, str) and "\n" in data:
+        yield f"{name}:"
+        yield from (f"    {line}" for line in data.split("\n"))
+    else:
+        yield f"{name}: {json.dumps(data, ensure_ascii=False)}"

@@ -1,0 +1,83 @@
+"""One recording of several: shards of a CI run, or what two machines have recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.matching import digest_of
+from pytest_judgesense.errors import CassetteError
+
+
+def join(
+    parts: Sequence[tuple[str, Iterable[Exchange]]],
+    order: Callable[[Iterable[str]], Sequence[str]],
+) -> list[Exchange]:
+    """One recording of several: each trial once, in ``order``, whatever the order of the parts.
+
+    Two recordings of a trial agree if the answers of one are those of the other, or the first of
+    them: a recording may have been interrupted. Errors are evidence of all of them, and are kept.
+
+    Args:
+        parts: exchanges, and the name of what they are from for messages.
+        order: puts ids of trials in their order.
+
+    Raises:
+        CassetteError: a trial is recorded twice, and the recordings do not agree.
+    """
+    joined: dict[str, tuple[str, list[Exchange]]] = {}
+    for name, exchanges in parts:
+        for trial, given in _by_trial(exchanges).items():
+            first, known = joined.get(trial, (name, given))
+            joined[trial] = first, _agreed(known, given, first, name)
+    return [
+        replace(exchange, call=call)
+        for trial in order(joined)
+        for call, exchange in enumerate(joined[trial][1], start=1)
+    ]
+
+
+def _by_trial(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
+    trials: dict[str, list[Exchange]] = {}
+    for exchange in sorted(exchanges, key=lambda one: one.call):
+        trials.setdefault(exchange.trial, []).append(exchange)
+    return trials
+
+
+def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str) -> list[Exchange]:
+    for a, b in zip(_answers(one), _answers(other), strict=False):
+        if _content(a) != _content(b):
+            raise CassetteError(
+                f"trial {a.trial} is recorded twice, and not alike",
+                found=f"{_shown(a)} in {first}, {_shown(b)} in {second}",
+                expected="one recording of a trial, or several that agree",
+                remedy="delete the lines of this trial from one of the two",
+            )
+    fuller, rest = sorted((one, other), key=_fullness)
+    errors = [exchange for exchange in fuller if not exchange.answers]
+    known = {_content(exchange) for exchange in errors}
+    more = [e for e in rest if not e.answers and _content(e) not in known]
+    # Errors come before the answer that was given in the end.
+    return [*more, *fuller]
+
+
+def _fullness(exchanges: list[Exchange]) -> tuple[int, int, list[str]]:
+    # Alike but for their dates: the earlier one, so that the order of the parts does not matter.
+    dates = [exchange.recorded_at for exchange in exchanges]
+    return -len(_answers(exchanges)), -len(exchanges), dates
+
+
+def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    return [exchange for exchange in exchanges if exchange.answers]
+
+
+def _content(exchange: Exchange) -> tuple[str, int, str | bytes]:
+    return digest_of(exchange), exchange.response.status, exchange.response.body
+
+
+def _shown(exchange: Exchange) -> str:
+    body = exchange.response.body
+    text = " ".join(body.split()) if isinstance(body, str) else f"{len(body)} bytes"
+    shown = text if len(text) <= 160 else f"{text[:60]} ... {text[-90:]}"
+    return f"{exchange.recorded_at}: {exchange.response.status} {shown}"

@@ -1,0 +1,550 @@
+"""What a cassette never holds: credentials.
+
+Request headers are not recorded at all, and of a response's headers only those of an allow-list.
+In URLs and in JSON and form fields, the values that carry secrets by their name become
+``REDACTED``. Then all text is searched for the values of the credentials that are known, and for
+strings that have the unmistakable shape of a key; ``[secret: NAME]`` stands in place of each.
+
+A value is found as it is and in the forms that it takes on the way: JSON-escaped (twice, where JSON
+stands within JSON), percent-encoded, HTML-escaped, in base64 at each of its three alignments and
+with line breaks, in hexadecimal; and split over the events of a stream.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from pytest_judgesense.cassettes.bodies import content_encoding, decoded
+from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
+from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body
+
+REDACTED: Final = "REDACTED"
+PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
+
+# `location` because a redirect cannot be followed without it.
+_RESPONSE_HEADERS: Final = frozenset({"content-type", "location", "retry-after"})
+_SECRET_PARAMETERS: Final = frozenset(
+    """
+    access_token api-key api_key apikey auth client_secret code key password secret sig signature
+    subscription-key token x-amz-credential x-amz-security-token x-amz-signature
+    """.split()
+)
+# Name, what such a string contains at any rate (cheap to look for), and its pattern.
+# `\nsk-...` in JSON: the letter before the key belongs to the escape.
+_EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+_SHAPES: Final = tuple(
+    (name, hints, re.compile(pattern, re.DOTALL))
+    for name, hints, pattern in (
+        (
+            "a private key",
+            ("PRIVATE KEY-----",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
+        ),
+        (
+            "an API key",
+            ("sk-", "sk_", "xai-", "pplx-", "rk_", "rk-"),
+            _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
+        ),
+        ("an AWS key", ("AKIA", "ASIA"), _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("a Google key", ("AIza",), _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        (
+            "a GitHub token",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+        ),
+        ("a Hugging Face token", ("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a Slack token", ("xox",), _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a JSON web token", ("eyJ",), _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("an organisation id", ("org-",), _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+        (
+            "a bearer token",
+            ("earer", "EARER"),
+            r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
+        ),
+        (
+            "a password in a URL",
+            ("://",),
+            r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]",
+        ),
+        (
+            "a key in a URL",
+            ("key=", "sig=", "token=", "secret=", "signature=", "Key=", "Signature=", "Token="),
+            r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
+        ),
+    )
+)
+
+
+def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """The response headers that are recorded, by name in lower case; repeated ones are joined."""
+    kept: dict[str, str] = {}
+    for name, value in headers:
+        low = name.lower()
+        if low in _RESPONSE_HEADERS:
+            kept[low] = f"{kept[low]}, {value}" if low in kept else value
+    if "location" in kept:
+        kept["location"] = redact_url(kept["location"])
+    return MappingProxyType(kept)
+
+
+@lru_cache(maxsize=256)  # a judge asks one URL thousands of times
+def redact_url(url: str) -> str:
+    """``url`` without user and password, the values of its secret parameters replaced."""
+    if not ("?" in url or "@" in url or "#" in url):
+        return url
+    parts = urlsplit(url)
+    query, fragment = _redacted_pairs(parts.query), _redacted_pairs(parts.fragment)
+    host = parts.netloc.rpartition("@")[2]
+    if (host, query, fragment) == (parts.netloc, parts.query, parts.fragment):
+        return url
+    return urlunsplit(parts._replace(netloc=host, query=query, fragment=fragment))
+
+
+def _redacted_pairs(text: str) -> str:
+    return "&".join(_redacted(pair) for pair in text.split("&"))
+
+
+def _redacted(pair: str) -> str:
+    name, equals, _ = pair.partition("=")
+    plain = unquote(name)
+    secret = plain.lower() in _SECRET_PARAMETERS or secret_name(plain)
+    return f"{name}={REDACTED}" if equals and secret else pair
+
+
+def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``url`` redacted, and without the values of ``secrets``; the names that were found."""
+    parts = urlsplit(redact_url(url))
+    tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
+    host, in_host = scrub(parts.netloc, secrets)
+    # Brackets in a host are an address of IPv6, and nothing else.
+    host = PLACEHOLDER.sub("secret", host)
+    scheme = f"{parts.scheme}:" if parts.scheme else ""
+    slashes = "//" if parts.netloc else ""
+    return f"{scheme}{slashes}{host}{tail}", found | in_host
+
+
+def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``text`` without the values of ``secrets`` and without strings shaped like keys.
+
+    Args:
+        text: what is to be recorded.
+        secrets: values of credentials by name (of the environment variable, usually).
+
+    Returns:
+        The text with ``[secret: NAME]`` in place of each value, and the names that were found.
+    """
+    spans = list(_spans(text, secrets))
+    for start, end, name in reversed(spans):
+        text = f"{text[:start]}{_placeholder(name)}{text[end:]}"
+    return text, {name for _, _, name in spans}
+
+
+def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
+    """``body``, text or bytes, without secret fields and values; the names that were found."""
+    if isinstance(body, bytes):
+        # Latin-1 maps every byte to one character and back.
+        as_latin = {name: _latin(value) for name, value in secrets.items()}
+        text, found = _scrub_text(body.decode("latin-1"), as_latin)
+        return text.encode("latin-1", "replace"), found
+    return _scrub_text(body, secrets)
+
+
+def _latin(value: str) -> str:
+    return value.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    text, fields = _without_secret_fields(text)
+    text, found = scrub(text, secrets)
+    text, split = _without_split_secrets(text, secrets)
+    return text, fields | found | split
+
+
+def same_but_for_secrets(recorded: str, asked: str) -> bool:
+    """Whether ``recorded`` is ``asked`` with placeholders where that has any text."""
+    if recorded == asked:
+        return True
+    parts = PLACEHOLDER.split(recorded)
+    pattern = "(.{1,4000}?)".join(map(re.escape, parts))
+    return len(parts) > 1 and re.fullmatch(pattern, asked, re.DOTALL) is not None
+
+
+def _placeholder(name: str) -> str:
+    return f"[secret: {re.sub(r'[^A-Za-z0-9_ ,.-]', '-', name)}]"
+
+
+# --- where a value stands in a text --------------------------------------------------------------
+
+_Span: TypeAlias = tuple[int, int, str]
+
+
+def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
+    """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
+    views = _views(text)
+    found: list[tuple[int, int, int, str]] = []
+    for name, value in secrets.items():
+        if len(value) < SHORTEST_SECRET:
+            continue
+        # Loops instead of any(): most texts hold nothing, and finding that out must cost little.
+        for form in _forms(value):
+            for view in views:
+                if form.text in view:
+                    found += [(*match.span(), -len(value), name) for match in form.found_in(text)]
+                    break
+    for name, hints, shape in _SHAPES:
+        for hint in hints:
+            if hint in text:
+                group = 1 if shape.groups else 0
+                found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
+                break
+    taken = [match.span() for match in PLACEHOLDER.finditer(text)]
+    # Longest value first where two overlap: a secret that holds another must not be cut in two.
+    merged: list[tuple[int, int, int, str]] = []
+    for start, end, rank, name in sorted(found):
+        if any(start >= first and end <= last for first, last in taken):
+            continue
+        if merged and start < merged[-1][1]:
+            before = merged.pop()
+            best = min(before[2:], (rank, name))
+            merged.append((before[0], max(end, before[1]), *best))
+        else:
+            merged.append((start, end, rank, name))
+    yield from ((start, end, name) for start, end, _, name in merged)
+
+
+def _views(text: str) -> set[str]:
+    """``text``, and what it says with escapes undone: cheap to search, where regexes are not."""
+    views = {text, text.lower()}
+    if "\\" in text:
+        views |= {_ESCAPE.sub(_unescaped, text), re.sub(r"(?:\\+[nr])+", "", text)}
+    if "\n" in text or "\r" in text:
+        views.add(re.sub(r"[\r\n \t]+", "", text))
+    if "%" in text or "+" in text:
+        views |= {unquote(unquote(view)).replace("+", " ") for view in views}
+        views |= {unquote(unquote(view)) for view in views}
+    if "&" in text:
+        views |= {html.unescape(view) for view in views}
+    return views
+
+
+_ESCAPE: Final = re.compile(r"\\+(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[1]
+    return chr(int(escape[1:], 16)) if len(escape) == 5 else _LETTERS.get(escape, escape)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A value in one encoding. A partial character stands at an end whose bits are shared."""
+
+    text: str
+    gap: str = ""
+    before: str = ""
+    behind: str = ""
+    any_case: bool = False
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        inner = self.gap.join(_written(character) for character in self.text)
+        flags = re.IGNORECASE if self.any_case else 0
+        return re.compile(self.before + inner + self.behind, flags)
+
+    def found_in(self, text: str) -> Iterator[re.Match[str]]:
+        return self._pattern.finditer(text)
+
+
+def _written(character: str) -> str:
+    """A pattern for the ways in which a character is written: plain, escaped, encoded."""
+    code = ord(character)
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    unicode = "".join(f"\\\\+u(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
+    octets = character.encode("utf-8", "surrogatepass")
+    percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
+    ways = [re.escape(character), unicode, percent, f"&#(?:0*{code}|[xX]0*(?i:{code:x}));"]
+    for letter, meant in _LETTERS.items():
+        if character == meant:
+            ways.append(rf"\\+{letter}")
+    if not character.isalnum():
+        ways.insert(0, rf"\\*{re.escape(character)}")
+        named = html.escape(character)
+        ways += [r"\+"] if character == " " else []
+        ways += [re.escape(named)] if named != character else []
+    if character == "\\":
+        ways.insert(0, r"\\+")
+    return f"(?:{'|'.join(ways)})"
+
+
+@lru_cache(maxsize=1024)
+def _forms(value: str) -> tuple[_Form, ...]:
+    octets = value.encode("utf-8", "surrogatepass")
+    forms = [_Form(value), _Form(octets.hex(), any_case=True)]
+    forms += [_Form(text) for text in {json.dumps(value)[1:-1], quote(value)} - {value}]
+    alphabet = "[A-Za-z0-9+/_-]"
+    gap = r"(?:\\+[nr]|[\r\n])*"
+    for shift in range(3):
+        encoded = base64.b64encode(bytes(shift) + octets).decode()
+        # Characters of six bits that lie wholly within the value's own.
+        first, last = -(-shift * 8 // 6), (shift + len(octets)) * 8 // 6
+        inner = encoded[first:last]
+        before = f"{alphabet}{gap}" if shift else ""
+        shared = (shift + len(octets)) * 8 % 6
+        behind = f"(?:{gap}{alphabet})?={{0,2}}" if shared else ""
+        for text in {inner, inner.translate(str.maketrans("+/", "-_"))}:
+            forms.append(_Form(text, gap, before, behind))
+    return tuple(forms)
+
+
+# --- fields, and values that are split over the strings of a body ---------------------------------
+
+
+_FIELD: Final = re.compile(r'"[\w-]*"\s*:')
+_FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
+_STREAM: Final = re.compile(r"^data:", re.MULTILINE)
+# How JSON is usually written; what it is written like matters to nobody but the eye.
+_LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Document:
+    """A JSON text, or one event of a stream, with what stands around it."""
+
+    before: str
+    source: str
+    after: str = ""
+    # In a list, so that a document that is one string can be replaced as well.
+    value: list[Any] | None = None
+    changed: bool = False
+
+    def written(self) -> str:
+        """The text as it is now; layout and line ends as they were."""
+        if not self.changed or self.value is None:
+            return f"{self.before}{self.source}{self.after}"
+        return f"{self.before}{_laid_out_like(self.source, self.value[0])}{self.after}"
+
+
+@dataclass(slots=True)
+class _String:
+    """A string of a document that is no field name.
+
+    ``path`` is the fields and positions that lead to it, with the numbers that an ``index`` beside
+    them gives; ``fields`` is the fields alone.
+    """
+
+    document: _Document
+    holder: Any
+    key: Any
+    path: tuple[Any, ...]
+    fields: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        found: str = self.holder[self.key]
+        return found
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self.holder[self.key] = text
+        self.document.changed = True
+
+
+def _documents(body: str) -> list[_Document]:
+    """The body as one JSON document, or as the events of a stream (SSE, JSON Lines); else none."""
+    start = body.lstrip()[:1]
+    if start in ("{", "[") and (value := _loaded(body)):
+        return [_Document("", body, value=value)]
+    if start != "{" and not _STREAM.search(body):
+        return []
+    events = []
+    for line in _LINE.findall(body):
+        found = _EVENT.fullmatch(line)
+        if found is None:
+            events.append(_Document("", line))
+            continue
+        before, source, after = found.groups()
+        # An event of plain text is a string.
+        value = _loaded(source) or ([source] if before else None)
+        events.append(_Document(before, source, after, value))
+    return events
+
+
+def _loaded(text: str) -> list[Any] | None:
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _laid_out_like(source: str, value: Any) -> str:
+    before = _loaded(source)
+    if before is None:
+        return str(value)
+    for layout, ascii_only in product(_LAYOUTS, (False, True)):
+        if json.dumps(before[0], ensure_ascii=ascii_only, **layout) == source:
+            return json.dumps(value, ensure_ascii=ascii_only, **layout)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _strings(documents: Iterable[_Document]) -> Iterator[_String]:
+    for document in documents:
+        if document.value is not None:
+            yield from _strings_in(document, document.value, 0, (), ())
+
+
+def _strings_in(
+    document: _Document, holder: Any, key: Any, path: tuple[Any, ...], fields: tuple[str, ...]
+) -> Iterator[_String]:
+    value = holder[key]
+    if isinstance(value, str):
+        yield _String(document, holder, key, path, fields)
+    elif isinstance(value, list):
+        for place in range(len(value)):
+            yield from _strings_in(document, value, place, (*path, place), fields)
+    elif isinstance(value, dict):
+        number = tuple(
+            (name, one)
+            for name, one in value.items()
+            if (name == "index" or name.endswith("_index"))
+            and not isinstance(one, str | list | dict)
+        )
+        for name in value:
+            yield from _strings_in(document, value, name, (*path, number, name), (*fields, name))
+
+
+def _without_secret_fields(text: str) -> tuple[str, set[str]]:
+    if _FORM.fullmatch(text):
+        redacted = _redacted_pairs(text)
+        return redacted, {"a form field"} if redacted != text else set()
+    if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
+        return text, set()
+    documents, names = _documents(text), set()
+    for string in _strings(documents):
+        name = next((field for field in string.fields if secret_name(field)), None)
+        if name is not None and string.text not in ("", REDACTED):
+            string.text = REDACTED
+            names.add(f"field {name}")
+    return "".join(document.written() for document in documents) if names else text, names
+
+
+def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
+    """``text`` without values that stand in several strings of one field, one after the other.
+
+    Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
+    together by their path, with the choice that they number; or by their fields alone.
+    """
+    # One document holds a reply in one string, but for the probabilities of its tokens.
+    is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
+    if not is_stream and '"logprobs"' not in text:
+        return text, set()
+    documents, names = _documents(text), set()
+    for key in ("path", "fields"):
+        groups: dict[Any, list[_String]] = {}
+        for string in _strings(documents):
+            groups.setdefault(getattr(string, key), []).append(string)
+        for group in groups.values():
+            spans = _spans("".join(one.text for one in group), secrets) if len(group) > 1 else ()
+            for start, end, name in reversed([*spans]):
+                names.add(name)
+                _cut(group, start, end, _placeholder(name))
+    return "".join(document.written() for document in documents) if names else text, names
+
+
+def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
+    """Take a span of the joined text out of its strings; the placeholder stands in the first."""
+    position = 0
+    for string in group:
+        text = string.text
+        low, high = max(start - position, 0), min(end - position, len(text))
+        position += len(text)
+        if low < high:
+            string.text = f"{text[:low]}{placeholder}{text[high:]}"
+            placeholder = ""
+
+
+# --- what is recorded -----------------------------------------------------------------------------
+
+
+def received(status: int, headers: Iterable[tuple[str, str]], data: bytes) -> RecordedResponse:
+    """A response as it is recorded: allowed headers, content encoding undone where possible."""
+    pairs = list(headers)
+    encodings = content_encoding(pairs)
+    content = decoded(data, encodings)
+    kept = dict(allowed_headers(pairs))
+    if content is None:
+        content, kept["content-encoding"] = data, encodings
+    return RecordedResponse(status, MappingProxyType(kept), as_body(content))
+
+
+_T = TypeVar("_T")
+# Texts of which it is known what they are without secrets: those of the calls under way.
+_REMEMBERED: Final = 512
+
+
+class Redactor:
+    """Removes what is known to be secret, and notes what it found. Safe with threads.
+
+    Args:
+        credentials: what is known; it may grow.
+        noting: whether what is found is to be reported, as while recording.
+    """
+
+    def __init__(self, credentials: Credentials, *, noting: bool) -> None:
+        self.credentials = credentials
+        self._noting = noting
+        self._lock = Lock()
+        self._removed: set[str] = set()
+        # By what was searched how: for which secrets, what it is without them, which were found.
+        self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
+
+    @property
+    def removed(self) -> list[str]:
+        """Names of the credentials that were found and removed, sorted."""
+        with self._lock:
+            return sorted(self._removed)
+
+    def url(self, url: str) -> str:
+        """``url`` without secrets."""
+        return self._without_secrets(scrub_url, url)
+
+    def text(self, text: str) -> str:
+        """``text`` without secrets."""
+        return self._without_secrets(scrub, text)
+
+    def body(self, body: str | bytes) -> str | bytes:
+        """``body`` without secret fields and values."""
+        return self._without_secrets(scrub_body, body)
+
+    def _without_secrets(
+        self, clean: Callable[[_T, Mapping[str, str]], tuple[_T, set[str]]], dirty: _T
+    ) -> _T:
+        # A URL is the same in every call, and a body comes by several times on its way: searching
+        # costs more than anything else that is done with it here.
+        values = self.credentials.values
+        searched, known, found = self._cleaned.get((clean, dirty), (None, dirty, frozenset()))
+        result: _T = known
+        if searched is not values:  # they grow, and are another mapping then
+            result, names = clean(dirty, values)
+            found = frozenset(names)
+            if len(self._cleaned) >= _REMEMBERED:
+                self._cleaned.clear()
+            self._cleaned[clean, dirty] = values, result, found
+        if found and self._noting:
+            self.credentials.note_removed(found)
+            with self._lock:
+                self._removed |= found
+        return result

@@ -1,0 +1,323 @@
+"""Cassette files: UTF-8, LF, one exchange a line.
+
+While recording a file only grows: each exchange is written in one piece and handed to the operating
+system at once, so that a killed recording keeps everything but, at worst, half of its last line.
+Such a torn line (no line break at its end, and an object that is not closed) is an error to a
+reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
+edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
+with the paragraphs that exchanges share in lines of their own, and replaced in one step. Whatever
+fails, what was there stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from io import FileIO
+from pathlib import Path
+from threading import Lock
+from typing import Final, NamedTuple
+
+from pytest_judgesense.cassettes.exchange import (
+    NO_TEXTS,
+    Exchange,
+    Head,
+    Texts,
+    checked_head,
+    exchange_of,
+    lines_of,
+    text_of_line,
+)
+from pytest_judgesense.errors import BrokenCassette, CassetteError
+
+_END: Final = b"\n"
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class Line(NamedTuple):
+    """A line of a cassette that holds an exchange; it has a number if it was read from the file."""
+
+    data: bytes
+    head: Head
+    # What its bodies may refer to.
+    texts: Texts = NO_TEXTS
+    number: int | None = None
+
+    @property
+    def exchange(self) -> Exchange:
+        """The exchange, made of the line each time: bytes take less memory."""
+        return exchange_of(self.data, self.texts)
+
+
+def read_exchanges(path: Path) -> list[Exchange]:
+    """The exchanges of a cassette in the order of its lines; none if there is no such file.
+
+    Raises:
+        BrokenCassette: a line cannot be read, or a call of a trial stands twice; names file and
+            line.
+        CassetteError: the file cannot be opened.
+    """
+    return [line.exchange for line in read_lines(path)]
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The exchanges of a cassette line by line, as `read_exchanges`; raises the same."""
+    return _read_tolerantly(path, _refuse_torn)
+
+
+def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
+    """Make ``exchanges`` the content of ``path``, at once or not at all.
+
+    A file that has this content already is not touched.
+
+    Raises:
+        CassetteError: it cannot be written; the file is as it was.
+    """
+    data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
+    if _read(path) != data or not path.exists():
+        replace_content(path, data)
+
+
+def replace_content(path: Path, data: bytes) -> None:
+    """Make ``data`` the content of ``path``, at once or not at all.
+
+    Raises:
+        CassetteError: it cannot be written; the file is as it was.
+    """
+    target = path.resolve()
+    # Always the same name: what a killed process left is overwritten by the next one.
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise CassetteError(
+            f"{path} could not be put into its final form",
+            found=str(error),
+            expected="a folder in which a file can be written and replaced",
+            remedy="nothing is lost, the file is as it was: free the disk or fix the permissions, "
+            "and record on with --judge-mode record, which asks only what is missing",
+        ) from error
+
+
+class Journal:
+    """Appends exchanges to a cassette, from any thread. The file appears with the first one.
+
+    Its ``notice`` says in one sentence what opening the file had to repair, if anything.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the file; where its last line is torn, cut it off.
+
+        Raises:
+            BrokenCassette: a line was edited or damaged; nothing is changed then.
+            CassetteError: the file cannot be opened or repaired.
+        """
+        self.path = path
+        self._lock = Lock()
+        self._is_ready = False
+        torn: list[tuple[int, bytes]] = []
+        self._lines = list(
+            _read_tolerantly(path, lambda _, number, rest: torn.append((number, rest)))
+        )
+        self.notice: str | None = None
+        if torn:
+            self.notice = _repair_end(path, *torn[0])
+        else:
+            _complete_end(path)
+
+    def take_lines(self) -> list[Line]:
+        """What the file held when it was opened, in the order of its lines; once."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def prepare(self) -> None:
+        """Make sure that an exchange can be recorded, before one is paid for. Creates nothing.
+
+        Raises:
+            CassetteError: the file or its folder cannot be written.
+        """
+        if self._is_ready:
+            return
+        place = self.path
+        while not os.path.lexists(place):
+            place = place.parent
+        if place != self.path and not place.is_dir():
+            found = f"{place} is no folder"
+        elif not os.access(place, os.W_OK):
+            found = f"{place} is read-only"
+        else:
+            self._is_ready = True
+            return
+        raise CassetteError(
+            f"{self.path} cannot be recorded: nothing was asked",
+            found=found,
+            expected="a file and a folder that can be written",
+            remedy="fix the permissions, or name another folder with --judge-cassettes",
+        )
+
+    def append(self, exchange: Exchange) -> Line:
+        """Write ``exchange`` as the last line, whole or not at all.
+
+        Raises:
+            CassetteError: the file cannot be written; what it held stays.
+        """
+        line = exchange.to_line().encode()
+        try:
+            with self._lock:
+                try:
+                    file = self.path.open("ab", buffering=0)
+                except FileNotFoundError:  # its folder
+                    self.path.parent.mkdir(parents=True, exist_ok=True)
+                    file = self.path.open("ab", buffering=0)
+                with file:
+                    _write_whole(file, line + _END)
+        except OSError as error:
+            raise CassetteError(
+                f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
+                found=str(error),
+                expected="a file that can be written",
+                remedy="what was recorded before stands: free the disk or fix the permissions and "
+                "record on with --judge-mode record, or name another folder with "
+                "--judge-cassettes",
+            ) from error
+        return Line(line, exchange.head)
+
+
+def _write_whole(file: FileIO, line: bytes) -> None:
+    """Append ``line``. A part of it must not stay: the next line would be glued to it."""
+    before = file.tell()
+    try:
+        # A disk that fills up takes a part and says how much; the next write then fails.
+        left = memoryview(line)
+        while left:
+            left = left[file.write(left) :]
+    except BaseException:
+        file.truncate(before)
+        raise
+
+
+def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> Iterator[Line]:
+    """All whole lines; ``torn`` is given what stands behind the last line break, if not whole."""
+    known: dict[tuple[str, int], int] = {}
+    texts: dict[str, str] = {}
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(_END) and _is_torn(line):
+                    torn(path, number, line)
+                    return
+                data = line.removesuffix(_END)
+                if data.startswith(b'{"id"'):
+                    key, text = text_of_line(data, path, number)
+                    texts[key] = text
+                    continue
+                head = checked_head(data, path, number, texts)
+                _refuse_duplicate(path, number, head, known)
+                yield Line(data, head, texts, number)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _refuse_torn(path: Path, number: int, rest: bytes) -> None:
+    raise BrokenCassette(
+        f"{path}:{number}: the last line is cut off; its recording was interrupted",
+        found=f"{len(rest)} bytes of an exchange",
+        expected="a whole exchange and a line break",
+        remedy="record on with --judge-mode record: it removes the torn line and makes its "
+        "call again",
+    )
+
+
+def _is_torn(rest: bytes) -> bool:
+    """Whether ``rest`` is the beginning of an object that was not closed.
+
+    A machine that lost its power may have left zeros where data was to come.
+    """
+    text = rest.rstrip(b"\0")
+    outside = _STRING.sub(b"", text)
+    return not text or (
+        text.startswith(b"{") and (b'"' in outside or outside.count(b"{") > outside.count(b"}"))
+    )
+
+
+def _refuse_duplicate(
+    path: Path, number: int, head: Head, known: dict[tuple[str, int], int]
+) -> None:
+    first = known.setdefault((head.trial, head.call), number)
+    if first != number:
+        raise BrokenCassette(
+            f"{path}:{number}: call {head.call} of trial {head.trial} stands twice",
+            found=f"the same call in line {first}",
+            expected="one line for each call of a trial",
+            remedy="restore the file from version control, or delete one of the two lines",
+        )
+
+
+def _repair_end(path: Path, number: int, torn: bytes) -> str:
+    """Cut off what is torn."""
+    try:
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size - len(torn))
+    except OSError as error:
+        raise _irreparable(path, error) from error
+    return (
+        f"{path}:{number}: the last line was cut off in mid-write ({len(torn)} bytes); "
+        "removed it, its call is made again"
+    )
+
+
+def _complete_end(path: Path) -> None:
+    """Give the last line its line break."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 1))
+            whole = file.read() in (_END, b"")
+        if not whole:
+            with path.open("ab") as file:
+                file.write(_END)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _irreparable(path, error) from error
+
+
+def _irreparable(path: Path, error: OSError) -> CassetteError:
+    return CassetteError(
+        f"{path}: the last line was cut off in mid-write, and cannot be repaired",
+        found=str(error),
+        expected="a file that can be written",
+        remedy="fix the permissions, and record on with --judge-mode record",
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> CassetteError:
+    return CassetteError(
+        f"{path} cannot be read",
+        found=str(error),
+        expected="a cassette: a file of lines",
+        remedy="fix the permissions, or name another folder with --judge-cassettes",
+    )

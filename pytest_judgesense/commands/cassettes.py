@@ -1,0 +1,311 @@
+"""``judgesense cassettes``: recordings searched for secrets, and converted to and from vcrpy.
+
+What comes from outside is recorded like the answer to a live call: without secrets, in the same
+order, and never in place of what is recorded already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.cassettes.cassette import Cassette, utc_now
+from pytest_judgesense.cassettes.checking import check_cassettes
+from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
+from pytest_judgesense.cassettes.exchange import (
+    FAULT,
+    NO_RESPONSE,
+    Exchange,
+    RecordedRequest,
+)
+from pytest_judgesense.cassettes.interchange import (
+    Answered,
+    Form,
+    read_vcr,
+    vcr_text,
+)
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.matching import request_digest
+from pytest_judgesense.cassettes.redaction import received
+from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    BROKEN_FILE,
+    add_judge_and_suite,
+    judge_and_suite,
+    show,
+)
+from pytest_judgesense.errors import (
+    CassetteError,
+    UsageError,
+    printable,
+    printable_lines,
+)
+from pytest_judgesense.judges.calls import first_calls
+from pytest_judgesense.judges.client import fault_of, unasked_endpoint
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.providers.base import HttpRequest
+from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.output import write_text
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
+
+_FORMS: Final[Mapping[str, Form]] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+FIRST_ERROR: Final = 400  # the first HTTP status that is one
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add both actions."""
+    verbs = parser.add_subparsers(required=True, metavar="ACTION")
+    convert = verbs.add_parser("convert", help="convert a cassette to or from stock vcrpy")
+    convert.add_argument(
+        "source", type=Path, metavar="FILE", help="cassette (.jsonl), or vcrpy's .yaml or .json"
+    )
+    convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="the other of the two")
+    add_judge_and_suite(convert, required=False)
+    convert.set_defaults(run=run_convert)
+    check = verbs.add_parser("check", help="search recordings for secrets (exit code 1: found)")
+    check.add_argument(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="cassette of this project (.jsonl) or of vcrpy (.yaml, .yml, .json), or a folder",
+    )
+    check.set_defaults(run=run_check)
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Search recordings for secrets."""
+    checked = check_cassettes(options.paths, os.environ)
+    for finding in checked.findings:
+        print(printable(f"{finding.place}: {finding.what}"))
+    for error in checked.broken:
+        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
+    if checked.skipped:
+        named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
+        print(printable(f"not searched for, as words and not secrets: {named}"))
+    print(
+        f"{len(checked.findings)} secrets in {checked.files} files, {checked.exchanges} exchanges"
+    )
+    if checked.broken:
+        return BROKEN_FILE
+    return BAR_FAILED if checked.findings else 0
+
+
+def run_convert(options: argparse.Namespace) -> int:
+    """Convert a cassette to or from stock vcrpy."""
+    source, target = options.source, options.output
+    if options.judge_name and options.judge_suite and target is None:
+        judge, suite = judge_and_suite(options)
+        lines = from_foreign_vcr(source, judge, suite, options.judge_cassettes)
+    elif target is None or options.judge_name or options.judge_suite:
+        raise UsageError(
+            "it is not said where to convert to",
+            expected="-o FILE; or, for what vcrpy has recorded itself, --judge-name and "
+            "--judge-suite together, which name the cassette",
+        )
+    elif source.suffix == ".jsonl":
+        lines = to_vcr(source, target)
+    else:
+        lines = from_vcr(source, target)
+    return show(lines)
+
+
+def to_vcr(source: Path, target: Path) -> list[str]:
+    """Write the cassette ``source`` as a vcrpy file, YAML or JSON by the suffix of ``target``.
+
+    Raises:
+        UsageError: the suffix is wrong, the file exists, or it cannot be written.
+        CassetteError: the cassette cannot be read, or an exchange has no form in a vcrpy file.
+    """
+    form = _FORMS.get(target.suffix)
+    if form is None or target.exists():
+        raise UsageError(
+            f"{target} cannot be written",
+            found="a file that exists" if form else f"the suffix {target.suffix!r}",
+            expected="a new file with the suffix .yaml, .yml or .json",
+        )
+    exchanges = _recorded(source)
+    played = [one for one in exchanges if one.response.status != NO_RESPONSE]
+    write_text(target, vcr_text(played, form))
+    lines = [f"{len(played)} exchanges written: {target}"]
+    if left := len(exchanges) - len(played):
+        lines.append(f"{left} requests that got no response have no form there and are left out")
+    return lines
+
+
+def from_vcr(source: Path, target: Path) -> list[str]:
+    """Record a vcrpy file that was made by `to_vcr` in the cassette ``target``.
+
+    Raises:
+        UsageError: an interaction does not say which trial it belongs to.
+        CassetteError: one of the files cannot be read.
+    """
+    found = read_vcr(source)
+    nameless = [one for one in found if one.trial is None]
+    if nameless:
+        raise UsageError(
+            f"{len(nameless)} of {len(found)} interactions do not say which trial they belong to",
+            found=f"{nameless[0].where}: {nameless[0].method} {nameless[0].url}",
+            expected="a file that judgesense has converted",
+            remedy="name the judge and the suite that were recorded, by --judge-name and "
+            "--judge-suite: their requests tell the trials",
+        )
+    trials: dict[str, list[Answered]] = {}
+    for one in found:
+        trials.setdefault(one.trial or "", []).append(one)
+    return _counted(target, _record(target, trials))
+
+
+def from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:
+    """Record what vcrpy has recorded of ``judge`` on ``suite``.
+
+    An interaction belongs to the trial that sends its request; of several that send the same one,
+    as replicates do, the first gets the first answer.
+
+    Raises:
+        CassetteError: the file cannot be read, or nothing in it is of this judge and suite.
+    """
+    waiting: dict[str, deque[Trial]] = {}
+    for trial, request in requests_of(judge, suite):
+        digest = request_digest(request.method, request.url, request.body)
+        waiting.setdefault(digest, deque()).append(trial)
+    trials: dict[str, list[Answered]] = {}
+    foreign: list[Answered] = []
+    for one in read_vcr(source):
+        asking = waiting.get(request_digest(one.method, one.url, one.body))
+        if not asking:
+            foreign.append(one)
+            continue
+        trials.setdefault(asking[0].id, []).append(one)
+        if one.status < FIRST_ERROR and fault_in(one, judge) is None:
+            asking.popleft()
+    if not trials:
+        raise CassetteError(
+            f"nothing in {source} is of judge {judge.name!r} on suite {suite.name}",
+            found=f"{foreign[0].method} {foreign[0].url}" if foreign else "no interaction",
+            expected="requests that this judge sends for this suite",
+            remedy="declare the judge with the model, base_url and settings of the recording",
+        )
+    lines = [f"{len(trials)} trials of {judge.name} on {suite.name} in {source}"]
+    if foreign:
+        lines.append(
+            f"{len(foreign)} interactions are of no trial and left out, the first is "
+            f"{foreign[0].where}: {foreign[0].method} {foreign[0].url}"
+        )
+    return lines + record_all(judge, cassettes, trials)
+
+
+def _recorded(path: Path) -> list[Exchange]:
+    if not path.is_file():
+        raise UsageError(f"there is no cassette {path}", expected="the path of a cassette")
+    return read_exchanges(path)
+
+
+def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpRequest]]:
+    """What every trial of ``suite`` sends to ``judge``, without its key; nobody is asked.
+
+    A trial whose candidates are graded one by one sends two requests. What a reply has to be
+    mended by depends on it, and is left out.
+
+    Raises:
+        UsageError: a prompt of the judge is wrong, or the judge is a Python function.
+    """
+    if judge.provider == "callable":
+        raise UsageError(
+            f"what judge {judge.name!r} sends is not known",
+            found="a Python function, which asks whom it likes",
+            expected="a judge with a provider",
+            remedy="record it with --judge-mode record",
+        )
+    own = suite_for_judge(suite, judge)
+    calls = first_calls(own, judge)
+    asked_as = judge_for_suite(judge, own)
+    endpoint = replace(unasked_endpoint(asked_as, Throttle(asked_as, 1)), key=None)
+    for trial in plan_trials(own):
+        for call in calls(trial):
+            yield trial, endpoint.request_of(call)
+
+
+def cassette_of(judge: JudgeSpec, cassettes: Path, trial: str) -> Path:
+    """The cassette of a trial."""
+    return cassettes / judge.slug / f"{recording_of(trial)}.jsonl"
+
+
+def record_all(
+    judge: JudgeSpec, cassettes: Path, trials: Mapping[str, Sequence[Answered]]
+) -> list[str]:
+    """Record what the trials were answered; says in lines what is new."""
+    by_path: dict[Path, dict[str, Sequence[Answered]]] = {}
+    for trial, given in trials.items():
+        by_path.setdefault(cassette_of(judge, cassettes, trial), {})[trial] = given
+    return [
+        line
+        for path, part in sorted(by_path.items())
+        for line in _counted(path, _record(path, part, judge))
+    ]
+
+
+def _record(
+    path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSpec | None = None
+) -> Counter[str]:
+    """Record what the trials were answered; how many exchanges are new, known, and contradicted."""
+    counts: Counter[str] = Counter()
+    secrets = credentials_of(judge) if judge else Credentials(environment_credentials(os.environ))
+    instant = ""
+    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    with recording_alone(path, recorder):
+        tape = Cassette(path, "record", secrets=secrets, now=lambda: instant)
+        errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
+        try:
+            for trial, given in trials.items():
+                with tape.trial(trial) as scope:
+                    for one in given:
+                        response = received(one.status, one.headers, one.data)
+                        if (trial, response.body) in errors:
+                            counts["known"] += 1
+                            continue
+                        instant = one.recorded_at or utc_now()
+                        scope.fault_of = _saying(fault_in(one, judge))
+                        request = RecordedRequest(one.method, one.url, one.body)
+                        known = tape.record_answer(request, one.status, one.headers, one.data)
+                        counts["known" if known else "new"] += 1
+                        if known and one.status < FIRST_ERROR and known.body != response.body:
+                            counts["contradicted"] += 1
+        finally:
+            tape.finish(trial_order(tape.trials))
+    return counts
+
+
+def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:
+    """What is wrong with an answer in spite of its status: as recorded, or as the judge finds."""
+    if judge is None or judge.provider == "callable":
+        return dict(one.headers).get(FAULT)
+    return fault_of(judge)(one.status, received(one.status, one.headers, one.data).body)
+
+
+def _saying(fault: str | None) -> Callable[[int, str | bytes], str | None]:
+    return lambda _status, _body: fault
+
+
+def _counted(path: Path, counts: Counter[str]) -> list[str]:
+    lines = [f"{counts['new']} exchanges recorded: {path}"]
+    if counts["known"]:
+        other = counts["contradicted"]
+        lines.append(
+            f"{counts['known']} were recorded there already"
+            + (f", {other} of them with another answer, which stays" if other else "")
+        )
+    return lines

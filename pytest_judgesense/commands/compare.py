@@ -1,0 +1,220 @@
+"""``judgesense compare``: two measurements side by side."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.baseline import (
+    Measured,
+    changes,
+    read_measured,
+)
+from pytest_judgesense.checks.explanation import flip_lines
+from pytest_judgesense.checks.regression import (
+    Comparison,
+    Side,
+    compare,
+    differs,
+)
+from pytest_judgesense.commands.options import BAR_FAILED, registry_of, seed
+from pytest_judgesense.commands.report import cells_of_logs
+from pytest_judgesense.errors import UsageError, printable
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.stats.comparison import Adjusted, holm
+
+_SHOWN_FLIPS: Final = 10
+_WIDTH: Final = 100
+_UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the two measurements, and what counts as a loss."""
+    for name, what in (("old", "before"), ("new", "now")):
+        parser.add_argument(
+            name, type=Path, metavar=name.upper(), help=f"measured {what}: .json or .jsonl"
+        )
+    parser.add_argument("--margin", type=_margin, help="loss that is no matter, of any measure")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
+    parser.set_defaults(run=run)
+
+
+def _margin(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("a margin is a number, at least 0")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print two measurements side by side."""
+    known = registry_of(options)
+    paths = (options.old, options.new)
+    old, new = (measured_of_file(path, options.seed, known) for path in paths)
+    lines, regressed = comparison_lines(old, new, options.margin, known)
+    for line in lines:
+        print(line)
+    return BAR_FAILED if regressed else 0
+
+
+def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
+    """What a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``) holds.
+
+    Raises:
+        UsageError: there is no such file.
+        LogError: it cannot be read, or is of another schema; it says which.
+    """
+    if path.suffix != ".jsonl":
+        return read_measured(path, seed, registry)
+    return [
+        Measured(cell.judge, cell.suite, {"name": cell.judge}, Side.of(cell))
+        for cell in cells_of_logs([path], seed, registry)
+    ]
+
+
+def comparison_lines(
+    old: Sequence[Measured],
+    new: Sequence[Measured],
+    margin: float | None = None,
+    registry: Registry = BUILT_IN,
+) -> tuple[list[str], bool]:
+    """What ``judgesense compare`` prints, and whether anything regressed.
+
+    Args:
+        old: what was measured before.
+        new: what was measured now.
+        margin: the loss that is no matter; ``None`` for the default of each measure.
+        registry: the measures that there are.
+
+    Raises:
+        UsageError: no judge and suite is in both.
+    """
+    pairs = _pairs(old, new)
+    if not pairs:
+        raise UsageError(
+            "there is nothing to compare: no judge and suite stands in both",
+            found=f"{_named(old)} against {_named(new)}",
+        )
+    rows = [
+        (pair, compare(then.side, now.side, registry.named(measure), condition))
+        for pair, (then, now) in enumerate(pairs)
+        for measure, condition in _rows(then, now)
+    ]
+    # Holm's family is what has a direction.
+    judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
+    adjusted = dict(zip(judged, holm([rows[i][1].p_worse for i in judged]), strict=True))
+    lines, regressed = [], False
+    for pair, (then, now) in enumerate(pairs):
+        names = then.judge if then.judge == now.judge else f"{then.judge} -> {now.judge}"
+        lines += [f"judge {names}, suite {now.suite}"]
+        lines += [f"  {line}" for line in changes(then, now) or ["nothing else is known to differ"]]
+        lines.append(_row("measure", "old", "new", "change", "95% interval", "McNemar", "verdict"))
+        for index, (of, comparison) in enumerate(rows):
+            if of == pair:
+                verdict = _verdict(comparison, adjusted.get(index), margin)
+                regressed = regressed or verdict == "regressed"
+                lines += _row_lines(comparison, verdict)
+        lines += _notes([comparison for of, comparison in rows if of == pair])
+        lines += [f"  {line}" for line in _flips(then.side, now.side)]
+        lines.append("")
+    used = [id(one) for pair in pairs for one in pair]
+    left = [one for one in (*old, *new) if id(one) not in used]
+    lines += [f"in one of the two only: {_named(left)}"] if left else []
+    return [printable(line) for line in lines], regressed
+
+
+def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measured, Measured]]:
+    """What is compared: the same judge, or the only ones, on the same suite."""
+    alone = len({m.judge for m in old}) == len({m.judge for m in new}) == 1
+    then = {("" if alone else m.judge, m.suite): m for m in old}
+    keyed = [(("" if alone else m.judge, m.suite), m) for m in new]
+    return [(then[key], now) for key, now in keyed if key in then]
+
+
+def _named(of: Sequence[Measured]) -> str:
+    return ", ".join(f"{m.judge} on {m.suite}" for m in of) or "nothing"
+
+
+def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each measure under its widest conditions: the pooled estimate, or what there is in its stead.
+
+    What lies below them would only make Holm's family larger.
+    """
+    known: dict[str, list[dict[str, Any]]] = {}
+    for estimate in (*new.side.estimates, *old.side.estimates):
+        conditions = known.setdefault(estimate.measure, [])
+        if dict(estimate.condition) not in conditions:
+            conditions.append(dict(estimate.condition))
+    for measure, conditions in known.items():
+        fewest = min(map(len, conditions))
+        yield from ((measure, condition) for condition in conditions if len(condition) == fewest)
+
+
+def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | None) -> str:
+    if adjusted is None:
+        return "not judged"
+    if comparison.old.value is None or comparison.new.value is None:
+        return "unchanged" if comparison.identical else "inconclusive"
+    own = comparison.of.margin if margin is None else margin
+    return comparison.verdict(own, adjusted)
+
+
+def _row(name: str, old: str, new: str, change: str, interval: str, p: str, verdict: str) -> str:
+    line = f"  {name:<34}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>8}  {verdict}"
+    return line.rstrip()
+
+
+def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
+    old, new, difference = comparison.old, comparison.new, comparison.difference
+    if old.value is None and new.value is None:
+        return
+    name = new.measure
+    if new.condition:
+        name += f" ({', '.join(str(value) for value in new.condition.values())})"
+    if len(name) > 34:
+        yield f"  {name}"
+        name = ""
+    then, now = ("N/A" if e.value is None else number_text(e.value, e.flags) for e in (old, new))
+    ends, p = comparison.interval(), difference.mcnemar if difference else None
+    # Plus 0.0: no difference has no sign.
+    change = comparison.sign * difference.value + 0.0 if difference else None
+    yield _row(
+        name,
+        then,
+        now,
+        "" if change is None else f"{change:+.3f}",
+        f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else "",
+        "" if p is None else f"{p:.3g}",
+        verdict,
+    )
+
+
+def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """How measures were compared where it was not unit by unit, or why they were not."""
+    by_note: dict[str, list[str]] = {}
+    for one in comparisons:
+        unknown = None if one.of.unit else _UNKNOWN
+        for note in (*one.notes, *filter(None, [one.blocked, unknown])):
+            by_note.setdefault(note, []).append(one.new.measure)
+    for note, measures in by_note.items():
+        of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"
+        text = f"note: {note}{of}"
+        yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _flips(old: Side, new: Side) -> Iterator[str]:
+    """The trials with another verdict."""
+    flips = [(i,) for i, now in new.by_id.items() if i in old.by_id and differs(old.by_id[i], now)]
+    both = sum(i in old.by_id for i in new.by_id)
+    if both:
+        title = f"another verdict (of {both} trials in both)"
+        yield from (
+            flip_lines(flips, title, old, new, shown=_SHOWN_FLIPS)
+            if flips
+            else [f"all {both} trials in both have the same verdicts"]
+        )

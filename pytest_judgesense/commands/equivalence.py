@@ -1,0 +1,177 @@
+"""``judgesense equivalence``: whether the wordings of a suite ask the same, said by a judge.
+
+A judge screens template pairs for equivalence; people decide. The question is a suite like any
+other: its items are the template pairs of the suite in question, its labels YES, NO and UNSURE. So
+it is asked, recorded, replayed and parsed like one. What comes back are rows of the suite file's
+``equivalence``, with the reviews that stand there already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import sys
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.commands.options import add_asking, judge_and_suite, show
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.spec import JudgeSpec, Prompts
+from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.trial import Verdict
+
+_SYSTEM: Final = "You compare instructions. Answer with one word."
+_QUESTION: Final = Template(
+    "screen",
+    """
+Two instructions ask a reader to judge the same material. A name in double braces marks a place
+where it is put in.
+
+<instruction_1>
+{{first}}
+</instruction_1>
+
+<instruction_2>
+{{second}}
+</instruction_2>
+{{polarity}}
+Do both ask the same question, so that a careful reader gives the same answer to both, whatever the
+material? Answer YES if they do, NO if they do not, and UNSURE if it depends on the material.
+Reply with YES, NO or UNSURE and nothing else.
+""".strip(),
+)
+_EXCHANGED: Final = """
+The labels of the two instructions mean the opposite of each other. Read those of the second
+exchanged before you compare.
+"""
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the judge and the suite."""
+    add_asking(parser, "whose template pairs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask a judge whether template pairs ask the same."""
+    judge, suite = judge_and_suite(options)
+    return show(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
+
+
+def screen_equivalence(
+    judge: JudgeSpec, suite: Suite, cassettes: Path, mode: Mode = "replay"
+) -> Iterator[str]:
+    """Ask ``judge`` whether the compared template pairs of ``suite`` are equivalent.
+
+    Args:
+        judge: who is asked; its own prompts and system prompt are left aside.
+        suite: whose template pairs.
+        cassettes: folder of the recordings; it is recorded like a suite ``equivalence-NAME``.
+        mode: ``replay``, or ``record`` to ask what is not recorded.
+
+    Returns:
+        Lines of TOML: what was said, and the rows of ``equivalence`` to paste.
+
+    Raises:
+        JudgesenseError: as `measurement.measure`.
+    """
+    asked_alone = replace(judge, prompts=Prompts(), system=None)
+    found = measured_aside(
+        asked_alone, _question(suite), f"equivalence {shlex.quote(suite.name)}", cassettes, mode
+    )
+    said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
+    counts = Counter(getattr(outcome, "value", "no verdict") for outcome in said.values())
+    shown = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
+    yield f"# judge {judge.name} on {len(said)} template pairs of {suite.name}: {shown}"
+    reviews: dict[tuple[str, ...], dict[str, str]] = {
+        review.pair: dict(review.verdicts) for review in suite.reviews
+    }
+    for (a, b), outcome in said.items():
+        if isinstance(outcome, Verdict):
+            known = (b, a) if (b, a) in reviews else (a, b)
+            reviews.setdefault(known, {})[judge.slug] = outcome.value
+        else:
+            yield f"# {a}~{b}: no verdict, {outcome.reason}"
+    yield "equivalence = ["
+    for pair, verdicts in reviews.items():
+        yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {_inline(verdicts)} }},"
+    yield "]"
+
+
+def _inline(verdicts: Mapping[str, str]) -> str:
+    def key(name: str) -> str:
+        return name if _BARE.fullmatch(name) else json.dumps(name)
+
+    pairs = ", ".join(f'{key(name)} = "{verdict}"' for name, verdict in verdicts.items())
+    return f"{{ {pairs} }}"
+
+
+def _question(suite: Suite) -> Suite:
+    """The suite that asks whether the compared templates of ``suite`` are equivalent."""
+    templates = {template.id: template for template in suite.templates}
+
+    def item(a: str, b: str) -> Item:
+        first, second = templates[a], templates[b]
+        exchanged = first.polarity != second.polarity
+        return Item(
+            id=f"{a}~{b}",
+            cluster=f"{a}~{b}",
+            fields={
+                "first": first.text,
+                "second": second.text,
+                "polarity": _EXCHANGED if exchanged else "",
+            },
+        )
+
+    return replace(
+        suite,
+        name=f"equivalence-{suite.name}",
+        base=f"equivalence-{suite.base}",
+        form=PARAPHRASE,
+        space=DecisionSpace(("YES", "NO", "UNSURE")),
+        system=_SYSTEM,
+        templates=(_QUESTION,),
+        items=tuple(item(a, b) for a, b in suite.compared_pairs),
+        pairs="all",
+        orders="ab",
+        replicates=1,
+        checks=(),
+        reviews=(),
+    )
+
+
+def measured_aside(
+    judge: JudgeSpec, question: Suite, command: str, cassettes: Path, mode: Mode
+) -> Measurement:
+    """The judgments of a question that no suite file holds; ``command`` asks it again."""
+    path = cassettes / judge.slug / f"{question.base}.jsonl"
+    again = f"judgesense {command} --judge-name "
+    again += f"{shlex.quote(judge.called or judge.name)} --judge-mode record"
+    here = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    loop = AskingLoop()
+    try:
+        with recording_alone(path, here) if mode == "record" else nullcontext():
+            return measure(
+                judge,
+                question,
+                {question.base: path},
+                loop,
+                mode=mode,
+                how_to_record=f"record it: {again}",
+            )
+    finally:
+        loop.close()

@@ -1,0 +1,80 @@
+"""``judgesense lint``: what would make the numbers of a suite worthless."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from pytest_judgesense.checks.outcome import lint_suite
+from pytest_judgesense.commands.options import (
+    BAR_FAILED,
+    BROKEN_FILE,
+    registry_of,
+    show,
+    suite_files,
+)
+from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite, presets_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the suites."""
+    parser.add_argument(
+        "suites",
+        nargs="*",
+        metavar="SUITE",
+        help="suite file, folder, or name (default: the suites here, else the built-in ones)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say what would make a suite's numbers worthless."""
+    if options.suites:
+        paths = [path for name in options.suites for path in suite_files(name)]
+    else:
+        paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
+        paths = [path for path in paths if path.name.endswith(".suite.toml")]
+    files = paths or list(builtin_suites().values())
+    lines, errors, broken = lint_report(files, registry_of(options))
+    show(lines)
+    return BROKEN_FILE if broken else BAR_FAILED if errors else 0
+
+
+def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
+    """What is wrong with suites and their presets, in lines; a finding stands once a file.
+
+    Returns:
+        The lines, the last of them a summary; how many errors there are; how many files cannot be
+        read.
+    """
+    kinds = registry.forms
+    lines: list[str] = []
+    found = {"error": 0, "warning": 0}
+    suites = broken = 0
+    for path in paths:
+        told: set[tuple[str, str, str]] = set()
+        try:
+            for preset in (None, *presets_of(path, kinds)):
+                suite = load_suite(path, preset, kinds)
+                suites += 1
+                all_found = lint_suite(suite, registry)
+                new = [finding for finding in all_found if finding.key not in told]
+                told |= {finding.key for finding in new}
+                if new or preset is None:
+                    lines.append(f"{suite.name}:{'' if new else ' nothing found'}")
+                for finding in new:
+                    found[finding.severity] += 1
+                    lines += [f"  {line}" for line in finding.lines]
+        except JudgesenseError as error:
+            broken += 1
+            lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]
+    counted = [(suites, "suite or preset"), *((found[word], word) for word in found)]
+    counted += [(broken, "broken file")] if broken else []
+    plural = {"suite or preset": "suites and presets"}
+    total = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for n, word in counted]
+    return [*lines, ", ".join(total)], found["error"], broken

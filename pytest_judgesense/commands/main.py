@@ -1,0 +1,77 @@
+"""The parser of ``judgesense``, built from its commands."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from typing import Final
+
+from pytest_judgesense import __version__
+from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable_lines
+
+# Each is a module of this package; `import` is a keyword.
+COMMANDS: Final = {
+    "init": "write a first judge, a first suite and a CI workflow",
+    "report": "print the datasheet of judgment logs",
+    "compare": "compare two baselines, logs or datasheets",
+    "lint": "say what would make a suite's numbers worthless",
+    "equivalence": "ask a judge whether templates ask the same",
+    "label": "have a judge label the items that have no label",
+    "import": "turn foreign files into a judgment log or suite",
+    "serve": "serve the embedded judge on 127.0.0.1",
+    "cassettes": "work with recordings",
+    "batch": "ask by an OpenAI-batch file (or vllm run-batch)",
+    "merge": "join cassettes, logs or datasheets of CI shards",
+    "plan": "calls, tokens, cost and power, before any call",
+    "power": "chances that checks do not pass, and what they stop",
+    "debates": "have two models debate",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = build_parser(given).parse_args(given)
+    run: Callable[[argparse.Namespace], int] = options.run
+    try:
+        return run(options)
+    except JudgesenseError as error:
+        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
+        return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
+        sys.stdout = None
+        return 0
+
+
+def build_parser(given: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The parser of the command line.
+
+    Args:
+        given: the words of the command line. Commands that are none of them take no arguments, for
+            their modules are not imported.
+    """
+    parser = argparse.ArgumentParser(
+        prog="judgesense",
+        description="``judgesense``: suites linted, judgment logs, recordings, and the embedded "
+        "judge over HTTP.",
+    )
+    parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
+    parser.add_argument(
+        "-p",
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="load a plugin that adds measures, providers, kinds or sections; may be repeated",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, said in COMMANDS.items():
+        command = commands.add_parser(name, help=said)
+        if name in given:
+            module = "import_" if name == "import" else name
+            import_module(f"pytest_judgesense.commands.{module}").add_arguments(command)
+    return parser

@@ -1,0 +1,149 @@
+"""``judgesense merge``: the cassettes, judgment logs or datasheets of several machines in one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.merging import join
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.commands.options import show
+from pytest_judgesense.commands.report import datasheet_object
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.output import write_text
+from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.log import log_line, read_log
+from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.trial import Design, Judgment
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is joined, and into what."""
+    parser.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
+    parser.set_defaults(run=lambda options: show(merge(options.sources, options.output)))
+
+
+def merge(sources: Sequence[Path], target: Path) -> list[str]:
+    """Join the cassettes, judgment logs and datasheets of several machines.
+
+    Folders are joined file by file, those of the same relative path with one another.
+
+    Args:
+        sources: files of one kind, or folders.
+        target: the file or folder to write; nothing is overwritten but a source.
+
+    Returns:
+        What was written, in lines.
+
+    Raises:
+        UsageError: the sources are not of one kind, or the target exists or cannot be written.
+        CassetteError: a cassette cannot be read, or two contradict one another.
+        LogError: so with logs and datasheets.
+    """
+    groups: dict[Path, list[Path]] = {}
+    if not any(path.is_dir() for path in sources):
+        groups[target] = list(sources)
+    for folder in sources if not groups else ():
+        if not folder.is_dir():
+            raise UsageError("a file and a folder cannot be joined", found=str(folder))
+        for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
+            groups.setdefault(target / path.relative_to(folder), []).append(path)
+    known = {path.resolve() for paths in groups.values() for path in paths}
+    for goal in groups:
+        if goal.exists() and goal.resolve() not in known:
+            raise UsageError(
+                f"{goal} exists",
+                expected="a new file",
+                remedy="name another, or name it among the files to be joined as well",
+            )
+    # All are joined before the first is written: a contradiction leaves everything as it was.
+    joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
+    for goal, content in joined.items():
+        if isinstance(content, str):
+            write_text(goal, content)
+        else:
+            rewrite(goal, content)
+    return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
+
+
+def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
+    """The text of the joined file, or the exchanges of the joined cassette."""
+    kinds = {path: _kind(path) for path in paths}
+    if len(set(kinds.values())) > 1:
+        raise UsageError(
+            "files of different kinds cannot be joined",
+            found=", ".join(f"{path}: a {kind}" for path, kind in kinds.items()),
+            expected="cassettes, judgment logs or datasheets",
+        )
+    match kinds[paths[0]]:
+        case "datasheet":
+            return joined_datasheets([(str(path), datasheet_object(path)) for path in paths])
+        case "log":
+            return "".join(f"{line}\n" for line in joined_logs(paths))
+        case _:
+            parts = [(str(path), read_exchanges(path)) for path in paths]
+            return join(parts, trial_order)
+
+
+def _kind(path: Path) -> str:
+    """What a file holds, by its suffix and the keys of its first line."""
+    if path.suffix == ".json":
+        return "datasheet"
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = json.loads(next((line for line in file if line.strip()), "{}"))
+    except (OSError, ValueError) as error:
+        raise LogError(
+            f"{path} cannot be joined",
+            found=str(error),
+            expected="a cassette or a judgment log (.jsonl), or a datasheet (.json)",
+        ) from error
+    return "log" if isinstance(first, dict) and "judge" in first else "cassette"
+
+
+def joined_logs(paths: Iterable[Path]) -> list[str]:
+    """The lines of one log of several, without line ends; judges and suites in alphabetical order.
+
+    What stands in two logs must agree in everything but the time that the reply took: a replay
+    does not measure it.
+
+    Raises:
+        LogError: a log cannot be read, or a judgment stands twice and differs; names both places.
+    """
+    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design | None]]] = {}
+    for path in paths:
+        for judgment, design in read_log(path):
+            of_suite = known.setdefault((judgment.judge, judgment.trial.suite), {})
+            first = of_suite.setdefault(judgment.trial.id, (path, judgment, design))
+            if (replace(first[1], latency_s=None), first[2]) != (
+                replace(judgment, latency_s=None),
+                design,
+            ):
+                raise LogError(
+                    f"trial {judgment.trial.id} of judge {judgment.judge} stands twice",
+                    found=f"{first[1].outcome} in {first[0]}, {judgment.outcome} in {path}; "
+                    "or their replies, labels or designs differ",
+                    expected="the same judgment in both, or in one of them alone",
+                    remedy="delete it from one of the two",
+                )
+            if first[1].latency_s is None and judgment.latency_s is not None:
+                of_suite[judgment.trial.id] = (path, judgment, design)
+    return [
+        log_line(judgment, design or _no_design(path, judgment))
+        for key in sorted(known)
+        for path, judgment, design in known[key].values()
+    ]
+
+
+def _no_design(path: Path, judgment: Judgment) -> Design:
+    raise LogError(
+        f"{path}: trial {judgment.trial.id} cannot be joined",
+        found="a line without a design",
+        expected="a log that pytest-judgesense has written",
+        remedy="give all logs to judgesense report, which joins them as they are",
+    )

@@ -1,0 +1,112 @@
+"""Options that several commands share, and the judges, suites and plugins that they name."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_judgesense.errors import printable, unknown_name
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.registry import Registry
+    from pytest_judgesense.suites.suite import Suite
+
+BAR_FAILED: Final = 1
+WRONG_COMMAND: Final = 2
+BROKEN_FILE: Final = 3
+
+
+def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add the options by which pytest is told judge, suite and recordings."""
+    parser.add_argument("--judge-name", required=required, metavar="NAME")
+    parser.add_argument("--judge-suite", required=required, metavar="NAME")
+    add_cassettes(parser)
+
+
+def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
+    """Add what a command takes that asks a judge about a suite; ``suite`` says which."""
+    parser.add_argument("judge_suite", metavar="SUITE", help=suite)
+    parser.add_argument("--judge-name", required=True, metavar="NAME")
+    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
+    add_cassettes(parser)
+
+
+def add_cassettes(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of the recordings."""
+    parser.add_argument(
+        "--judge-cassettes",
+        type=Path,
+        default=Path("cassettes"),
+        metavar="DIR",
+        help="folder of the recordings (default: cassettes)",
+    )
+
+
+def seed(text: str) -> int:
+    """A seed, from the command line."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
+    return value
+
+
+def registry_of(options: argparse.Namespace) -> Registry:
+    """What is built in, what plugins add, and those named by ``-p``; put together once."""
+    from pytest_judgesense.instruments.builtin import BUILT_IN
+    from pytest_judgesense.registry import loaded
+
+    if "registry" not in options:
+        if options.plugin:
+            # As `python -m` does: a project's own plugin need not be installed.
+            sys.path.append(str(Path.cwd()))
+        options.registry = loaded(BUILT_IN, options.plugin)
+    found: Registry = options.registry
+    return found
+
+
+def judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
+    """The judge that this folder's project declares, and the suite, as pytest would take them."""
+    (judge,) = judges(options, [options.judge_name])
+    return judge, suite(options)
+
+
+def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
+    """The judges of these names."""
+    from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+
+    providers = registry_of(options).providers
+    return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
+
+
+def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
+    """The suite; ``labelled``: every item of it must have a label."""
+    from pytest_judgesense.suites.loading import load_suite
+
+    base, _, preset = options.judge_suite.partition("@")
+    kinds = registry_of(options).forms
+    return load_suite(suite_files(base)[0], preset or None, kinds, labelled=labelled)
+
+
+def suite_files(name: str) -> list[Path]:
+    """The suite files that a path or a name means: those of a folder, this project's, built-in."""
+    from pytest_judgesense.suites.builtin import builtin_suites
+
+    known = builtin_suites()
+    here = Path("suites") / name / f"{name}.suite.toml"
+    for path in (Path(name), here, known.get(name, here)):
+        if path.name.endswith(".suite.toml") and path.is_file():
+            return [path]
+    if found := sorted(Path(name).rglob("*.suite.toml")):
+        return found
+    raise unknown_name("suite", name, known)
+
+
+def show(lines: Iterable[str]) -> int:
+    """Print the lines; 0."""
+    for line in lines:
+        print(printable(line))
+    return 0

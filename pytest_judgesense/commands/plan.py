@@ -1,0 +1,65 @@
+"""``judgesense plan``: what a suite costs, and what its checks can tell, before any call."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.commands import power
+from pytest_judgesense.commands.options import judge_and_suite, show
+from pytest_judgesense.judges.calls import first_calls
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+
+_CHARACTERS_A_TOKEN: Final = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add those of ``power``."""
+    power.add_arguments(parser, judge_required=True)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Say what a suite costs, and what its checks can tell."""
+    show(plan_lines(*judge_and_suite(options), options.judge_cassettes))
+    return power.run(options)
+
+
+def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
+    """Calls, tokens and cost of what is not recorded yet.
+
+    Prompt tokens are a quarter of the characters; a reply takes ``max_tokens`` at the most.
+    """
+    own = suite_for_judge(suite, judge)
+    trials = plan_trials(own)
+    recorded = Counter(
+        exchange.trial
+        for path in power.cassettes_of(judge, suite, cassettes).values()
+        if path.exists()
+        for exchange in read_exchanges(path)
+        if exchange.answers
+    )
+    calls_of = first_calls(own, judge)
+    planned = {trial.id: calls_of(trial) for trial in trials}
+    open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
+    yield f"{suite.name}, judge {judge.name}"
+    yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
+    known = sum(map(len, planned.values())) - len(open_calls)
+    more = ", one more for each malformed reply" if judge.repair else ""
+    yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
+    characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
+    prompt = -(-characters // _CHARACTERS_A_TOKEN)
+    completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
+    yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
+    if (prices := judge.prices) is None:
+        yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"
+        return
+    low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
+    yield f"  cost: {low:.4f} to {low + most:.4f} USD"

@@ -1,0 +1,276 @@
+"""``judgesense report``: from judgment logs to a datasheet, in the terminal and as files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.commands.options import (
+    BROKEN_FILE,
+    WRONG_COMMAND,
+    registry_of,
+    seed,
+    show,
+)
+from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.errors import LogError, UsageError, printable
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.output import Outputs, write_text
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.codec import SCHEMA
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.log import log_lines, read_log
+from pytest_judgesense.report.markdown import badge
+from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
+from pytest_judgesense.report.view import outcome_words, view_of
+from pytest_judgesense.trial import TIE, Design, Judgment
+
+# Numbers further apart are measurements rather than the grades of a scale.
+_LONGEST_SCALE: Final = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the logs and what becomes of them."""
+    parser.add_argument(
+        "logs",
+        nargs="+",
+        type=Path,
+        metavar="LOG",
+        help="judgment logs (.jsonl); or datasheets (.json), whose checks are told",
+    )
+    parser.add_argument(
+        "--datasheet",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may "
+        "be repeated",
+    )
+    parser.add_argument(
+        "--ranking",
+        action="store_true",
+        help="print the ranking of judge configurations (debates) before the datasheet",
+    )
+    parser.add_argument(
+        "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="show where a file that cannot be made fails"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the datasheet of judgment logs, or the checks of datasheets."""
+    if any(path.suffix == ".json" for path in options.logs):
+        return _report_checks(options)
+    added = registry_of(options)
+    cells = cells_of_logs(options.logs, options.seed, added)
+    if not cells:
+        raise UsageError(
+            "there is nothing to report on",
+            found="no judgment in " + ", ".join(str(path) for path in options.logs),
+            expected="at least one line",
+        )
+    secondary = bool(options.datasheet)
+    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
+    view = view_of(sheet, added)
+    outputs = Outputs(verbose=options.verbose)
+    if options.ranking:
+        ranked = outputs.shown("judge ranking", ranking_lines(view))
+        show([*ranked, ""] if ranked else ["there are no debates to rank judges by", ""])
+    show(outputs.shown("judge datasheet", datasheet_lines(view)))
+
+    def text(suffix: str) -> str:
+        logs = [list(log_of_cells(cells))] if suffix == ".jsonl" else []
+        return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
+
+    for path in options.datasheet:
+        outputs.write("datasheet", path, partial(text, path.suffix))
+    if options.badge is not None:
+        judges = [judge.judge for judge in sheet.judges]
+        outputs.write("badge", options.badge, lambda: badge((), judges))
+    show(outputs.written)
+    for problem in outputs.problems:
+        sys.stderr.write(printable(f"judgesense: {problem}") + "\n")
+    if not outputs.errors:
+        return 0
+    return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+
+
+def _report_checks(options: argparse.Namespace) -> int:
+    """Print what came of the checks that datasheets hold."""
+    named = ", ".join(str(path) for path in options.logs)
+    if options.datasheet or options.ranking or {p.suffix for p in options.logs} != {".json"}:
+        raise UsageError(
+            "a datasheet holds no judgments to make another of",
+            found=named,
+            expected="judgment logs (.jsonl) with --datasheet and --ranking; datasheets (.json) "
+            "alone, with --badge or without",
+        )
+    entries = entries_of_datasheets(options.logs)
+    checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
+    for name, check in checks:
+        told = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
+        print(printable(f"{told}: {check['explanation']}"))
+    outcomes = [check["outcome"] for _, check in checks]
+    print(outcome_words(outcomes))
+    judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
+    return _write_badge(options.badge, badge(outcomes, list(judges)))
+
+
+def _write_badge(path: Path | None, text: str) -> int:
+
+    if path is not None:
+        write_text(path, text)
+        print(printable(f"badge written: {path}"))
+    return 0
+
+
+def cells_of_logs(
+    paths: Iterable[Path], seed: int = 0, registry: Registry = BUILT_IN
+) -> list[Cell]:
+    """The cells of all judges and suites in the logs, in the order in which they begin.
+
+    A judgment that stands twice counts once.
+
+    Raises:
+        LogError: a log cannot be read, two lines contradict one another, or the lines of one suite
+            were made by different designs.
+    """
+    judgments: dict[tuple[str, str], dict[str, Judgment]] = {}
+    designs: dict[tuple[str, str], Design | None] = {}
+    for path in paths:
+        for judgment, design in read_log(path):
+            key = (judgment.judge, judgment.trial.suite)
+            known = judgments.setdefault(key, {}).setdefault(judgment.trial.id, judgment)
+            if known.outcome != judgment.outcome:
+                raise LogError(
+                    f"{path}: trial {judgment.trial.id} of judge {judgment.judge} stands twice",
+                    found=f"{judgment.outcome} and {known.outcome}",
+                    expected="one outcome for one trial",
+                    remedy="number replicates, or give the logs different suite names",
+                )
+            if designs.setdefault(key, design) != design:
+                raise LogError(
+                    f"{path}: suite {key[1]} of judge {key[0]} has lines of different designs",
+                    found=f"{design} and {designs[key]}",
+                    expected="one design for a suite",
+                    remedy="give the logs different suite names",
+                )
+    return [
+        Cell(
+            *key,
+            design,
+            tuple(found.values()),
+            seed,
+            registry.measures_on(design.kind, key[1]),
+        )
+        for key, found in judgments.items()
+        for design in (_design(designs[key], list(found.values())),)
+    ]
+
+
+def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
+    """The design of a log that names none: read off the judgments, all template pairs compared."""
+    if design is not None:
+        return design
+    pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
+    verdicts = {judgment.verdict for judgment in judgments} - {None}
+    labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
+    numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
+    if numbers:
+        # A grade that nobody gave keeps its place between the others.
+        least, most = min(map(int, labels)), max(map(int, labels))
+        numbers = most - least <= _LONGEST_SCALE
+        labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
+    return Design(
+        kind="paraphrase",
+        labels=tuple(label for label in labels if label != TIE),
+        ordinal=numbers,
+        pairwise=pairwise,
+        pairs="all",
+        others=True,
+    )
+
+
+def datasheet_of_cells(
+    cells: Sequence[Cell],
+    seed: int = 0,
+    *,
+    secondary: bool = False,
+    registry: Registry = BUILT_IN,
+) -> Datasheet:
+    """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
+    parts = [_part(cell, registry) for cell in cells]
+    return sheet_of(
+        parts,
+        seed=seed,
+        mode="report",
+        secondary=secondary,
+        registry=registry,
+    )
+
+
+def _part(cell: Cell, registry: Registry) -> SuiteSheet:
+    estimates = estimate_all(cell)
+    return SuiteSheet(
+        judge=cell.judge,
+        suite=cell.suite,
+        identity={"name": cell.judge, "provider": "log", "model": cell.judge},
+        prompts={},
+        suite_digest=None,
+        served=(),
+        recorded=None,
+        estimates=estimates,
+        calls=Calls.of(cell.judgments),
+        notices=wording_notices(cell),
+        analyses=registry.analyses(cell, estimates),
+        material=registry.material(cell),
+    )
+
+
+def log_of_cells(cells: Iterable[Cell]) -> Iterator[str]:
+    """The judgment log of the cells, lines without line ends."""
+    for cell in cells:
+        yield from log_lines(cell.judgments, cell.design)
+
+
+def entries_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    """The judges' entries of datasheets (``.json``), in their order.
+
+    Raises:
+        LogError: one cannot be read.
+    """
+    found = []
+    for path in paths:
+        entries = datasheet_object(path).get("judges")
+        if not isinstance(entries, list) or not all(
+            isinstance(one, dict) and {"judge", "checks"} <= one.keys() for one in entries
+        ):
+            raise LogError(f"{path} is no datasheet", expected="judges with their checks")
+        found += entries
+    return found
+
+
+def datasheet_object(path: Path) -> dict[str, Any]:
+    """The object of a datasheet's JSON; `LogError` if there is none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise LogError(f"{path} is no datasheet", expected=f"a JSON object with schema {SCHEMA}")
+    return value

@@ -1,0 +1,211 @@
+"""Estimates: what a measure says, with its counts and both of its intervals. All frozen.
+
+A *censored* number lies beyond the range that was measured: the number is the end of that range,
+and a flag of the estimate says that the truth is at or below it (``left-censored``) or above it
+(``right-censored``). The ends of an interval have flags of their own, such as
+``upper end right-censored``. People read censored numbers as ``<= 1`` and ``> 5``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+__all__ = [
+    "CENSORED",
+    "Clustered",
+    "Estimate",
+    "Interval",
+    "Missing",
+    "Observations",
+    "censored_end",
+    "censored_value",
+    "find_estimate",
+    "number_text",
+]
+
+# What people read before a censored number.
+_SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
+CENSORED: Final = frozenset(
+    place + word for place in ("", "lower end ", "upper end ") for word in _SIGNS
+)
+
+
+def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
+    """A value that may be infinite as a number in the range ``first`` to ``last``, with its flag.
+
+    Minus infinity stands for "at or below ``first``", infinity for "above ``last``".
+    """
+    if math.isfinite(number):
+        return number, ()
+    return (first, ("left-censored",)) if number < 0 else (last, ("right-censored",))
+
+
+def censored_end(
+    end: Literal["lower", "upper"], number: float, first: float, last: float
+) -> tuple[float, tuple[str, ...]]:
+    """The same for an end of an interval: its flag names the end."""
+    shown, flags = censored_value(number, first, last)
+    return shown, tuple(f"{end} end {flag}" for flag in flags)
+
+
+def number_text(
+    number: float,
+    flags: tuple[str, ...] = (),
+    place: Literal["", "lower end ", "upper end "] = "",
+) -> str:
+    """A number as people read it: three decimals, no negative zero, or ``<= 1`` if censored.
+
+    Args:
+        number: the value of an estimate, or an end of its interval.
+        flags: those of the estimate.
+        place: which of the two, as flags name it.
+    """
+    for word, sign in _SIGNS.items():
+        if place + word in flags:
+            # The end of a range is a step that was run: it needs no decimals.
+            return f"{sign}{number:g}"
+    text = f"{number:.3f}"
+    return text[1:] if text == "-0.000" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A two-sided interval, named by its method.
+
+    Attributes:
+        method: for example ``wilson`` or ``percentile-bootstrap``.
+        lower: lower end.
+        upper: upper end.
+        level: nominal coverage, 0.95 unless said otherwise.
+    """
+
+    method: str
+    lower: float
+    upper: float
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """An interval whose units are clusters: the one that gates.
+
+    Attributes:
+        method: for example ``korn-graubard``.
+        lower: lower end of the two-sided interval; ``upper`` likewise.
+        level: nominal coverage of the two-sided interval.
+        clusters: number of clusters.
+        design_effect: variance over that of independent units; ``None`` where it has no meaning.
+        effective_n: number of independent units worth the same; ``None`` likewise.
+        lower_bound: one-sided bound at ``level``: with that confidence the truth is above it.
+        upper_bound: one-sided bound at ``level``: with that confidence the truth is below it.
+    """
+
+    method: str
+    lower: float
+    upper: float
+    level: float
+    clusters: int
+    design_effect: float | None
+    effective_n: float | None
+    lower_bound: float
+    upper_bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Replies that a rate could not use, and what they could have done to it at the worst.
+
+    Attributes:
+        unparsed: replies without a verdict; ``failed`` calls without a reply. Counted in calls.
+        lower_bound: the rate if all missing units were 0; ``None`` where there is no such bound.
+        upper_bound: the rate if all missing units were 1.
+        share: missing calls over all calls.
+    """
+
+    unparsed: int = 0
+    failed: int = 0
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+    share: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """What is missing, with the worst cases where it could have moved the value, or nothing."""
+        low, high = self.lower_bound, self.upper_bound
+        counts = {"unparsed": self.unparsed, "failed": self.failed}
+        parts = [f"{number} {word}" for word, number in counts.items() if number]
+        if not parts or (low is not None and low == high):
+            return ""  # a bound that does not move: the measure counts the missing replies itself
+        if low is not None and high is not None:
+            parts.append(f"worst cases {number_text(low)} to {number_text(high)}")
+        return "missing: " + ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """The units behind a rate, so that two measurements can be paired unit by unit.
+
+    Attributes:
+        keys: what a unit is made of: the ids of its trials, one a line.
+        values: its value, within [0, 1].
+        clusters: its cluster.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[float, ...]
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measure's value, or the reason why there is none.
+
+    Attributes:
+        measure: name of the measure (``jss``, ``dark_current``, ...).
+        suite: suite that it was measured on.
+        condition: what distinguishes it from the pooled estimate; empty for the pooled one.
+        value: the estimate; ``None`` exactly when ``unavailable`` holds a reason.
+        count: numerator in units, where the value is a proportion.
+        n: denominator in units.
+        unit: ``call``, ``pair of templates``, ``canonical pair``, ``item``, ...
+        interval: the interval of the source paper, under its own name.
+        clustered: the interval over clusters, the one that gates.
+        missing: unparsed and failed replies.
+        flags: warnings that belong to the number, such as ``degenerate``.
+        unavailable: why nothing was measured.
+        observations: the units, where the value is their mean and this process has counted them;
+            they are in no file.
+    """
+
+    measure: str
+    suite: str
+    condition: Mapping[str, str | int | float] = field(default_factory=dict)
+    value: float | None = None
+    count: float | None = None
+    n: int = 0
+    unit: str = "call"
+    interval: Interval | None = None
+    clustered: Clustered | None = None
+    missing: Missing = Missing()
+    flags: tuple[str, ...] = ()
+    unavailable: str | None = None
+    observations: Observations | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != (self.unavailable is not None):
+            msg = f"{self.measure}: an estimate has either a value or a reason why it has none"
+            raise ValueError(msg)
+
+
+def find_estimate(
+    estimates: Iterable[Estimate], measure: str, condition: Mapping[str, object] | None = None
+) -> Estimate | None:
+    """The estimate of ``measure`` under exactly ``condition``; the pooled one by default."""
+    wanted = dict(condition or {})
+    for estimate in estimates:
+        if estimate.measure == measure and dict(estimate.condition) == wanted:
+            return estimate
+    return None

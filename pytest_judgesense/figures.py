@@ -1,0 +1,339 @@
+"""The figures of a page as values, and what they have in common when they draw.
+
+A figure has a title that says what was found, a description, a table of the numbers that it is
+drawn from (a CSV file), and panels that draw on matplotlib's axes, which they are given: matplotlib
+itself is imported by `report.drawing` alone. What was not measured has no figure but a sentence
+that says what would give it (`Absent`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pytest_judgesense.datasheet import Datasheet, JudgeSheet
+from pytest_judgesense.errors import printable
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_text
+
+Value: TypeAlias = "str | int | float | None"
+Found: TypeAlias = "Figure | Absent"
+Ends: TypeAlias = tuple[float, float] | None
+# What draws on axes: their methods do all of it.
+Draw: TypeAlias = Callable[[Any], None]
+
+# Okabe and Ito's hues, darkened until each has a contrast of 4.5 to white.
+PALETTE: Final = ("#0060a8", "#b84300", "#00745a", "#a03a78", "#806000", "#4b49b6", "#56606b")
+INK: Final = "#1d2733"
+PAPER: Final = "#ffffff"
+# Marks at either end of a rate stand off the frame.
+_SHARE: Final = (-0.03, 1.03)
+# Of pieces of a bar: the last is what is right, and nothing to look at.
+_PIECES: Final = (*PALETTE[:4], "#c3ccd6")
+_HATCHES: Final = ("", "//", "..", "xx", "")
+_SHAPES: Final = "osD^vPX"
+_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+_DOTTED: Final = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 2))}
+# Light to dark, and the two directions of a correlation; neither changes with the page.
+_DEEP: Final = ("#eef4fa", "#0a4a80")
+_NEGATIVE: Final = ("#fdf1ea", "#9a3b00")
+_LONGEST: Final = 40
+_SLANTED: Final = 44  # more letters than these on one axis are slanted
+
+
+class Head(NamedTuple):
+    """What a figure is called: in links and files, by its number, and in words."""
+
+    key: str
+    number: str
+    name: str
+
+
+class Panel(NamedTuple):
+    """One pair of axes, and how high they are, in inches."""
+
+    draw: Draw
+    height: float = 3.9
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure.
+
+    Attributes:
+        finding: its title: what was found.
+        reading: how it is read, a sentence or two.
+        panels: what is drawn, one below the other.
+        columns: of its table; the numbers of its rows are unrounded.
+        wide: whether it takes the whole width of the page.
+    """
+
+    head: Head
+    finding: str
+    reading: str
+    panels: tuple[Panel, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A figure that there are no numbers for, and what would give them."""
+
+    head: Head
+    reason: str
+
+
+def shown(value: Value) -> str:
+    """A cell of a table as every rendering shows its number."""
+    if value is None:
+        return "N/A"
+    return number_text(value) if isinstance(value, float) else str(value)
+
+
+def percent(rate: float) -> str:
+    """A rate in percent: the very digits that it has elsewhere, the point moved."""
+    text = number_text(rate)
+    sign, digits = text[: -len(text.lstrip("-"))], text.lstrip("-").replace(".", "")
+    return f"{sign}{digits[:-1].lstrip('0') or '0'}.{digits[-1]}%"
+
+
+def name_of(judge: JudgeSheet) -> str:
+    """The judge as people call it, safe to be drawn."""
+    return printable(judge.name)
+
+
+def suite_of(sheet: Datasheet, measure: str, **condition: object) -> str | None:
+    """The suite on which most judges have ``measure``, by name among equals."""
+    counts = Counter(
+        estimate.suite
+        for judge in sheet.judges
+        for estimate in judge.estimates
+        if _is(estimate, measure, condition)
+    )
+    return min(counts, key=lambda suite: (-counts[suite], suite)) if counts else None
+
+
+def _is(estimate: Estimate, measure: str, condition: Mapping[str, object]) -> bool:
+    return (
+        estimate.measure == measure
+        and dict(estimate.condition) == condition
+        and estimate.value is not None
+    )
+
+
+def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object) -> Any:
+    """The estimate, or ``None``; its value is a number."""
+    found = (e for e in judge.estimates if e.suite == suite and _is(e, measure, condition))
+    return next(found, None)
+
+
+def ends_of(interval: Interval | Clustered | None) -> Ends:
+    """Both ends of an interval, where there is one."""
+    return None if interval is None else (interval.lower, interval.upper)
+
+
+def cells(estimate: Estimate | None) -> tuple[Value, ...]:
+    """Value, ends of the clustered interval, n."""
+    if estimate is None:
+        return None, None, None, None
+    return estimate.value, *(ends_of(estimate.clustered) or (None, None)), estimate.n
+
+
+def named(what: str) -> tuple[str, ...]:
+    """The columns of `cells`."""
+    return what, f"{what}, lower", f"{what}, upper", f"{what}, n"
+
+
+def fitting(name: str) -> str:
+    """A name as long as a figure has room for; its table has it whole."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 13]}…{name[-12:]}"
+
+
+def labels(axes: Any, x: str, y: str, title: str = "") -> None:
+    """Name the axes, and what the panel shows."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title, loc="left", fontweight="bold")
+
+
+def shares(axes: Any, which: str = "xy") -> None:
+    """A grid, on axes of which ``which`` go from 0 to 1."""
+    axes.grid(visible=True)
+    axes.set_axisbelow(True)
+    for name in which:
+        getattr(axes, f"set_{name}lim")(*_SHARE)
+
+
+def dotted(axes: Any, **line: float) -> None:
+    """A reference line: ``x=`` or ``y=`` a place; without either the diagonal."""
+    if not line:
+        axes.plot([0, 1], [0, 1], **_DOTTED)
+    for which, place in line.items():
+        (axes.axvline if which == "x" else axes.axhline)(place, **_DOTTED)
+
+
+def ticks(axes: Any, which: str, names: Sequence[str]) -> None:
+    """Names at whole places of an axis, the first on top."""
+    shown_names = [fitting(name) for name in names]
+    if which == "y":
+        axes.set_yticks(range(len(names)), shown_names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        return
+    slanted = sum(map(len, names)) > _SLANTED
+    turned = {"rotation": 35, "ha": "right"} if slanted else {}
+    axes.set_xticks(range(len(names)), shown_names, **turned)
+
+
+def height_of_rows(rows: int, each: float = 0.34, names: Sequence[str] = ()) -> float:
+    """The height of a panel of so many rows above an axis of names."""
+    return 0.95 + each * max(rows, 2) + (0.5 if sum(map(len, names)) > _SLANTED else 0.0)
+
+
+def curve(axes: Any, number: int, xs: Sequence[float], ys: Sequence[float], name: str = "") -> None:
+    """A line through points, in the style of that number; ``name``: for the legend."""
+    axes.plot(
+        xs,
+        ys,
+        color=_of(PALETTE, number),
+        linestyle=_of(_DASHES, number),
+        marker=_of(_SHAPES, number),
+        markersize=6,
+        clip_on=False,
+        **_named(name),
+    )
+
+
+def point(
+    axes: Any,
+    number: int,
+    x: float,
+    y: float,
+    *,
+    across: Ends = None,
+    along: Ends = None,
+    size: float | None = None,
+    name: str = "",
+    **style: Any,
+) -> None:
+    """A mark in the style of that number.
+
+    Args:
+        axes: where it is drawn.
+        number: of its colour and shape.
+        x: its place.
+        y: its place.
+        across: ends of its interval along x.
+        along: ends of its interval along y.
+        size: from 0 to 1: its area.
+        name: for the legend.
+        style: what differs, in matplotlib's words.
+    """
+    colour = _of(PALETTE, number)
+    for ends, pair in ((across, (across, [y, y])), (along, ([x, x], along))):
+        if ends is not None:
+            axes.plot(*pair, color=colour, linewidth=1.1, solid_capstyle="butt", zorder=2)
+    looks = {
+        "marker": _of(_SHAPES, number),
+        "color": colour,
+        "markersize": 6 if size is None else 6 + 12 * size**0.5,
+        "markeredgewidth": 1.4,
+        "linestyle": "",
+        "zorder": 3,
+        "clip_on": False,
+    }
+    axes.plot([x], [y], **{**looks, **style}, **_named(name))
+
+
+def beside(axes: Any, number: int, x: float, y: float, text: str, *, below: bool = False) -> None:
+    """Words beside a mark, on the side where there is room."""
+    right = x > 0.75
+    axes.annotate(
+        fitting(text),
+        (x, y),
+        xytext=(-9 if right else 9, -15 if below else 9),
+        textcoords="offset points",
+        ha="right" if right else "left",
+        color=_of(PALETTE, number),
+    )
+
+
+def swarm(axes: Any, points: Iterable[tuple[float, float, float]]) -> None:
+    """A cloud of points, the darker the higher their third number, from 0 to 1."""
+    xs, ys, depths = zip(*points, strict=True)
+    fills = [shade(0.25 + 0.75 * depth) for depth in depths]
+    axes.scatter(xs, ys, s=16, c=fills, edgecolors=INK, linewidths=0.3, zorder=3)
+
+
+def bars(axes: Any, names: Sequence[str], pieces: Sequence[tuple[str, Sequence[float]]]) -> None:
+    """A bar a name, stacked of pieces: for each what it is called, and its length in every bar."""
+    reached = [0.0] * len(names)
+    for number, (name, lengths) in enumerate(pieces):
+        axes.barh(
+            range(len(names)),
+            lengths,
+            left=reached,
+            height=0.62,
+            color=_of(_PIECES, number),
+            edgecolor=PAPER,
+            hatch=_of(_HATCHES, number),
+            linewidth=0.8,
+            **_named(name),
+        )
+        reached = [at + length for at, length in zip(reached, lengths, strict=True)]
+    ticks(axes, "y", names)
+    axes.set_xlim(0.0, 1.0)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def heat(
+    axes: Any,
+    columns: Sequence[str],
+    rows: Sequence[str],
+    known: Mapping[tuple[int, int], tuple[float, str]],
+) -> None:
+    """A map of cells: by column and row its depth from -1 to 1, and its words."""
+    for (x, y), (depth, text) in known.items():
+        axes.fill(
+            [x - 0.5, x + 0.5, x + 0.5, x - 0.5],
+            [y - 0.5, y - 0.5, y + 0.5, y + 0.5],
+            facecolor=shade(depth),
+            edgecolor=PAPER,
+        )
+        axes.text(
+            x,
+            y,
+            text,
+            ha="center",
+            va="center",
+            fontsize=8 if len(columns) > 8 else 9,
+            color="#fdfdfd" if abs(depth) > 0.55 else "#10151b",
+        )
+    ticks(axes, "x", columns)
+    ticks(axes, "y", rows)
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.tick_params(length=0)
+
+
+def shade(depth: float) -> str:
+    """A colour, the darker the further ``depth`` is from 0, another one below it."""
+    ends = _NEGATIVE if depth < 0 else _DEEP
+    low, high = (tuple(int(end[i : i + 2], 16) for i in (1, 3, 5)) for end in ends)
+    share = min(1.0, abs(depth))
+    mixed = (round(a + (b - a) * share) for a, b in zip(low, high, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def _of(styles: Sequence[Any], number: int) -> Any:
+    return styles[number % len(styles)]
+
+
+def _named(name: str) -> dict[str, str]:
+    # A name that begins with _ would be left out of the legend.
+    return {"label": f" {fitting(name)}"} if name else {}

@@ -1,0 +1,1 @@
+"""The instruments: one folder each, given through the hooks that plugins use."""

@@ -1,0 +1,1 @@
+"""JudgeBench for debates (Which judge configuration is the most stable?)."""

@@ -1,0 +1,101 @@
+"""``ranked_first``: a configuration is the most stable one.
+
+Like any check it passes by the estimate, here the rank; policy ``confident`` asks for a share of
+first ranks among the resamples of topics as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.checks.declaration import named_arguments
+from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Policy
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
+from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.registry import Registry
+
+# The least share of resamples in which a configuration has to be first, to be so for sure.
+_RANKED_FIRST: Final = 0.95
+
+
+def declare_ranked_first(
+    kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry
+) -> Check:
+    """The check with the configuration that it names."""
+    given = named_arguments(kind, ("config",), args, kwargs)
+    config = given.get("config")
+    if not isinstance(config, str) or not all(config.rpartition(":")):
+        raise UsageError(
+            "ranked_first names no configuration",
+            found=repr(config),
+            expected="a judge and a prompt, as in " + kind.signature,
+            remedy='write ranked_first = { config = "clean:p0" }',
+        )
+    return Check(kind, kind.name, {}, {"config": config}, given.get("suite") or "debate")
+
+
+def judge_ranked_first(
+    check: Check, kind: str, cells: Mapping[str, Cell], policy: Policy
+) -> Outcome:
+    """The outcome on the cells of several judges on one suite.
+
+    Raises:
+        UsageError: the suite has no debates.
+    """
+    materials = {slug: material_of(cell) for slug, cell in cells.items()}
+    known = {slug: material for slug, material in sorted(materials.items()) if material}
+    first = next(iter(cells.values()))
+    if not known:
+        raise UsageError(
+            f"suite {first.suite} ranks no judges",
+            found=f'kind = "{kind}"',
+            expected='a suite with kind = "debate" for ranked_first',
+        )
+    return judge_ranking(check, ranking_of(first.suite, known, first.seed)[0], policy)
+
+
+def judge_ranking(check: Check, ranking: Ranking, policy: Policy) -> Outcome:
+    """The outcome of ``ranked_first``: the configuration has the lowest instability.
+
+    Policy ``confident``: it has it in at least 95% of the resamples as well.
+    """
+    name = str(check.condition["config"])
+    row = ranking.find(name)
+    beside = tuple(
+        Estimate(
+            measure=INSTABILITY.name,
+            suite=ranking.suite,
+            condition={"config": one.name},
+            value=one.instability,
+        )
+        for one in ranking.rows[:3]
+    )
+    if row is None:
+        known = ", ".join(one.name for one in ranking.rows) or "none"
+        reason = ranking.excluded.get(name, f"not among the configurations: {known}")
+        estimate = Estimate(
+            measure=RANK.name, suite=ranking.suite, condition=check.condition, unavailable=reason
+        )
+        finding = Finding(estimate, 1.0, RANK, "inconclusive", reason)
+        return Outcome(check, ranking.suite, policy, (finding,), beside)
+    said = f"first in {row.shares[0]:.1%} of the resamples of topics"
+    settled = row.shares[0] >= _RANKED_FIRST
+    outcome: OutcomeWord = "pass" if row.rank == 1 else "fail"
+    if outcome == "pass" and policy == "confident" and not settled:
+        outcome = "inconclusive"
+    warning = None if settled or row.rank > 1 else f"{said}: below {_RANKED_FIRST:.0%}, not settled"
+    estimate = Estimate(
+        measure=RANK.name,
+        suite=ranking.suite,
+        condition=check.condition,
+        value=float(row.rank),
+        n=len(ranking.rows),
+        unit=RANK.unit,
+    )
+    finding = Finding(estimate, 1.0, RANK, outcome, said, warning)
+    return Outcome(check, ranking.suite, policy, (finding,), beside)

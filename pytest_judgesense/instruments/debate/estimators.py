@@ -1,0 +1,336 @@
+"""How stable a judge of debates is: over runs, between sides, between prompts (JudgeBench).
+
+A configuration is a judge with one prompt. Over its debates, with runs r of one debate::
+
+    repeat_flip_rate    = debates whose runs name more than one winner / debates
+    score_variance      = Var_r of one side's score; mean of the sides; [mean of the categories];
+                          mean over debates
+    confidence_variance = Var_r of the confidence; mean over debates
+    side_bias           = |PRO wins / (PRO wins + CON wins) - 1/2| over all judgments
+    instability         = 3 flip + 1 score variance + 1/2 confidence variance + 2 side bias
+
+What the pairing of both assignments identifies: ``same_side_wins``, the share of topics in which
+PRO, or CON, wins both debates, against ``same_model_wins``, in which one debater does.
+
+A debate counts in variances and flips if two or more of its runs are parsed. Var divides by n, or
+by n - 1 where the suite says so (`Design.ddof`); weights are those of the design. Pooled, a measure
+is taken over the debates of all prompts. Clusters are topics: both assignments are one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.instruments.debate.measures import (
+    CONFIDENCE_VARIANCE,
+    INSTABILITY,
+    SAME_MODEL_WINS,
+    SAME_SIDE_WINS,
+    SCORE_VARIANCE,
+)
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import side_bias
+from pytest_judgesense.measures.rates import repeat_flip_rate
+from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mean
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
+
+# In the order of the weights; columns of `components`.
+COMPONENTS: Final = (
+    REPEAT_FLIP_RATE.name,
+    SCORE_VARIANCE.name,
+    CONFIDENCE_VARIANCE.name,
+    SIDE_BIAS.name,
+)
+WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
+# The greatest variances there can be, dividing by n: half of the values at either end.
+_MOST_SCORE: Final = 25.0
+_MOST_CONFIDENCE: Final = 0.25
+_FEW_RUNS: Final = "no debate has two parsed runs; set replicates in [design]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the runs of one configuration on one debate come to.
+
+    Attributes:
+        debate: id of the debate; ``cluster`` its topic, ``category`` that of the topic.
+        runs: parsed runs, of which ``pro`` name PRO.
+        variances: of the scores by category, in their order, mean of the sides; ``None`` with
+            fewer than two runs.
+        confidence: variance of the confidence, likewise.
+    """
+
+    debate: str
+    cluster: str
+    category: str
+    runs: int
+    pro: int
+    variances: tuple[float, ...] | None
+    confidence: float | None
+
+    @property
+    def winner(self) -> str | None:
+        """The side that most runs name; ``None`` if they are evenly split."""
+        if 2 * self.pro == self.runs:
+            return None
+        return "PRO" if 2 * self.pro > self.runs else "CON"
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        """Flip, debate counted, mean score variance, confidence variance, PRO wins, wins."""
+        if self.variances is None or self.confidence is None:
+            return (0.0, 0.0, 0.0, 0.0, self.pro, self.runs)
+        mean = sum(self.variances) / len(self.variances)
+        return (0 < self.pro < self.runs, 1.0, mean, self.confidence, self.pro, self.runs)
+
+    def to_line(self) -> str:
+        """It as JSON, for files and other processes."""
+        return json.dumps(astuple(self), ensure_ascii=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> Tally:
+        """What `to_line` was given."""
+        known = dict(zip((f.name for f in fields(cls)), json.loads(line), strict=True))
+        if known["variances"] is not None:
+            known["variances"] = tuple(known["variances"])
+        return cls(**known)
+
+
+def tallies_of(cell: Cell) -> dict[str, tuple[Tally, ...]]:
+    """The tallies of every debate by template; debates in the order of the judgments."""
+    found: dict[str, dict[str, list[Judgment]]] = {template: {} for template in cell.templates}
+    for judgment in cell.judgments:
+        found[judgment.trial.template].setdefault(judgment.trial.item, []).append(judgment)
+    return {
+        template: tuple(_tally(runs, cell.design.ddof) for runs in debates.values())
+        for template, debates in found.items()
+    }
+
+
+def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
+    trial = judgments[0].trial
+    parsed = [j for j in judgments if j.verdict is not None]
+    detailed = [j.detail for j in parsed if j.detail is not None]
+    variances = confidence = None
+    if len(detailed) > 1:
+        scores = np.stack([score_matrix(detail) for detail in detailed])
+        variances = tuple(scores.var(axis=0, ddof=ddof).mean(axis=1).tolist())
+        confidence = float(np.var([detail["confidence"] for detail in detailed], ddof=ddof))
+    return Tally(
+        debate=trial.item,
+        cluster=trial.cluster,
+        category=str(trial.condition.get("category", "")),
+        runs=len(parsed),
+        pro=sum(j.verdict == "PRO" for j in parsed),
+        variances=variances,
+        confidence=confidence,
+    )
+
+
+def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDArray[np.float64]:
+    """Scores of one judgment, shape (categories, sides)."""
+    return np.array([[of["PRO"], of["CON"]] for of in detail["scores"].values()])
+
+
+def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The components of instability, in the order of `COMPONENTS`.
+
+    Args:
+        sums: rows of tallies (see `Tally.row`), added up; shape (..., 6).
+
+    Returns:
+        Shape (..., 4); NaN where nothing is counted.
+    """
+    flips, debates, scores, confidence, pro, wins = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [flips / debates, scores / debates, confidence / debates]
+        return np.stack([*parts, np.abs(pro / wins - 0.5)], axis=-1)
+
+
+def estimates(cell: Cell) -> list[Estimate]:
+    """All of them, pooled first, then by prompt; between prompts see `ranking`."""
+    found: list[Estimate] = []
+    tallies = tallies_of(cell)
+    parts: list[tuple[dict[str, str], Cell, list[Tally]]] = [
+        ({}, cell, [tally for some in tallies.values() for tally in some])
+    ]
+    if len(cell.templates) > 1:
+        parts += [
+            ({"prompt_style": template}, _under(cell, template), list(tallies[template]))
+            for template in cell.templates
+        ]
+    for measure in (_instability, _flips, _side_bias, _score_variance, _confidence_variance):
+        for condition, part, counted in parts:
+            found += measure(part, condition, counted)
+    for same in (SAME_SIDE_WINS, SAME_MODEL_WINS):
+        found += [_same_wins(part, condition, same) for condition, part, _ in parts]
+    return found
+
+
+def _under(cell: Cell, template: str) -> Cell:
+    kept = tuple(j for j in cell.judgments if j.trial.template == template)
+    return replace(cell, judgments=kept)
+
+
+def _missing(judgments: Sequence[Judgment]) -> Missing:
+    unparsed = sum(isinstance(j.outcome, Unparsed) for j in judgments)
+    failed = sum(isinstance(j.outcome, Failed) for j in judgments)
+    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
+
+
+def _flips(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
+    yield repeat_flip_rate(cell, condition)
+
+
+def _side_bias(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
+    # The orders of the speeches are fixed: each topic is debated with exchanged sides.
+    yield side_bias(cell, condition, first=cell.design.labels[0], exchanged=True)
+
+
+def mean_over_debates(
+    measure: Measure,
+    cell: Cell,
+    condition: dict[str, str],
+    values: Sequence[tuple[float, str]],
+    most: float,
+    *,
+    flags: tuple[str, ...] = (),
+    reason: str = _FEW_RUNS,
+) -> Estimate:
+    """The mean of a value for each debate, with the topic of each."""
+    missing = _missing(cell.judgments)
+    if not values:
+        return unavailable(measure, cell, reason, condition, missing=missing)
+    numbers = [value for value, _ in values]
+    return Estimate(
+        measure=measure.name,
+        suite=cell.suite,
+        condition=condition,
+        value=float(np.mean(numbers)),
+        n=len(numbers),
+        unit=measure.unit,
+        clustered=clustered_mean(numbers, [topic for _, topic in values], lower=0.0, upper=most),
+        missing=missing,
+        flags=flags,
+    )
+
+
+def _most(cell: Cell, dividing_by_n: float) -> float:
+    # Two runs, dividing by n - 1: twice the variance that dividing by n gives.
+    return dividing_by_n * (1 + cell.design.ddof)
+
+
+def _denominator(cell: Cell, condition: dict[str, str]) -> tuple[str, ...]:
+    if condition:
+        return ()  # it stands beside the pooled value, and a list of numbers reads better
+    return (f"variance over n{' - 1' if cell.design.ddof else ''}",)
+
+
+def _score_variance(
+    cell: Cell, condition: dict[str, str], tallies: list[Tally]
+) -> Iterator[Estimate]:
+    counted = [(t.variances, t.cluster) for t in tallies if t.variances is not None]
+    most, flags = _most(cell, _MOST_SCORE), _denominator(cell, condition)
+    means = [(sum(v) / len(v), cluster) for v, cluster in counted]
+    yield mean_over_debates(SCORE_VARIANCE, cell, condition, means, most, flags=flags)
+    detail = next((j.detail for j in cell.judgments if j.detail is not None), None)
+    for index, category in enumerate(detail["scores"] if detail and counted else ()):
+        of_category = [(variances[index], cluster) for variances, cluster in counted]
+        within = {**condition, "category": category}
+        yield mean_over_debates(SCORE_VARIANCE, cell, within, of_category, most)
+
+
+def _confidence_variance(
+    cell: Cell, condition: dict[str, str], tallies: list[Tally]
+) -> Iterator[Estimate]:
+    values = [(t.confidence, t.cluster) for t in tallies if t.confidence is not None]
+    most, flags = _most(cell, _MOST_CONFIDENCE), _denominator(cell, condition)
+    yield mean_over_debates(CONFIDENCE_VARIANCE, cell, condition, values, most, flags=flags)
+
+
+def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) -> Iterator[Estimate]:
+    rows = np.array([tally.row for tally in tallies], dtype=np.float64).reshape(-1, 6)
+    weights = np.array(cell.design.weights or WEIGHTS)
+    missing = _missing(cell.judgments)
+
+    def statistic(kept: NDArray[np.intp]) -> float:
+        return float(components(rows[kept].sum(axis=0)) @ weights)
+
+    value = statistic(np.arange(len(rows)))
+    if not np.isfinite(value):
+        yield unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
+        return
+    yield Estimate(
+        measure=INSTABILITY.name,
+        suite=cell.suite,
+        condition=condition,
+        value=value,
+        n=int(rows[:, 1].sum()),
+        unit=INSTABILITY.unit,
+        clustered=clustered_jackknife(statistic, [t.cluster for t in tallies], lower=0.0),
+        missing=missing,
+        flags=() if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),),
+    )
+
+
+def winner_of(judgments: Sequence[Judgment]) -> str | None:
+    """The side that most runs of one debate name; ``None`` if they are evenly split, or none."""
+    return _tally(judgments, 0).winner if judgments else None
+
+
+def _same_wins(cell: Cell, condition: dict[str, str], same: Measure) -> Estimate:
+    """Topics in which one side, or one debater, wins under both assignments."""
+    topics: dict[tuple[str, str], dict[str, list[Judgment]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        topics[trial.cluster, trial.template][trial.item].append(judgment)
+    exchanged = [tuple(debates.values()) for debates in topics.values() if _exchanged(debates)]
+    if not exchanged:
+        reason = "no topic was debated twice with exchanged sides"
+        return unavailable(same, cell, reason, condition)
+    values, clusters = [], []
+    for first, second in exchanged:
+        one, other = winner_of(first), winner_of(second)
+        if one is not None and other is not None:
+            # The sides are exchanged: one side in both debates is not one debater.
+            values.append(float((one == other) == (same is SAME_SIDE_WINS)))
+            clusters.append(first[0].trial.cluster)
+    return rate(
+        same,
+        cell,
+        units_of(cell, values, clusters, len(exchanged) - len(values)),
+        condition,
+    )
+
+
+def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
+    sides = [
+        (runs[0].trial.condition.get("pro_model"), runs[0].trial.condition.get("con_model"))
+        for runs in debates.values()
+    ]
+    return len(sides) == 2 and None not in sides[0] and sides[0] == sides[1][::-1] != sides[1]
+
+
+def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:
+    """Units of a rate over debates or topics, with what is missing in the whole cell."""
+    missing = _missing(cell.judgments)
+    return Units(
+        np.asarray(values, dtype=np.float64),
+        clusters,
+        dropped=dropped,
+        unparsed=missing.unparsed,
+        failed=missing.failed,
+        calls=len(cell.judgments),
+    )

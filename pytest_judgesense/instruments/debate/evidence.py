@@ -1,0 +1,86 @@
+"""Which debates speak against a configuration: those whose runs, or prompts, differ. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of, winner_of
+from pytest_judgesense.measures import evidence
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.evidence import Find, Group
+
+
+def _runs(cell: Cell) -> dict[tuple[str, str], Group]:
+    """The judgments by prompt and debate."""
+    runs: dict[tuple[str, str], Group] = defaultdict(tuple)
+    for judgment in cell.judgments:
+        runs[judgment.trial.template, judgment.trial.item] += (judgment,)
+    return runs
+
+
+def _about(cell: Cell, condition: Mapping[str, Any]) -> Cell:
+    """The judgments under the prompts of a condition: prompts are templates."""
+    pairs = {f"{a}-{b}": (a, b) for a, b in combinations(cell.templates, 2)}
+    one = condition.get("prompt_style")
+    prompts = pairs.get(str(condition.get("prompt_pair")), (one,) if one else cell.templates)
+    return replace(cell, judgments=tuple(j for j in cell.judgments if j.trial.template in prompts))
+
+
+def _that_add(size: Callable[[Cell, Tally, Mapping[str, Any]], float]) -> Find:
+    """The runs of each debate under one prompt that add to a measure, those that add most first."""
+
+    def find(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+        cell = _about(cell, condition)
+        runs = _runs(cell)
+        added = {
+            (template, tally.debate): size(cell, tally, condition)
+            for template, tallies in tallies_of(cell).items()
+            for tally in tallies
+        }
+        return [runs[key] for key in sorted(added, key=lambda key: -added[key]) if added[key] > 0]
+
+    return find
+
+
+def _score_variance(cell: Cell, tally: Tally, condition: Mapping[str, Any]) -> float:
+    category = condition.get("category")
+    if category is None or tally.variances is None:
+        return tally.row[2]
+    scores = next(judgment.detail["scores"] for judgment in cell.judgments if judgment.detail)
+    return tally.variances[list(scores).index(str(category))]
+
+
+def _instability(cell: Cell, tally: Tally, _: Mapping[str, Any]) -> float:
+    flip, _counted, score, confidence, *_wins = tally.row
+    weights = cell.design.weights or WEIGHTS
+    return weights[0] * flip + weights[1] * score + weights[2] * confidence
+
+
+def _under_its_prompts(find: Find) -> Find:
+    """A finder that sees the judgments under the prompts of the condition alone."""
+    return lambda cell, condition: find(_about(cell, condition), condition)
+
+
+repeats = _under_its_prompts(evidence.repeats)
+positional = _under_its_prompts(evidence.positional)
+score_variance = _that_add(_score_variance)
+confidence_variance = _that_add(lambda _, tally, __: tally.row[3])
+instability = _that_add(_instability)
+
+
+def prompts_apart(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """The runs of each debate under two prompts that name different winners."""
+    cell = _about(cell, condition)
+    runs = _runs(cell)
+    groups = []
+    for debate in dict.fromkeys(debate for _, debate in runs):
+        for pair in combinations(cell.templates, 2):
+            one, other = (runs.get((template, debate), ()) for template in pair)
+            winners = {winner_of(one), winner_of(other)}
+            if None not in winners and len(winners) > 1:
+                groups.append((*one, *other))
+    return groups

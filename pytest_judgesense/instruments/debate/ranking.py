@@ -1,0 +1,353 @@
+"""Which judge configuration is the most stable: a ranking with its evidence (JudgeBench).
+
+A configuration is a judge with one prompt, called ``judge:prompt``. Configurations are compared on
+the debates that all of them have judged twice or more, by instability (see `debate`): lower is
+better. Beside each rank stand
+
+- its distribution over 1,000 bootstrap resamples of topics: whole topics are drawn with
+  replacement, the same ones for every configuration. Equal instabilities share the better rank;
+- the ranks that it takes when one debate is left out;
+- its bands: repeat flips below 10%, 10 to 30%, above; side bias below 5%, 5 to 15%, above.
+
+The winner is tried against other weights (each halved, doubled, left out) and other composites:
+all components in units of their standard deviation, and the mean of the ranks by each component.
+
+A configuration without a usable debate is left out, with the reason.
+
+Between two prompts of one judge::
+
+    prompt_disagreement = debates whose winners differ / debates; a prompt's winner is that of most
+                          runs, and a debate in which either is undecided is left out and counted
+    score_delta         = mean over sides and categories of |mean score a - mean score b|; mean over
+                          debates
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.debate.estimators import (
+    COMPONENTS,
+    WEIGHTS,
+    Tally,
+    components,
+    mean_over_debates,
+    score_matrix,
+    tallies_of,
+    units_of,
+    winner_of,
+)
+from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA
+from pytest_judgesense.measures.cell import Cell, rate, unavailable
+from pytest_judgesense.trial import Judgment
+
+RESAMPLES: Final = 1000
+BANDS: Final = {"repeat_flip_rate": (0.10, 0.30), "side_bias": (0.05, 0.15)}
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One configuration in the ranking.
+
+    Attributes:
+        name: ``judge:prompt``.
+        rank: from 1; equal instabilities share the better rank.
+        instability: what it is ranked by.
+        parts: the components of it by name.
+        shares: share of the resamples in which it has rank 1, 2, ...
+        left_out: the best and the worst rank when one debate is left out.
+    """
+
+    name: str
+    rank: int
+    instability: float
+    parts: Mapping[str, float]
+    shares: tuple[float, ...]
+    left_out: tuple[int, int]
+
+    def band(self, measure: str) -> str:
+        """``low``, ``medium`` or ``high``: of repeat flips or of side bias."""
+        return band_of(self.parts[measure], BANDS[measure])
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All configurations, the most stable one first.
+
+    Attributes:
+        suite: what they judged.
+        rows: the configurations by rank, then by name.
+        excluded: configurations left out, with the reason.
+        debates: number of debates they are compared on; ``topics`` likewise.
+        runs: the most runs that any debate has.
+        weights: of the components; ``ddof``: what variances take off n.
+        reliance: what the winner depends on, one row a variant: name, winner, whether it is
+            another than the ranking's.
+        seed: of the resamples.
+    """
+
+    suite: str
+    rows: tuple[Ranked, ...]
+    excluded: Mapping[str, str]
+    debates: int
+    topics: int
+    runs: int
+    weights: tuple[float, ...]
+    ddof: int
+    reliance: tuple[tuple[str, str, bool], ...]
+    seed: int
+
+    def find(self, name: str) -> Ranked | None:
+        """The configuration of that name."""
+        return next((row for row in self.rows if row.name == name), None)
+
+    @property
+    def recommendation(self) -> str:
+        """The configuration to choose, and why, in one sentence."""
+        if not self.rows:
+            return "no configuration can be recommended: none has debates with two parsed runs"
+        best = self.rows[0]
+        kept = sum(not changed for _, _, changed in self.reliance)
+        text = (
+            f"recommended: {best.name}, the lowest instability ({best.instability:.3f}); first in "
+            f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank "
+            f"{_span(best.left_out)} when a debate is left out, first under {kept} of "
+            f"{len(self.reliance)} other weightings; repeat flips {best.band('repeat_flip_rate')}, "
+            f"side bias {best.band('side_bias')}"
+        )
+        if best.shares[0] < 0.95 and len(self.rows) > 1:
+            second = max(self.rows[1:], key=lambda row: row.shares[0])
+            text += f"; not settled: {second.name} is first in {second.shares[0]:.1%}"
+        return text
+
+
+def rank(
+    suite: str,
+    tallies: Mapping[str, Sequence[Tally]],
+    *,
+    weights: Sequence[float] | None = None,
+    ddof: int = 0,
+    seed: int = 0,
+) -> Ranking:
+    """The ranking of configurations.
+
+    Args:
+        suite: name of the suite.
+        tallies: the tallies of every debate, by name of the configuration.
+        weights: of the components, in the order of `COMPONENTS`; the published ones by default.
+        ddof: what the variances in the tallies took off n.
+        seed: of the resamples.
+    """
+    usable = {
+        name: {tally.debate: tally for tally in some if tally.variances is not None}
+        for name, some in sorted(tallies.items())
+    }
+    excluded = {name: "no debate with two parsed runs" for name, some in usable.items() if not some}
+    names = [name for name in usable if name not in excluded]
+    shared = [d for d in usable[names[0]] if all(d in usable[n] for n in names)] if names else []
+    chosen = tuple(weights or WEIGHTS)
+    if not shared:
+        excluded |= dict.fromkeys(names, "no debate that all configurations have judged twice")
+        return Ranking(suite, (), excluded, 0, 0, 0, chosen, ddof, (), seed)
+    topics = [usable[names[0]][debate].cluster for debate in shared]
+    rows = np.array([[usable[n][d].row for d in shared] for n in names], dtype=np.float64)
+    parts = components(rows.sum(axis=1))
+    vector = np.array(chosen)
+    values = parts @ vector
+    ranks = _ranks(values)
+    drawn = _ranks(components(_resampled(rows, topics, seed)) @ vector)
+    left = _ranks(components(rows.sum(axis=1)[:, None] - rows).swapaxes(0, 1) @ vector)
+    order = sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
+    ranked = tuple(
+        Ranked(
+            names[i],
+            int(ranks[i]),
+            float(values[i]),
+            dict(zip(COMPONENTS, parts[i].tolist(), strict=True)),
+            tuple(float(np.mean(drawn[:, i] == place + 1)) for place in range(len(names))),
+            (int(left[:, i].min()), int(left[:, i].max())),
+        )
+        for i in order
+    )
+    reliance = tuple(
+        (variant, names[best], names[best] != ranked[0].name)
+        for variant, score in _variants(parts, vector)
+        for best in [min(range(len(names)), key=lambda i: (score[i], names[i]))]
+    )
+    runs = max(usable[name][debate].runs for name in names for debate in shared)
+    return Ranking(
+        suite,
+        ranked,
+        excluded,
+        len(shared),
+        len(set(topics)),
+        runs,
+        chosen,
+        ddof,
+        reliance,
+        seed,
+    )
+
+
+def _ranks(values: _Array) -> NDArray[np.intp]:
+    """Ranks along the last axis, from 1: one more than there are lower values."""
+    # Rounded: sums in another order must not part what is equal.
+    rounded = np.round(values, 12)
+    lower: NDArray[np.intp] = (rounded[..., None, :] < rounded[..., :, None]).sum(axis=-1)
+    return 1 + lower
+
+
+def _resampled(rows: _Array, topics: Sequence[str], seed: int) -> _Array:
+    """Summed rows of each resample, shape (resamples, configurations, columns)."""
+    codes = np.unique(topics, return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    by_topic = np.stack([rows[:, codes == code].sum(axis=1) for code in range(count)], axis=1)
+    drawn = np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
+    times = np.stack([np.bincount(one, minlength=count) for one in drawn])
+    summed: _Array = np.einsum("bk,ckx->bcx", times, by_topic)
+    return summed
+
+
+def _variants(parts: _Array, weights: _Array) -> Iterator[tuple[str, _Array]]:
+    for index, name in enumerate(COMPONENTS):
+        for said, factor in (("halved", 0.5), ("doubled", 2.0), ("left out", 0.0)):
+            moved = weights.copy()
+            moved[index] *= factor
+            yield f"{name} {said}", parts @ moved
+    yield "all weights 1", parts.sum(axis=1)
+    spread = parts.std(axis=0)
+    scaled = (parts - parts.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    yield "components in standard deviations", scaled.sum(axis=1)
+    yield "mean of the ranks by component", _ranks(parts.T).mean(axis=0)
+
+
+def band_of(value: float, limits: tuple[float, float]) -> str:
+    """``low`` below the first limit, ``medium`` up to the second, ``high`` above."""
+    low, high = limits
+    return "low" if value < low else "medium" if value <= high else "high"
+
+
+def _span(ranks: tuple[int, int]) -> str:
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]} to {ranks[1]}"
+
+
+def material_of(cell: Cell) -> dict[str, Any] | None:
+    """What a ranking needs of a judge, as plain values; ``None`` if its suite has no debates."""
+    if cell.design.kind != "debate":
+        return None
+    return {
+        "ddof": cell.design.ddof,
+        "weights": list(cell.design.weights or WEIGHTS),
+        "prompts": {
+            template: [tally.to_line() for tally in some]
+            for template, some in tallies_of(cell).items()
+        },
+    }
+
+
+def ranking_of(
+    suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int
+) -> tuple[Ranking, dict[str, list[Tally]]]:
+    """The ranking of several judges' configurations, and the tallies behind it.
+
+    Args:
+        suite: name of the suite.
+        materials: what `material_of` gave, by judge; the first judge's weights are everybody's.
+        seed: of the resamples.
+    """
+    first = next(iter(materials.values()))
+    tallies = {
+        f"{judge}:{prompt}": [Tally.from_line(line) for line in lines]
+        for judge, material in materials.items()
+        if material["ddof"] == first["ddof"]
+        for prompt, lines in material["prompts"].items()
+    }
+    ranking = rank(suite, tallies, weights=first["weights"], ddof=first["ddof"], seed=seed)
+    other = [judge for judge, material in materials.items() if material["ddof"] != first["ddof"]]
+    reasons = dict.fromkeys(other, "its variances have another denominator")
+    return replace(ranking, excluded={**ranking.excluded, **reasons}), tallies
+
+
+def prompt_estimates(cell: Cell) -> list[Estimate]:
+    """What another prompt changes in the judgment of debates: pooled, then by pair of prompts."""
+    pairs = list(combinations(cell.templates, 2))
+    if not pairs:
+        reason = "needs two or more prompts"
+        return [
+            unavailable(measure, cell, reason) for measure in (PROMPT_DISAGREEMENT, SCORE_DELTA)
+        ]
+    by_debate = _by_debate(cell)
+    return [
+        find(cell, by_debate, some, condition)
+        for find in (_disagreement, _score_delta)
+        for some, condition in [
+            (pairs, {}),
+            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
+        ]
+    ]
+
+
+def _by_debate(cell: Cell) -> dict[str, dict[str, list[Judgment]]]:
+    found: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
+    for judgment in cell.judgments:
+        found[judgment.trial.item][judgment.trial.template].append(judgment)
+    return found
+
+
+def _disagreement(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    values, clusters, undecided, differing, compared = [], [], 0, 0, 0
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = winner_of(debate.get(a, ())), winner_of(debate.get(b, ()))
+            if a not in debate or b not in debate:
+                continue
+            if one is None or other is None:
+                undecided += 1
+            else:
+                values.append(float(one != other))
+                clusters.append(debate[a][0].trial.cluster)
+            verdicts = {j.trial.replicate: j.verdict for j in debate[b]}
+            runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in debate[a]]
+            both = [(x, y) for x, y in runs if x is not None and y is not None]
+            compared += len(both)
+            differing += sum(x != y for x, y in both)
+    flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
+    flags += [f"{undecided} undecided left out"] if undecided else []
+    units = units_of(cell, values, clusters, undecided)
+    return rate(PROMPT_DISAGREEMENT, cell, units, condition, flags=tuple(flags))
+
+
+def _score_delta(
+    cell: Cell,
+    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
+    pairs: Sequence[tuple[str, str]],
+    condition: dict[str, str],
+) -> Estimate:
+    def mean(judgments: Sequence[Judgment]) -> NDArray[np.float64] | None:
+        given = [score_matrix(j.detail) for j in judgments if j.detail is not None]
+        return np.mean(given, axis=0) if given else None
+
+    values = []
+    for debate in by_debate.values():
+        for a, b in pairs:
+            one, other = mean(debate.get(a, ())), mean(debate.get(b, ()))
+            if one is not None and other is not None:
+                topic = next(iter(debate.values()))[0].trial.cluster
+                values.append((float(np.abs(one - other).mean()), topic))
+    reason = "no debate was scored under both prompts"
+    return mean_over_debates(SCORE_DELTA, cell, condition, values, 10.0, reason=reason)

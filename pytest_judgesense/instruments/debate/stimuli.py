@@ -1,0 +1,137 @@
+"""Suites of debates (JudgeBench): which side wins, with scores and a confidence.
+
+The judge is shown the resolution and the speeches, never who gave them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA, SIDES, parse_debate
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import Kind, Reading, ReplyForm
+from pytest_judgesense.suites.schema import Slug, SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
+
+# The speeches of a debate, in their order.
+SPEECHES: Final = tuple(
+    f"{side}_{speech}"
+    for speech in ("constructive", "rebuttal", "summary")
+    for side in ("pro", "con")
+)
+
+
+class _Speech(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    side: Literal["PRO", "CON"]
+    speech_type: str
+    content: str = Field(min_length=1)
+
+
+class DebateLine(BaseModel):
+    """A line with one debate, as JudgeBench writes it; further keys are ignored.
+
+    ``pair_id`` links the two debates of a topic with exchanged sides: an id that both share, or
+    the id of the other one.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    id: Slug
+    resolution: str = Field(min_length=1)
+    category: str | None = None
+    pro_model: str
+    con_model: str
+    temperature: float | None = None
+    prompt_style: str | None = None
+    status: Literal["completed"] = "completed"
+    speeches: list[_Speech]
+    pair_id: str | None = None
+    model_assignment: str | None = None
+    created_at: str | float | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> DebateLine:
+        found = [(speech.side, speech.speech_type) for speech in self.speeches]
+        if found != [(name[:3].upper(), name) for name in SPEECHES]:
+            msg = "a debate has six speeches, in the order " + ", ".join(SPEECHES)
+            raise ValueError(msg)
+        return self
+
+
+def debate_cluster(debate: str, pair: str | None, debates: Collection[str]) -> str:
+    """The cluster of a debate: both assignments of a topic are one.
+
+    Args:
+        debate: its id.
+        pair: its ``pair_id``: one that both share, or the id of the other debate.
+        debates: ids of all debates.
+    """
+    if pair is None:
+        return debate
+    return "+".join(sorted((debate, pair))) if pair in debates else pair
+
+
+def transcript(speeches: Iterable[tuple[str, str]]) -> str:
+    """Speeches as the judge reads them, each under a heading: ``[PRO rebuttal]``.
+
+    Args:
+        speeches: type (``pro_rebuttal``) and content of each, in order.
+    """
+    return "\n".join(
+        f"[{kind[:3].upper()} {kind[4:]}]\n{content.strip()}" for kind, content in speeches
+    )
+
+
+def debate_item(line: DebateLine, debates: Collection[str]) -> Item:
+    """The item of a line with one debate; ``debates`` are the ids of all of them."""
+    known = {"category": line.category, "pro_model": line.pro_model, "con_model": line.con_model}
+    return Item(
+        id=line.id,
+        cluster=debate_cluster(line.id, line.pair_id, debates),
+        fields={
+            "resolution": line.resolution,
+            "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
+        },
+        condition={key: value for key, value in known.items() if value is not None},
+    )
+
+
+def _items(stimuli: Stimuli) -> Iterator[Item]:
+    debates = stimuli.parse(DebateLine)
+    ids = {debate.id for debate in debates}
+    return (debate_item(debate, ids) for debate in debates)
+
+
+def _verify(form: SuiteForm) -> None:
+    if form.space.pairwise or form.space.labels != list(SIDES):
+        msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
+        raise ValueError(msg)
+
+
+def _read(text: str, truncated: bool) -> Reading:
+    return parse_debate(text, truncated=truncated)
+
+
+_SCORES: Final = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEGORIES)
+
+DEBATE: Final = Kind(
+    "debate",
+    _items,
+    line_forms=(DebateLine,),
+    verify=_verify,
+    reply=ReplyForm(
+        _read,
+        "The verdict is the winner of a debate, with scores by category and side and a "
+        "confidence. Take over every value; one that the reply does not state makes it no "
+        "verdict.",
+        f'{{"scores": {{{_SCORES}}}, "winner": "PRO or CON", "confidence": 0.0}}.',
+        REPLY_SCHEMA,
+    ),
+    # Of flips, variance of scores, variance of confidences and side bias.
+    weights=(3.0, 1.0, 0.5, 2.0),
+)

@@ -1,0 +1,170 @@
+"""The ranking of judge configurations on debates, in tables, words and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.errors import printable
+from pytest_judgesense.figures import (
+    Absent,
+    Figure,
+    Found,
+    Head,
+    Panel,
+    heat,
+    height_of_rows,
+    labels,
+    percent,
+    shown,
+)
+from pytest_judgesense.layout import headed, indented
+from pytest_judgesense.sections import (
+    Board,
+    Digits,
+    Entrant,
+    Rows,
+    tables_named,
+)
+
+_NAME_COLUMN: Final = 23
+_MOST_RANKS: Final = 20
+_HEADS: Final = (
+    "rank",
+    "configuration",
+    "instability",
+    "flips",
+    "side bias",
+    "score var",
+    "conf var",
+    "first",
+)
+
+
+def ranking(
+    suite: str, entrants: Sequence[Entrant], seed: int, secondary: bool
+) -> Mapping[str, Rows]:
+    """The ranking and what stands beside it, by name of the table."""
+    materials = {one.judge: one.material for one in entrants if one.material is not None}
+    if not materials:
+        return {}
+    # Not before there are debates: the analyses take scipy.
+    from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
+
+    tables = analyses_of(suite, materials, seed)
+    if secondary:
+        tables = tables | secondary_of(suite, materials, seed)
+    return tables
+
+
+def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        str(row["rank"]),
+        str(row["configuration"]),
+        f"{row['instability']:.3f}",
+        f"{row['repeat_flip_rate']:.1%} {row['repeat_flip_band']}",
+        f"{row['side_bias']:.1%} {row['side_bias_band']}",
+        f"{row['score_variance']:.3f}",
+        f"{row['confidence_variance']:.4f}",
+        f"{row['rank_shares'][0]:.1%}",
+    )
+
+
+def _notes(basis: Mapping[str, Any]) -> Iterator[str]:
+    for name, reason in basis["excluded"].items():
+        yield f"left out: {name}, {reason}"
+    yield basis["recommendation"]
+
+
+def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+    """The ranking for Markdown."""
+    return Board(
+        "Ranking on",
+        _HEADS,
+        tuple(
+            (Digits(rank), name, *map(Digits, texts))
+            for rank, name, *texts in map(_texts, tables["ranking"])
+        ),
+        tuple(_notes(tables["ranking_basis"][0])),
+    )
+
+
+def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+    """The ranking on a terminal."""
+    rows, basis = tables["ranking"], tables["ranking_basis"][0]
+    yield from headed(
+        f"suite {suite}",
+        [
+            f"{len(rows)} configurations",
+            f"{basis['debates']} debates of {basis['topics']} topics",
+            f"{basis['runs']} run{'s' * (basis['runs'] != 1)}",
+            f"variances over {basis['denominator']}",
+            f"weights {', '.join(f'{weight:g}' for weight in basis['weights'].values())}",
+        ],
+    )
+    yield _columns(*_HEADS)
+    for row in rows:
+        rank, name, *texts = _texts(row)
+        name = printable(name)
+        if len(name) > _NAME_COLUMN:
+            yield from indented(name, width=8)
+            name = ""
+        # Bands are as wide as the widest of them.
+        flips, bias = (f"{share} {band:<6}" for share, band in map(str.split, texts[1:3]))
+        yield _columns(rank, name, texts[0], flips, bias, *texts[3:])
+    for note in _notes(basis):
+        yield from indented(note, width=2)
+
+
+def _columns(
+    rank: str, name: str, value: str, flips: str, bias: str, scores: str, conf: str, first: str
+) -> str:
+    return (
+        f"  {rank:>4}  {name:<24}{value:>12}{flips:>14}{bias:>14}{scores:>11}{conf:>10}{first:>8}"
+    )
+
+
+def ranking_figures(sheet: Datasheet) -> Iterator[Found]:
+    """In which share of resamples each configuration takes which rank."""
+    tables = [(suite, rows) for _, suite, rows in tables_named(sheet, "ranking") if rows]
+    if not tables:
+        head = Head("ranking", "8", "Debate ranking")
+        yield Absent(head, "It needs debates that were judged repeatedly: --judge-suite debate.")
+    for index, (suite, rows) in enumerate(tables):
+        head = Head(f"ranking-{index + 1}" if index else "ranking", "8", f"Debate ranking: {suite}")
+        yield _ranks(head, rows)
+
+
+def _ranks(head: Head, rows: Rows) -> Figure:
+    names = [printable(row["configuration"]) for row in rows]
+    shares = [tuple(map(float, row["rank_shares"])) for row in rows]
+    ranks = [str(place + 1) for place in range(len(rows))]
+    few = len(rows) <= _MOST_RANKS  # more numbers than these would write over one another
+    known = {
+        (place, line): (share, shown(share) if share >= 0.0005 and few else "")
+        for line, of_ranks in enumerate(shares)
+        for place, share in enumerate(of_ranks)
+    }
+    lines = [
+        f"{name}  {shown(float(row['instability']))}" for name, row in zip(names, rows, strict=True)
+    ]
+
+    def draw(axes: Any) -> None:
+        heat(axes, ranks, lines, known)
+        labels(axes, "rank", "configuration")
+
+    return Figure(
+        head,
+        f"{names[0]} is the most stable configuration, first in {percent(shares[0][0])} of "
+        "resamples",
+        "Each line is a configuration, the most stable on top: in which share of resamples of "
+        "topics it takes which rank. Instability is the number behind its name.",
+        (Panel(draw, height_of_rows(len(rows), names=ranks)),),
+        ("configuration", "rank", "instability", *(f"share of rank {rank}" for rank in ranks)),
+        tuple(
+            (name, row["rank"], float(row["instability"]), *share)
+            for name, row, share in zip(names, rows, shares, strict=True)
+        ),
+        wide=True,
+    )

@@ -1,0 +1,266 @@
+"""Figures of judges as instruments: psychometric curves, equal pairs, the criterion, position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final
+
+from pytest_judgesense.datasheet import Datasheet, JudgeSheet
+from pytest_judgesense.estimate import Estimate, number_text
+from pytest_judgesense.figures import (
+    Absent,
+    Figure,
+    Found,
+    Head,
+    Panel,
+    Value,
+    bars,
+    beside,
+    cells,
+    curve,
+    dotted,
+    ends_of,
+    find,
+    height_of_rows,
+    labels,
+    name_of,
+    named,
+    percent,
+    point,
+    shares,
+    suite_of,
+)
+
+_THRESHOLD: Final = 0.75
+_CENSORED: Final = {"left-censored": "<", "right-censored": ">"}
+# Same-quality pairs by what explains them, as they are stacked.
+_TERMS: Final = {
+    "stable_cross_sensitivity": "stable: the same content",
+    "positional_false_preference": "positional: the same slot",
+    "one_sided_commit": "one-sided: in one order only",
+    "other_conflict": "other conflict",
+    "no_preference": "none: a tie in both orders",
+}
+_NO_PAIRS: Final = "It needs same-quality pairs in both orders: --judge-suite ladder."
+
+
+def ladder_figures(sheet: Datasheet) -> Iterator[Found]:
+    """The figures of graded differences, and of pairs without a difference."""
+    yield _psychometric(sheet)
+    yield _decomposition(sheet)
+    yield _criterion(sheet)
+    yield _position(sheet)
+
+
+def _psychometric(sheet: Datasheet) -> Found:
+    head = Head("psychometric", "2", "Psychometric curves")
+    rows: list[tuple[Value, ...]] = []
+    panels, thresholds = [], []
+    suites = {estimate.suite for estimate in _by_distance(sheet.judges)}
+    reach = {suite: max(map(_distance, _by_distance(sheet.judges, suite))) for suite in suites}
+    for suite in sorted(suites, key=lambda suite: (-reach[suite], suite)):
+        curves = []
+        for number, judge in enumerate(sheet.judges):
+            measured = [e for e in _by_distance([judge], suite) if e.value is not None]
+            if not measured:
+                continue
+            points = sorted(measured, key=_distance)
+            threshold = find(judge, suite, "detection_threshold")
+            who = name_of(judge)
+            curves.append((number, who, points, threshold))
+            rows += [
+                (who, suite, _distance(e), e.value, *(ends_of(e.interval) or (None, None)), e.n)
+                for e in points
+            ]
+            if threshold is not None:
+                text = number_text(threshold.value, threshold.flags)
+                thresholds.append((suite, who, text))
+                rows.append((who, suite, "75% threshold", text, None, None, threshold.n))
+        if curves:
+            panels.append(Panel(partial(_draw_curves, curves=curves, suite=suite)))
+    if not panels:
+        return Absent(head, "It needs a ladder: --judge-suite ladder.")
+    finding = "No judge's detection threshold could be estimated"
+    if thresholds:
+        first = thresholds[0][0]
+        found = [f"{who} {text}" for suite, who, text in thresholds if suite == first]
+        finding = f"Distance found three times of four on {first}: {', '.join(found)}"
+    return Figure(
+        head,
+        finding,
+        "How often the better candidate is chosen, by how much better it is. Bars are 95% Wilson "
+        "intervals. Large open marks on the line are thresholds; one that points left or right is "
+        "censored: the truth lies at or below, or above, what was run.",
+        tuple(panels),
+        ("judge", "suite", "distance", "sensitivity", "lower", "upper", "n"),
+        tuple(rows),
+    )
+
+
+def _draw_curves(
+    axes: Any, curves: Iterable[tuple[int, str, list[Estimate], Any]], suite: str
+) -> None:
+    shares(axes, "y")
+    dotted(axes, y=_THRESHOLD)
+    for number, who, points, threshold in curves:
+        curve(axes, number, [_distance(e) for e in points], [e.value or 0.0 for e in points], who)
+        for e in points:
+            point(axes, number, _distance(e), e.value or 0.0, along=ends_of(e.interval))
+        if threshold is not None:
+            shape = next((_CENSORED[flag] for flag in threshold.flags if flag in _CENSORED), "d")
+            x, y = threshold.value, _THRESHOLD
+            point(axes, number, x, y, marker=shape, markersize=11, markerfacecolor="none", zorder=4)
+    labels(
+        axes, "distance (elements of quality)", "better candidate chosen (share of calls)", suite
+    )
+
+
+def _by_distance(judges: Iterable[JudgeSheet], suite: str | None = None) -> Iterator[Estimate]:
+    for estimate in (estimate for judge in judges for estimate in judge.estimates):
+        at_one = estimate.measure == "target_sensitivity" and {*estimate.condition} == {"distance"}
+        if at_one and suite in (None, estimate.suite):
+            yield estimate
+
+
+def _distance(estimate: Estimate) -> float:
+    return float(estimate.condition["distance"])
+
+
+def _decomposition(sheet: Datasheet) -> Found:
+    head = Head("decomposition", "3", "Same-quality decomposition")
+    suite = suite_of(sheet, "positional_false_preference")
+    found = {
+        name_of(judge): terms
+        for judge in sheet.judges
+        if all(terms := [find(judge, suite, term) for term in _TERMS])
+    }
+    if not found:
+        return Absent(head, _NO_PAIRS)
+    pieces = [
+        (label, [max(terms[place].value, 0.0) for terms in found.values()])
+        for place, label in enumerate(_TERMS.values())
+    ]
+
+    def draw(axes: Any) -> None:
+        bars(axes, list(found), pieces)
+        labels(axes, "share of canonical pairs", "")
+
+    places = {who: terms[1].value for who, terms in found.items()}
+    most = max(places, key=lambda who: places[who])
+    return Figure(
+        head,
+        f"{most} prefers the same slot in both orders in {percent(places[most])} of equal pairs"
+        if places[most] > 0
+        else "No judge prefers the same slot in both orders of equal pairs",
+        f"Canonical pairs of the same quality on {suite}, by what was chosen in both orders. Only "
+        "a tie in both orders is right.",
+        (Panel(draw, height_of_rows(len(found))),),
+        ("judge", *(label.partition(":")[0] for label in _TERMS.values()), "n"),
+        tuple((who, *(term.value for term in terms), terms[-1].n) for who, terms in found.items()),
+    )
+
+
+def _criterion(sheet: Datasheet) -> Found:
+    head = Head("criterion", "4", "Criterion tradeoff")
+    suite = suite_of(sheet, "raw_false_preference", arm="strict")
+    rows, moves = [], []
+    for number, judge in enumerate(sheet.judges):
+        arms = {
+            arm: (
+                find(judge, suite, "raw_false_preference", arm=arm),
+                find(judge, suite, "target_sensitivity", arm=arm, distance=1),
+            )
+            for arm in ("baseline", "strict")
+        }
+        who = name_of(judge)
+        for arm, (false, near) in arms.items():
+            if false is None or near is None:
+                break
+            rows.append((who, arm, *cells(false), *cells(near)))
+        else:
+            moves.append((number, who, arms))
+    if not moves:
+        reason = "It needs a suite with a baseline and a strict prompt: --judge-suite criterion."
+        return Absent(head, reason)
+
+    def draw(axes: Any) -> None:
+        shares(axes)
+        for number, who, arms in moves:
+            for (_, before), (_, after) in pairwise(arms.items()):
+                xs, ys = ([then.value, now.value] for then, now in zip(before, after, strict=True))
+                curve(axes, number, xs, ys, who)
+            for arm, (false, near) in arms.items():
+                x, y, strict = false.value, near.value, arm == "strict"
+                across, along = ends_of(false.clustered), ends_of(near.clustered)
+                fill = "full" if strict else "none"
+                point(axes, number, x, y, across=across, along=along, fillstyle=fill)
+                beside(axes, number, x, y, arm, below=strict)
+        labels(
+            axes,
+            "raw false preference (share of calls)",
+            "sensitivity at distance 1 (share of calls)",
+        )
+
+    def moved(arms: dict[str, tuple[Any, Any]]) -> float:
+        pairs = zip(arms["baseline"], arms["strict"], strict=True)
+        return float(sum(abs(now.value - then.value) for then, now in pairs))
+
+    _, who, arms = max(moves, key=lambda one: moved(one[2]))
+    (false, near), (less, then) = arms["baseline"], arms["strict"]
+    return Figure(
+        head,
+        f"The strict prompt takes {who} from {percent(false.value)} to {percent(less.value)} false "
+        f"preference, and from {percent(near.value)} to {percent(then.value)} sensitivity"
+        if moved(arms)
+        else "The strict prompt changes no judge",
+        f"From the baseline to the strict prompt on {suite}. A move to the left costs nothing only "
+        "if it is not a move down. Bars are 95% clustered intervals.",
+        (Panel(draw),),
+        ("judge", "prompt", *named("false preference"), *named("sensitivity")),
+        tuple(rows),
+    )
+
+
+def _position(sheet: Datasheet) -> Found:
+    head = Head("position", "5", "Positional against stable")
+    suite = suite_of(sheet, "positional_false_preference")
+    known = [
+        (number, name_of(judge), stable, place)
+        for number, judge in enumerate(sheet.judges)
+        if (stable := find(judge, suite, "stable_cross_sensitivity")) is not None
+        and (place := find(judge, suite, "positional_false_preference")) is not None
+    ]
+    if not known:
+        return Absent(head, _NO_PAIRS)
+
+    def draw(axes: Any) -> None:
+        shares(axes)
+        dotted(axes)
+        for number, who, stable, place in known:
+            across, along = ends_of(stable.clustered), ends_of(place.clustered)
+            point(axes, number, stable.value, place.value, across=across, along=along)
+            beside(axes, number, stable.value, place.value, who)
+        labels(
+            axes,
+            "stable: the same content (share of pairs)",
+            "positional: the same slot (share of pairs)",
+        )
+
+    gaps = [(place.value - stable.value, who, stable, place) for _, who, stable, place in known]
+    above = [who for gap, who, *_ in gaps if gap > 0]
+    _, who, stable, place = max(gaps, key=lambda one: one[:2])
+    finding = "Position outweighs content for no judge"
+    if above:
+        finding = f"Position outweighs content for {' and '.join(above)}: {who} "
+        finding += f"{percent(place.value)} against {percent(stable.value)}"
+    return Figure(
+        head,
+        finding,
+        f"Of the same-quality pairs on {suite}: what the place in the prompt decides, against what "
+        "the content decides. Above the line, place decides more.",
+        (Panel(draw),),
+        ("judge", *named("stable"), *named("positional")),
+        tuple((who, *cells(stable), *cells(place)) for _, who, stable, place in known),
+    )

@@ -1,0 +1,323 @@
+"""Suites of texts that cover more and more of what a task requires: ladders, and criteria on them.
+
+Ladder items (Judge Datasheet, arXiv 2606.15610): of each task, every two of its six levels make
+one canonical pair (5, 4, 3, 2, 1 pairs at distance 1 to 5), each level and its rewording one
+same-subset pair at distance 0, each alternative and the level with as many elements one
+different-subset pair, and each filler and the plain text of its level one filler control.
+
+Quarter items: one required element of a task has four named parts, and a text that states k of
+them covers k quarters of the element. The five texts of a task differ in nothing else. Each task
+makes two pairs at each of the distances 0.25, 0.5 and 0.75: one from nothing upwards and one up to
+the whole element. Four quarters are one whole step of the ladder: both are distances in elements.
+
+Before anything is asked:
+
+- the prefix chain holds: each level has a sentence that no level below it has, and such sentences
+  stand in all levels above, so that a higher level lacks nothing that a lower one has gained;
+- lengths are matched: the longest text of a task has at most 10% more words than the shortest, or
+  sensitivity could be a liking for length;
+- both presentation orders are asked, or sensitivity could be a liking for a slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final, TypeVar
+
+from pydantic import Field, model_validator
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.items import with_elements
+from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.schema import Form, Slug, SuiteForm, two_candidates
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Condition
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_MOST_LONGER: Final = 1.1
+# Quarters that the worse and the better text cover: from nothing, and up to the whole.
+_QUARTER_PAIRS: Final = ((0, 1), (3, 4), (0, 2), (2, 4), (0, 3), (1, 4))
+
+
+class _Alternative(Form):
+    elements: list[int]
+    text: str
+
+
+class _Filler(Form):
+    level: int = Field(ge=0, le=5)
+    text: str
+
+
+class LadderTask(Form):
+    """A line of a ladder: one task, its five required elements and the texts that cover them.
+
+    ``levels[q]`` and ``rewordings[q]`` cover the first ``q`` elements; ``alternatives`` cover
+    other sets; ``fillers`` cover the first ``level`` elements and pad with empty phrases.
+    """
+
+    id: Slug
+    task: str
+    elements: list[str] = Field(min_length=5, max_length=5)
+    levels: list[str] = Field(min_length=6, max_length=6)
+    rewordings: list[str] = Field(min_length=6, max_length=6)
+    alternatives: list[_Alternative]
+    fillers: list[_Filler]
+
+    @property
+    def chains(self) -> Mapping[str, Sequence[str]]:
+        """The texts of which each covers what the one before it covers, and more."""
+        return {"levels": self.levels, "rewordings": self.rewordings}
+
+    @property
+    def others(self) -> list[str]:
+        """The texts that stand in no chain."""
+        return [*(other.text for other in self.alternatives), *(one.text for one in self.fillers)]
+
+
+class QuarterTask(Form):
+    """A line of a ladder in quarter steps: a task of which one required element has four parts.
+
+    ``quarters[k]`` states the first ``k`` parts of the element that ``parted`` names (by its
+    number, from 1) and is the same in everything else, so that k of its quarters are covered.
+    """
+
+    id: Slug
+    task: str
+    elements: list[str] = Field(min_length=1)
+    parted: int = Field(ge=1)
+    parts: list[str] = Field(min_length=4, max_length=4)
+    quarters: list[str] = Field(min_length=5, max_length=5)
+
+    @model_validator(mode="after")
+    def _listed(self) -> QuarterTask:
+        if self.parted > len(self.elements):
+            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def chains(self) -> Mapping[str, Sequence[str]]:
+        """The texts of which each covers what the one before it covers, and more."""
+        return {"quarters": self.quarters}
+
+    @property
+    def others(self) -> list[str]:
+        """The texts that stand in no chain: there are none."""
+        return []
+
+
+_Task = TypeVar("_Task", LadderTask, QuarterTask)
+
+
+# --- from tasks to items --------------------------------------------------------------------
+
+
+def task_with_elements(task: LadderTask) -> str:
+    """The task as the judge reads it: the request, then what a reply must contain."""
+    return with_elements(task.task, task.elements)
+
+
+def ladder_items(
+    tasks: Iterable[LadderTask],
+    distances: Iterable[int | float] | None = None,
+    subsets: Iterable[str] | None = None,
+) -> list[Item]:
+    """All items of the tasks, or those of the given ``distances`` and ``subsets``.
+
+    The better candidate is content 1 in every other pair, so that no fixed answer is right more
+    often than half of the time; a filler is always content 2.
+    """
+    wanted = None if distances is None else set(distances)
+    kinds = {"same", "different", "filler"} if subsets is None else set(subsets)
+    return [
+        item
+        for parity, task in enumerate(tasks)
+        for item in _task_items(task, parity)
+        if (wanted is None or item.condition["distance"] in wanted)
+        and item.condition["subset"] in kinds
+    ]
+
+
+def _task_items(task: LadderTask, parity: int) -> Iterator[Item]:
+    fields = {"task": task_with_elements(task)}
+
+    def item(name: str, contents: tuple[str, str], label: str | None, **condition: object) -> Item:
+        typed: Condition = condition  # type: ignore[assignment]
+        return Item(f"{task.id}-{name}", task.id, fields, contents, label, typed)
+
+    pairs = sorted(combinations(range(6), 2), key=lambda pair: (pair[1] - pair[0], pair))
+    for index, (low, high) in enumerate(pairs):
+        distance = high - low
+        contents = (task.levels[low], task.levels[high])
+        better_first = (index + parity) % 2 == 0
+        yield item(
+            f"d{distance}-{low}{high}",
+            contents[::-1] if better_first else contents,
+            "1" if better_first else "2",
+            distance=distance,
+            subset="same",
+        )
+    for level, (plain, reworded) in enumerate(zip(task.levels, task.rewordings, strict=True)):
+        swap = (level + parity) % 2 == 0
+        contents = (reworded, plain) if swap else (plain, reworded)
+        yield item(f"same-{level}", contents, None, distance=0, subset="same")
+    for index, other in enumerate(task.alternatives):
+        swap = (index + parity) % 2 == 0
+        prefix = task.levels[len(other.elements)]
+        contents = (other.text, prefix) if swap else (prefix, other.text)
+        yield item(f"diff-{index + 1}", contents, None, distance=0, subset="different")
+    for index, filler in enumerate(task.fillers):
+        contents = (task.levels[filler.level], filler.text)
+        yield item(f"filler-{index + 1}", contents, None, distance=0, subset="filler")
+
+
+def task_with_parts(task: QuarterTask) -> str:
+    """The task as the judge reads it: the parts stand behind their element, after a colon."""
+    elements = list(task.elements)
+    elements[task.parted - 1] += ": " + "; ".join(task.parts)
+    return with_elements(task.task, elements)
+
+
+def quarter_items(
+    tasks: Iterable[QuarterTask], distances: Iterable[int | float] | None = None
+) -> list[Item]:
+    """All pairs of the tasks in quarter steps, or those at the given ``distances``.
+
+    At each distance of each task the better candidate is content 1 in one of the two pairs.
+    """
+    wanted = None if distances is None else set(distances)
+    return [
+        item
+        for parity, task in enumerate(tasks)
+        for item in _quarter_items(task, parity)
+        if wanted is None or item.condition["distance"] in wanted
+    ]
+
+
+def _quarter_items(task: QuarterTask, parity: int) -> Iterator[Item]:
+    fields = {"task": task_with_parts(task)}
+    for index, (low, high) in enumerate(_QUARTER_PAIRS):
+        contents = (task.quarters[low], task.quarters[high])
+        better_first = (index + parity) % 2 == 0
+        yield Item(
+            id=f"{task.id}-q{low}{high}",
+            cluster=task.id,
+            fields=fields,
+            contents=contents[::-1] if better_first else contents,
+            label="1" if better_first else "2",
+            condition={"distance": (high - low) / 4, "subset": "same"},
+        )
+
+
+# --- what must hold -------------------------------------------------------------------------
+
+
+def _verify_task(task: LadderTask | QuarterTask, where: str) -> None:
+    for name, texts in task.chains.items():
+        _verify_chain(f"{where}: the {name}", texts)
+    if isinstance(task, LadderTask):
+        _verify_alternatives(task, where)
+    texts = [text for chain in (*task.chains.values(), task.others) for text in chain]
+    lengths = [len(text.split()) for text in texts]
+    if max(lengths) > _MOST_LONGER * min(lengths):
+        raise SuiteError(
+            f"{where}: the texts differ in length",
+            found=f"{min(lengths)} to {max(lengths)} words",
+            expected="at most 10% more words in the longest than in the shortest",
+            remedy="pad the shorter texts with sentences that cover no element",
+        )
+
+
+def _verify_chain(what: str, texts: Sequence[str]) -> None:
+    sentences = [set(filter(None, _SENTENCE_END.split(text.strip()))) for text in texts]
+    # What has stood at a lower level and comes back is padding: it covers no element.
+    seen, gained = set(sentences[0]), set[str]()
+    for level in range(1, len(texts)):
+        new = sentences[level] - seen
+        lost = gained - sentences[level]
+        seen |= sentences[level]
+        if new and not lost:
+            gained |= new
+            continue
+        raise SuiteError(
+            f"{what} are no prefix chain",
+            found=f"level {level} lacks {min(lost)!r}, which a level below has"
+            if lost
+            else f"level {level} has no sentence that no level below has",
+            expected="every level: the sentences that the levels below it gained, and one more",
+            remedy="fix the text, or the order of the texts",
+        )
+
+
+def _verify_alternatives(task: LadderTask, where: str) -> None:
+    for other in task.alternatives:
+        level = list(range(1, len(other.elements) + 1))
+        if sorted(other.elements) == level or not set(other.elements) <= set(range(1, 6)):
+            raise SuiteError(
+                f"{where}: an alternative is none",
+                found=f"elements = {other.elements}",
+                expected="elements of 1 to 5, other ones than the level with as many has",
+                remedy="fix the elements: distances count what the texts hold",
+            )
+
+
+def _both_orders(suite: Suite) -> Iterator[LintFinding]:
+    """Position and content are told apart by asking in both orders."""
+    if suite.orders != "both":
+        yield LintFinding(
+            "error",
+            "option-order",
+            f"suite {suite.name}",
+            "asks a ladder in one presentation order",
+            f"orders = {suite.orders!r}",
+            'orders = "both": otherwise a slot habit passes for sensitivity',
+            f"fix [design] or the preset in {suite.path}",
+        )
+
+
+def _items(stimuli: Stimuli) -> list[Item]:
+    options = stimuli.form.stimuli
+    if options.steps == "quarter":
+        items = quarter_items(_verified(stimuli, QuarterTask), options.distances)
+    else:
+        tasks = _verified(stimuli, LadderTask)
+        items = ladder_items(tasks, options.distances, options.subsets)
+    if not items:
+        raise SuiteError(
+            f"suite {stimuli.form.name} has no items",
+            found=f"distances = {options.distances}, subsets = {options.subsets}",
+            expected="distances from 0 to 5; subsets other than same have distance 0",
+            remedy="fix [stimuli] in the suite file",
+        )
+    return items
+
+
+def _verified(stimuli: Stimuli, model: type[_Task]) -> list[_Task]:
+    tasks = stimuli.parse(model)
+    for task in tasks:
+        _verify_task(task, f"task {task.id} in {stimuli.file}")
+    return tasks
+
+
+def _two_arms(form: SuiteForm) -> None:
+    if {template.arm for template in form.templates} != {"baseline", "strict"}:
+        msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
+        raise ValueError(msg)
+    two_candidates(form)
+
+
+LADDER: Final = Kind(
+    "ladder",
+    _items,
+    line_forms=(LadderTask, QuarterTask),
+    verify=two_candidates,
+    rules=(Rule(_both_orders, loading=True),),
+)
+CRITERION: Final = replace(LADDER, name="criterion", verify=_two_arms)

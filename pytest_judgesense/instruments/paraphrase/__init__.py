@@ -1,0 +1,1 @@
+"""Stability under paraphrased prompts (JudgeSense, arXiv 2604.23478)."""

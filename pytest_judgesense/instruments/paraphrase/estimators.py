@@ -1,0 +1,297 @@
+"""JudgeSense (arXiv 2604.23478): stability under paraphrased prompts.
+
+A unit is a pair of templates on one item, in one presentation order, of one replicate, whose two
+replies both parsed::
+
+    JSS       = mean 1[d_a = d_b]           flip rate = 1 - JSS
+    kappa     = Cohen's, rater 1 the first template of each pair, rater 2 the second
+
+Interval of JSS: percentile bootstrap of the pair agreements, 1,000 resamples (Wilson where all
+agree or none). Beside it the clustered interval over items, which gates. Pairwise verdicts are
+compared as slots within one order: a judge that always says A must not look stable because the
+orders were balanced. A judge with one label throughout is flagged ``degenerate``, and its kappa
+is undefined. The condition ``template_pair`` (``t1~t2``) holds each pair by itself.
+
+Templates of inverted polarity: the pooled estimate compares what the verdicts mean (labels
+remapped); the condition ``polarity`` holds the raw one beside it.
+
+Ordinal labels, beyond the paper, for five labels show shifts that two hide. With p the position
+of a label in the space, u = 1[p >= position of the cut]::
+
+    jss_binary           = mean 1[u_a = u_b]            flagged with its cut
+    within_one_agreement = mean 1[|p_a - p_b| <= 1]
+    kappa_quadratic      = 1 - sum w O / sum w E, w = (p_a - p_b)^2 (see `stats.agreement`)
+
+Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
+
+Equivalence: pairs that reviewers hold not to be equivalent are left out of everything here, and
+the pooled estimates say how many. Worst cases of kappa stand where a verdict is one of two labels.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_judgesense.estimate import Estimate, Interval, Missing
+from pytest_judgesense.instruments.paraphrase.measures import (
+    FLIP_RATE,
+    JSS,
+    JSS_BINARY,
+    KAPPA,
+    KAPPA_QUADRATIC,
+    WITHIN_ONE_AGREEMENT,
+)
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
+from pytest_judgesense.stats.resampling import percentile_bootstrap
+from pytest_judgesense.suites.planning import template_pairs
+from pytest_judgesense.trial import Judgment
+
+Pair: TypeAlias = tuple[Judgment, Judgment]
+Say: TypeAlias = Callable[[Judgment], str | None]
+
+_NOTHING = "fewer than two templates were run on one item"
+_ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
+
+
+def paraphrase_pairs(cell: Cell) -> list[Pair]:
+    """Judgments of one item, order and replicate under the two templates of each pair.
+
+    Pairs that reviewers hold not to be equivalent are left out.
+    """
+    excluded = set(map(frozenset, cell.design.excluded))
+    return [
+        (a, b)
+        for a, b in _all_pairs(cell)
+        if frozenset((a.trial.template, b.trial.template)) not in excluded
+    ]
+
+
+def _all_pairs(cell: Cell) -> list[Pair]:
+    asked: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        asked[trial.item, trial.order, trial.replicate][trial.template] = judgment
+    pairs = template_pairs(cell.templates, cell.design.pairs)
+    return [
+        (by_template[a], by_template[b])
+        for by_template in asked.values()
+        for a, b in pairs
+        if a in by_template and b in by_template
+    ]
+
+
+def wording_notices(cell: Cell) -> tuple[str, ...]:
+    """That pairs are compared of which reviewers are unsure whether they ask the same."""
+    if not cell.design.unsure:
+        return ()
+    names = ", ".join(f"{a}~{b}" for a, b in cell.design.unsure)
+    doubt = f"{cell.suite}: reviewers are unsure whether templates ask the same: {names}"
+    return (f"{doubt}; flips there may be right",)
+
+
+def meaning(cell: Cell, judgment: Judgment) -> str | None:
+    """What a verdict says: the slot of pairwise suites, else the label, remapped if inverted."""
+    if cell.design.pairwise or judgment.chosen is None:
+        return judgment.verdict
+    return judgment.chosen
+
+
+def _verdict(judgment: Judgment) -> str | None:
+    return judgment.verdict
+
+
+def upper_half(cell: Cell) -> int:
+    """Position of the lowest label of the upper half, where ordinal labels are cut in two."""
+    labels, cut = cell.design.labels, cell.design.cut
+    return labels.index(cut) if cut in labels else (len(labels) + 1) // 2
+
+
+def estimates(cell: Cell) -> list[Estimate]:
+    """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
+
+    def mean(judgment: Judgment) -> str | None:
+        return meaning(cell, judgment)
+
+    pairs = paraphrase_pairs(cell)
+    notes = _exclusions(cell, len(pairs))
+    found = _family(cell, pairs, {}, mean, notes)
+    if any(judgment.trial.condition.get("polarity") for judgment in cell.judgments):
+        for polarity, say in (("raw", _verdict), ("remapped", mean)):
+            found += _family(cell, pairs, {"polarity": polarity}, say, notes)
+    if cell.design.ordinal:
+        found += _ordinal_family(cell, pairs, mean)
+    return [*found, *_by_pair(cell, pairs, mean)]
+
+
+def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
+    """The count of what reviewers have excluded, to stand beside the pooled estimates."""
+    if not cell.design.excluded:
+        return ()
+    names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
+    return (f"{len(_all_pairs(cell)) - compared} pairs excluded, not equivalent: {names}",)
+
+
+def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> list[Estimate]:
+    by_pair: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for a, b in pairs:
+        by_pair[a.trial.template, b.trial.template].append((a, b))
+    unsure = set(map(frozenset, cell.design.unsure))
+    estimates = []
+    for (first, second), own in by_pair.items():
+        judgments = tuple(j for j in cell.judgments if j.trial.template in (first, second))
+        part = replace(cell, judgments=judgments)
+        notes = ("equivalence unsure",) * (frozenset((first, second)) in unsure)
+        estimates += _family(part, own, {"template_pair": f"{first}~{second}"}, say, notes)
+    return estimates
+
+
+def _family(
+    cell: Cell,
+    pairs: list[Pair],
+    condition: dict[str, str],
+    say: Say,
+    notes: tuple[str, ...],
+) -> list[Estimate]:
+    flags = (*_degenerate(cell, say), *notes)
+    agree = Units.collect(pairs, lambda a, b: float(say(a) == say(b)))
+    flip = Units.collect(pairs, lambda a, b: float(say(a) != say(b)))
+    nothing = _ALL_EXCLUDED if cell.design.excluded else _NOTHING
+
+    def bootstrap(values: NDArray[np.float64]) -> Interval:
+        return percentile_bootstrap(values, cell.seed)
+
+    return [
+        rate(JSS, cell, agree, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        rate(FLIP_RATE, cell, flip, condition, interval=bootstrap, flags=flags, nothing=nothing),
+        _kappa(KAPPA, cell, pairs, condition, say, agree, notes=notes),
+    ]
+
+
+def _degenerate(cell: Cell, say: Say) -> tuple[str, ...]:
+    """The flag of a judge that says, or means, one thing throughout, labels of both polarities."""
+    said = [meant for judgment in cell.judgments if (meant := say(judgment)) is not None]
+    one_thing = len(said) > 1 and len(set(said)) == 1
+    return ("degenerate",) if cell.degenerate or one_thing else ()
+
+
+def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
+    labels, at = cell.design.labels, upper_half(cell)
+    place = {label: position for position, label in enumerate(labels)}
+    said = {meant for judgment in cell.judgments if (meant := mean(judgment)) is not None}
+    if not said <= set(labels):
+        reason = f"a verdict is no label of the scale: {min(said - set(labels))}"
+        names = (JSS_BINARY, WITHIN_ONE_AGREEMENT, KAPPA_QUADRATIC)
+        return [unavailable(name, cell, reason) for name in names]
+
+    def half(judgment: Judgment) -> str | None:
+        meant = mean(judgment)
+        return None if meant is None else "upper" if place[meant] >= at else "lower"
+
+    def within_one(a: Judgment, b: Judgment) -> float:
+        return float(abs(place[str(mean(a))] - place[str(mean(b))]) <= 1)
+
+    agree = Units.collect(pairs, lambda a, b: float(mean(a) == mean(b)))
+    binary = Units.collect(pairs, lambda a, b: float(half(a) == half(b)))
+    near = Units.collect(pairs, within_one)
+    cut = f"cut below {labels[at]}"
+    return [
+        rate(JSS_BINARY, cell, binary, flags=(*_degenerate(cell, half), cut), nothing=_NOTHING),
+        rate(WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
+        _kappa(KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
+    ]
+
+
+def _kappa(
+    measure: Measure,
+    cell: Cell,
+    pairs: list[Pair],
+    condition: dict[str, str],
+    say: Say,
+    units: Units,
+    *,
+    scale: Sequence[str] = (),
+    notes: tuple[str, ...] = (),
+) -> Estimate:
+    """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
+    complete = [(a, b) for a, b in pairs if a.verdict is not None and b.verdict is not None]
+    missing = _kappa_missing(cell, pairs, say, units)
+    if not complete:
+        reason = _ALL_EXCLUDED if cell.design.excluded and not pairs else _NOTHING
+        return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
+    said = [(str(say(a)), str(say(b))) for a, b in complete]
+    labels = list(scale) or sorted({label for pair in said for label in pair})
+    place = {label: position for position, label in enumerate(labels)}
+    size = len(labels)
+    cells = np.array([place[a] * size + place[b] for a, b in said])
+
+    table = np.bincount(cells, minlength=size * size).reshape(size, size)
+    value = table_kappa(table, quadratic=bool(scale))
+    if value is None:
+        reason = "undefined: both wordings gave one and the same label throughout"
+        flags = ("degenerate", *notes)
+        return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
+    flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
+    return Estimate(
+        measure=measure.name,
+        suite=cell.suite,
+        condition=condition,
+        value=value,
+        n=len(complete),
+        unit=measure.unit,
+        clustered=clustered_kappa(
+            [a for a, _ in said], [b for _, b in said], units.clusters, scale=scale
+        ),
+        missing=missing,
+        flags=(*flags, *notes),
+    )
+
+
+def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Missing:
+    """What is missing, with the worst cases of kappa where a verdict is one of two labels."""
+    missing = units.missing()
+    bounds = None
+    labels, said = cell.design.labels, {say(judgment) for pair in pairs for judgment in pair}
+    if len(labels) == 2 and not cell.design.others and said <= {*labels, None}:
+        first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
+        bounds = kappa_bounds(first, second, (labels[0], labels[1]))
+    lower, upper = bounds or (None, None)
+    return Missing(missing.unparsed, missing.failed, lower, upper, missing.share)
+
+
+def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs that differ in what they say, or, of raw labels, in the verdict itself."""
+    if condition.get("polarity") == "raw":
+        return _differing(cell, _verdict)
+    return _differing(cell, lambda judgment: meaning(cell, judgment))
+
+
+def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs on different sides of the cut."""
+    labels, at = cell.design.labels, upper_half(cell)
+    return _differing(cell, lambda j: str(labels.index(str(meaning(cell, j))) >= at))
+
+
+def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
+    """Template pairs more than one step apart."""
+    place = {label: position for position, label in enumerate(cell.design.labels)}
+    return [
+        (a, b)
+        for a, b in flips(cell, condition)
+        if abs(place[str(meaning(cell, a))] - place[str(meaning(cell, b))]) > 1
+    ]
+
+
+def _differing(cell: Cell, say: Say) -> list[Pair]:
+    return [
+        (a, b)
+        for a, b in paraphrase_pairs(cell)
+        if a.verdict is not None and b.verdict is not None and say(a) != say(b)
+    ]

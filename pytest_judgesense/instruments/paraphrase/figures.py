@@ -1,0 +1,79 @@
+"""JSS by judge and task: as intervals, and as a map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.figures import (
+    Absent,
+    Figure,
+    Found,
+    Head,
+    Panel,
+    cells,
+    ends_of,
+    find,
+    heat,
+    height_of_rows,
+    labels,
+    name_of,
+    named,
+    percent,
+    point,
+    shown,
+    ticks,
+)
+
+
+def wording_figures(sheet: Datasheet) -> Iterator[Found]:
+    """The figure of stability under rewording."""
+    head = Head("wording", "6", "JSS by judge and task")
+    suites = sorted({e.suite for j in sheet.judges for e in j.estimates if e.measure == "jss"})
+    names = [name_of(judge) for judge in sheet.judges]
+    known = {
+        (who, where): estimate
+        for who, judge in enumerate(sheet.judges)
+        for where, suite in enumerate(suites)
+        if (estimate := find(judge, suite, "jss")) is not None
+    }
+    if not known:
+        yield Absent(head, "It needs a suite of several wordings: --judge-suite coherence.")
+        return
+
+    def draw_intervals(axes: Any) -> None:
+        axes.grid(visible=True, axis="x")
+        axes.set_axisbelow(True)
+        step = 0.7 / len(names)
+        for (who, where), e in known.items():
+            y = where + step * (who - (len(names) - 1) / 2)
+            point(axes, who, e.value, y, across=ends_of(e.clustered), name=names[who])
+        ticks(axes, "y", suites)
+        labels(axes, "JSS (share of template pairs)", "", "by task")
+
+    def draw_map(axes: Any) -> None:
+        texts = {(where, who): (e.value, shown(e.value)) for (who, where), e in known.items()}
+        heat(axes, suites, names, texts)
+        labels(axes, "task", "judge", "judge by task")
+
+    (who, where), least = min(known.items(), key=lambda one: (one[1].value, one[0]))
+    each = max(0.42, 0.17 * len({who for who, _ in known}))
+    yield Figure(
+        head,
+        f"The least stable under rewording is {names[who]} on {suites[where]}: "
+        f"{percent(least.value)} of verdicts stay"
+        if least.value < 1
+        else "No verdict changes under another wording of the prompt",
+        "JSS: the share of pairs of wordings under which the verdict is the same. Bars are 95% "
+        "clustered intervals, their units are items.",
+        (
+            Panel(draw_intervals, height_of_rows(len(suites), each)),
+            Panel(draw_map, height_of_rows(len(names), names=suites)),
+        ),
+        ("judge", "task", *named("JSS"), "flags"),
+        tuple(
+            (names[who], suites[where], *cells(e), "; ".join(e.flags))
+            for (who, where), e in known.items()
+        ),
+    )

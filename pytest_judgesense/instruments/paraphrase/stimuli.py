@@ -1,0 +1,59 @@
+"""Suites of wordings of one prompt, asked of the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_judgesense.suites.finding import LintFinding, Rule, some
+from pytest_judgesense.suites.items import plain_items
+from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.rules import MARKS, prompts_of
+from pytest_judgesense.suites.schema import ContentItem, PairItem
+from pytest_judgesense.suites.suite import Suite
+
+
+def _twins(suite: Suite) -> Iterator[LintFinding]:
+    """Two wordings that are compared and ask with the same words."""
+    twins = [
+        f"{item} ({a}, {b})"
+        for (item, _), prompts in prompts_of(suite).items()
+        for a, b in suite.compared_pairs
+        if prompts[a].strip() == prompts[b].strip()
+    ]
+    if twins:
+        yield LintFinding(
+            "error",
+            "identical-sides",
+            f"items {some(twins)}",
+            "two templates that are compared ask with the same words",
+            f"{len(twins)} prompt pairs whose sides are identical",
+            "two wordings",
+            "reword one of the templates; to ask twice is what replicates are for",
+        )
+
+
+def _option_order(suite: Suite) -> Iterator[LintFinding]:
+    """A preference for a slot and one for the first candidate cannot be told apart."""
+    unlabelled = sum(item.label is None for item in suite.items)
+    if suite.space.pairwise and suite.orders == "ab" and unlabelled:
+        yield LintFinding(
+            "warning",
+            "option-order",
+            f"suite {suite.name}",
+            "the first candidate of every item is always in slot A",
+            f'orders = "ab", and {unlabelled} items without a label',
+            'orders = "both" or "balanced"',
+            "a judge that always answers A cannot be told from one that prefers the first",
+        )
+
+
+PARAPHRASE: Final = Kind(
+    "paraphrase",
+    plain_items,
+    line_forms=(ContentItem, PairItem),
+    rules=(Rule(_twins), Rule(_option_order)),
+    # Whatever is to be judged may be worded like a mark.
+    waived=(MARKS,),
+    wordings=True,
+)

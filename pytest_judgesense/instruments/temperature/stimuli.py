@@ -1,0 +1,221 @@
+"""Suites that ask each question at several temperatures, by several judge types and prompt styles.
+
+Two candidates are compared in one call, with a right answer beside them or without; or each is
+graded in a call of its own, and the higher grade wins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
+
+from pydantic import StringConstraints
+
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.items import with_elements
+from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.rules import ENOUGH, MARGIN
+from pytest_judgesense.suites.schema import PairItem, SuiteForm, two_candidates
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import TIE, Outcome, Trial, Unparsed, Verdict
+
+
+class GradedItem(PairItem):
+    """A line with a pair, an answer known to be right, and whose the label is.
+
+    ``gold`` is ``human``; ``author`` where the label is what the pair was written for; or
+    ``judge:NAME`` where a reference judge has given it.
+    ``elements`` are what a full answer states: the judge reads them below the task.
+    """
+
+    reference: str | None = None
+    gold: Annotated[str, StringConstraints(pattern=r"^(human|author|judge:.+)$")] = "human"
+    elements: tuple[str, ...] = ()
+
+
+def graded_item(line: GradedItem) -> Item:
+    """The item of a line with two candidates and, perhaps, a reference answer."""
+    fields = dict(line.fields) | {"task": with_elements(line.task, line.elements)}
+    if line.reference is not None:
+        fields["reference"] = line.reference
+    return Item(
+        id=line.id,
+        cluster=line.cluster or line.id,
+        fields=fields,
+        contents=line.texts,
+        label=line.label,
+        condition={"gold": line.gold},
+    )
+
+
+def _items(stimuli: Stimuli) -> Iterator[Item]:
+    return map(graded_item, stimuli.parse(GradedItem))
+
+
+# --- what must hold -------------------------------------------------------------------------
+
+
+def _verify(form: SuiteForm) -> None:
+    if not form.space.tie or form.space.abstain:
+        msg = "a temperature suite permits a tie and no abstention: [space] tie = true"
+        raise ValueError(msg)
+    if not form.design.temperatures or form.design.temperature is not None:
+        msg = "a temperature suite has [design] temperatures = [...], and no temperature"
+        raise ValueError(msg)
+    if any(len(set(grid)) < len(grid) for grid in form.grids if grid):
+        msg = "every temperature stands once"
+        raise ValueError(msg)
+    prompts = [(t.judge_type, t.prompt_style) for t in form.templates]
+    if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
+        msg = "each template has a judge_type and a prompt_style, both together once"
+        raise ValueError(msg)
+    two_candidates(form)
+
+
+def _reference_shown(suite: Suite) -> Iterator[LintFinding]:
+    for template in suite.templates:
+        if template.judge_type == "reference" and "reference" not in placeholders(template.text):
+            yield LintFinding(
+                "error",
+                "reference",
+                f"template {template.id} of suite {suite.name}",
+                "does not show the reference",
+                "no {{reference}}",
+                '{{reference}}, or judge_type = "pairwise"',
+                f"fix the template in {suite.path}",
+            )
+
+
+def _labelled(suite: Suite) -> Iterator[LintFinding]:
+    for item in suite.items:
+        if item.label is None:
+            gold = str(item.condition["gold"])
+            name = gold.removeprefix("judge:") if gold.startswith("judge:") else "NAME"
+            yield LintFinding(
+                "error",
+                "gold",
+                f"item {item.id} of suite {suite.name}",
+                "has no label",
+                f"gold = {gold!r}, and no label",
+                "the better answer, 1, 2 or tie: agreement is counted against it",
+                f"write it by hand, or have a judge give it: judgesense label {suite.path} "
+                f"--judge-name {name} --judge-mode record -o FILE",
+            )
+
+
+def _grid(suite: Suite) -> Iterator[LintFinding]:
+    """A grid on which what a temperature does cannot be seen."""
+    for few, what, remedy in (
+        (len(suite.temperatures) < 2, "one temperature", "add temperatures to [design]"),
+        (suite.replicates < 2, "one replicate", "set replicates in [design]: 2 or more"),
+    ):
+        if few:
+            yield LintFinding(
+                "warning",
+                "temperature-design",
+                f"suite {suite.name}",
+                "what the temperature does cannot be measured",
+                what,
+                "two or more temperatures, each asked twice or more",
+                remedy,
+            )
+
+
+def _gold(suite: Suite) -> Iterator[LintFinding]:
+    """Labels that a judge has given."""
+    given = Counter(str(item.condition["gold"]) for item in suite.items)
+    if judged := {gold: n for gold, n in given.items() if gold.startswith("judge:")}:
+        yield LintFinding(
+            "warning",
+            "gold",
+            f"suite {suite.name}",
+            "labels were given by a judge",
+            ", ".join(f"{n} of {len(suite.items)} by {gold}" for gold, n in judged.items()),
+            "labels that people gave",
+            "read agreement with them as agreement with that judge",
+        )
+
+
+def _length_habit(suite: Suite) -> Iterator[LintFinding]:
+    """Lengths that tell which answer is better."""
+    decided = [item for item in suite.items if item.label in ("1", "2")]
+    lengths = [[len(text.split()) for text in item.contents] for item in decided]
+    longer = sum(
+        (a > b) == (item.label == "1")
+        for item, (a, b) in zip(decided, lengths, strict=True)
+        if a != b
+    )
+    if len(decided) >= ENOUGH and abs(longer / len(decided) - 0.5) > MARGIN:
+        yield LintFinding(
+            "warning",
+            "length-habit",
+            f"suite {suite.name}",
+            "length tells which answer is better",
+            f"the longer one is in {longer} of {len(decided)} items",
+            "the longer answer is the better one about as often as not",
+            "even the texts out: a judge that prefers length would seem to know",
+        )
+
+
+# --- calls and replies ----------------------------------------------------------------------
+
+# What one candidate alone is graded by.
+GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)
+
+
+def _read_grade(text: str, truncated: bool) -> Reading:
+    return parse_reply(text, GRADES, truncated=truncated), None
+
+
+GRADE: Final = ReplyForm(
+    _read_grade, "The verdict is a whole number from 1 to 10.", '{"score": 0} with it.'
+)
+_WHOLE: Final = (Question(),)
+_ONE_BY_ONE: Final = (Question("1", GRADE), Question("2", GRADE))
+
+
+def _questions(trial: Trial) -> tuple[Question, ...]:
+    return _ONE_BY_ONE if trial.condition.get("judge_type") == "single" else _WHOLE
+
+
+def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> Reading:
+    """The verdict of two grades: the slot of the higher one, a tie where they are equal."""
+    grades = {
+        content: int(outcome.value)
+        for content, outcome in zip("12", outcomes, strict=True)
+        if isinstance(outcome, Verdict)
+    }
+    problems = [
+        f"{outcome.reason} (answer {content})"
+        for content, outcome in zip("12", outcomes, strict=True)
+        if not isinstance(outcome, Verdict)
+    ]
+    if problems:
+        return Unparsed("; ".join(problems)), {"grades": grades}
+    slots = ("A", "B") if trial.order == "ab" else ("B", "A")
+    better = TIE if grades["1"] == grades["2"] else slots[grades["1"] < grades["2"]]
+    return Verdict(better), {"grades": grades}
+
+
+TEMPERATURE: Final = Kind(
+    "temperature",
+    _items,
+    line_forms=(GradedItem,),
+    verify=_verify,
+    rules=(
+        Rule(_reference_shown, loading=True),
+        Rule(_grid),
+        Rule(_gold),
+        Rule(_length_habit),
+    ),
+    labelled=Rule(_labelled),
+    sweeps=True,
+    questions=_questions,
+    combine=_compared,
+)

@@ -1,0 +1,152 @@
+"""The tables of a sweep over the temperature in words. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.instruments.temperature.tables import ALL
+from pytest_judgesense.sections import Rows
+
+_COLUMNS: Final = {
+    "agreement": "agreement",
+    "agreement_parsed": "of the parsed",
+    "consistency": "consistency",
+    "error_rate": "error rate",
+}
+_FEATURES: Final = 3  # of an attribution that are told
+_REASONS: Final = 3
+
+
+def table_lines(rows: Rows) -> Iterator[str]:
+    """By temperature; by judge type and prompt style over all of them."""
+    plain = [row for row in rows if not {"gold", "model"} & row.keys()]
+    by_temperature = [
+        row
+        for row in plain
+        if row["judge_type"] == row["prompt_style"] == ALL and row["temperature"] != ALL
+    ]
+    by_prompt = [
+        row for row in plain if row["temperature"] == ALL and ALL not in (_kind(row) or [ALL])
+    ]
+    head = "".join(f"{word:<16}" for word in _COLUMNS.values())
+    yield f"{'mean (standard deviation)':<26}{'n':>6}  {head}".rstrip()
+    for row in by_temperature:
+        yield _line(f"temperature {row['temperature']:g}", row)
+    for row in by_prompt:
+        yield _line(", ".join(_kind(row)), row)
+    sources = [key for key in ("gold", "model") if any(key in row for row in rows)]
+    rest = len(rows) - len(by_temperature) - len(by_prompt)
+    by = "".join(f", by {key}" for key in sources)
+    yield f"{rest} further rows by temperature, judge type and prompt style{by}: in the files"
+
+
+def _kind(row: Mapping[str, Any]) -> list[str]:
+    return [str(row[key]) for key in ("judge_type", "prompt_style")]
+
+
+def _line(name: str, row: Mapping[str, Any]) -> str:
+    cells = "".join(f"{_spread(row, column):<16}" for column in _COLUMNS)
+    return f"{name:<26}{row['n']:>6}  {cells}".rstrip()
+
+
+def _spread(row: Mapping[str, Any], column: str) -> str:
+    mean, sd = row[f"{column}_mean"], row[f"{column}_sd"]
+    if mean is None:
+        return "N/A"
+    return number_text(mean) + ("" if sd is None else f" ({number_text(sd)})")
+
+
+def majority_lines(rows: Rows) -> Iterator[str]:
+    """What a vote of several calls agrees, and what it costs."""
+    of: dict[float, list[str]] = {}
+    for row in rows:
+        if row["agreement"] is not None:
+            calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
+            told = f"k {row['k']} {number_text(row['agreement'])} ({calls})"
+            of.setdefault(row["temperature"], []).append(told)
+    for temperature, votes in of.items():
+        yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
+
+
+def correlation_lines(rows: Rows) -> Iterator[str]:
+    """Correlations over the means of temperatures."""
+    told = [
+        f"{row['x']} and {row['y']} {number_text(row['r'])}"
+        for row in rows
+        if row["level"] == "means" and "model" not in row and row["r"] is not None
+    ]
+    if told:
+        yield f"correlation of the means of temperatures: {', '.join(told)}"
+
+
+def effect_lines(rows: Rows) -> Iterator[str]:
+    """The two effects of the threshold on each outcome; a reason for several stands once."""
+    reasons: dict[str, None] = {}
+    for row in rows:
+        if row["group"] != "overall" or row["method"] == "pair":
+            continue
+        if row["value"] is None:
+            reasons[f"effect of a high temperature, {row['method']}: N/A, {row['unavailable']}"] = (
+                None
+            )
+            continue
+        text = f"effect of {row['high']} on {row['outcome']}, {row['method']}: {row['value']:+.3f}"
+        if row["lower"] is not None:
+            text += f" [{row['lower']:+.3f}, {row['upper']:+.3f}]"
+        text += f", n {row['n']} of {row['questions']} questions"
+        if "propensity_min" in row:
+            low, high = row["propensity_min"], row["propensity_max"]
+            text += f", propensities {low:.2f} to {high:.2f}, {row['clipped']} clipped"
+        yield text
+    yield from reasons
+
+
+def attribution_lines(rows: Rows) -> Iterator[str]:
+    """The features that move each outcome most."""
+    of: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if "feature" in row:
+            of.setdefault(row["outcome"], []).append(row)
+    for outcome, features in of.items():
+        ranked = sorted(features, key=lambda row: -row["value"])[:_FEATURES]
+        told = [
+            f"{row['feature']} {number_text(row['value'])} (se {number_text(row['se'])}, "
+            f"{'up' if row['direction'] > 0 else 'down'})"
+            for row in ranked
+            if row["value"] > 0
+        ]
+        if told:
+            yield f"{outcome} is moved by (mean |SHAP|): {', '.join(told)}"
+    # That a package is missing is told with the effects.
+
+
+def error_lines(rows: Rows) -> Iterator[str]:
+    """Why verdicts and replies are missing."""
+    for word in ("unparsed", "failed", "refused"):
+        counts: Counter[str] = Counter()
+        for row in rows:
+            if row["outcome"] == word:
+                counts[row["reason"]] += row["n"]
+        if counts:
+            shown = [f"{n} {reason}" for reason, n in counts.most_common(_REASONS)]
+            more = ", ..." if len(counts) > _REASONS else ""
+            yield f"{word}: {', '.join(shown)}{more}"
+
+
+def recommendation_lines(rows: Rows) -> Iterator[str]:
+    """The recommended temperature under both policies."""
+    for check in dict.fromkeys(row["check"] for row in rows):
+        best = {
+            key: next(
+                (f"{r['temperature']:g}" for r in rows if r["check"] == check and r[key]), "none"
+            )
+            for key in ("recommended", "recommended_confident")
+        }
+        bars = check.partition("[")[2].rstrip("]")
+        yield (
+            f"recommended temperature ({bars}): {best['recommended']}; "
+            f"with confidence {best['recommended_confident']}"
+        )

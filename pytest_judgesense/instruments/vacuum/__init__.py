@@ -1,0 +1,1 @@
+"""Dark current on true-vacuum inputs (Judge Datasheet, arXiv 2606.15610)."""

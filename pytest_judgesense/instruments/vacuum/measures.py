@@ -1,0 +1,26 @@
+"""What a judge reports where there is nothing to judge."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
+
+_ESTIMATES: Final = later("pytest_judgesense.instruments.vacuum.estimators", "estimates")
+
+DARK_CURRENT: Final = Measure(
+    "dark_current",
+    "lower",
+    "call",
+    "a winner is named where there is nothing to judge",
+    _ESTIMATES,
+    "ceiling",
+    "vacuum",
+    evidence=Evidence(
+        "preferences where there is nothing to judge",
+        later("pytest_judgesense.measures.evidence", "decisive"),
+    ),
+    best="units",
+)
+MEASURES: Final = (DARK_CURRENT, TIE_RATE.taken_by(_ESTIMATES), *ORDER, *REPLIES)

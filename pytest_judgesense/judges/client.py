@@ -1,0 +1,455 @@
+"""Asking a judge, live or from its cassette: the calls of a trial to a `Reply` or a `Failed`.
+
+The built-in providers look the cassette up directly in replay; while recording they go through it
+like any other client. A callable judge runs as it is: its HTTP requests are intercepted, and one
+that makes none is recorded at the call itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
+from pytest_judgesense.cassettes.matching import is_loopback
+from pytest_judgesense.cassettes.scope import CallScope, entered
+from pytest_judgesense.errors import JudgeError, JudgesenseError
+from pytest_judgesense.judges.providers.base import HttpRequest, Reply
+from pytest_judgesense.judges.providers.builtin import provider_of
+from pytest_judgesense.judges.resolving import call_function, function_of, key_of
+from pytest_judgesense.judges.simulated.server import serving
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.statuses import (
+    Kind,
+    kind_of_status,
+    overloaded,
+    status_of,
+    wait_asked_for,
+)
+from pytest_judgesense.judges.throttle import Attempt, Throttle
+from pytest_judgesense.trial import Failed, Usage
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.transport import Connections
+
+# Where the embedded judge stands in recordings: its port is an accident of the run.
+_EMBEDDED_URL: Final = "http://127.0.0.1/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a trial.
+
+    The seed counts up with the ``replicate``; without a ``temperature`` the judge's is sent; one
+    that ``repairs`` goes to whoever brings the judge's malformed replies into form.
+    """
+
+    messages: Sequence[Mapping[str, str]]
+    replicate: int = 1
+    temperature: float | None = None
+    repairs: bool = False
+
+
+# The calls of a trial: each is given what came of it before the next one is said.
+Course: TypeAlias = Generator[Call, Reply | Failed, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a trial's call, or calls, brought.
+
+    ``reply`` is that of the first call, or of the call on which the verdict depends and that has
+    failed; ``later`` is what came of the calls after it. A recording answers in no time, and then
+    ``latency_s`` is ``None``; ``made`` says whether anybody was asked, ``retried`` how often again.
+    """
+
+    reply: Reply | Failed
+    latency_s: float | None = None
+    made: bool = False
+    retried: int = 0
+    later: tuple[Reply | Failed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a judge is asked, and how; it has connections unless recordings answer."""
+
+    spec: JudgeSpec
+    base_url: str
+    throttle: Throttle
+    key: str | None = None
+    connections: Connections | None = None
+    # The judge at other temperatures than that of the spec, as they come up.
+    at: dict[float, JudgeSpec] = field(default_factory=dict)
+
+    def request_of(self, call: Call) -> HttpRequest:
+        """What the call sends."""
+        spec = self.spec
+        if call.temperature is not None:
+            if call.temperature not in self.at:
+                self.at[call.temperature] = replace(spec, temperature=call.temperature)
+            spec = self.at[call.temperature]
+        seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
+        return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
+
+    def reply_in(self, found: Exchange) -> Reply | Failed:
+        """What a recorded exchange says."""
+        text = _text_of(found.response.body)
+        if found.response.status == NO_RESPONSE:
+            return Failed(text)
+        return provider_of(self.spec).read(found.response.status, text)
+
+    def usd(self, usage: Usage) -> float | None:
+        """What tokens cost; ``None`` where that is not known."""
+        if self.spec.provider == "embedded":
+            return 0.0
+        prices = self.spec.prices
+        if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        return (
+            usage.prompt_tokens * prices.prompt + usage.completion_tokens * prices.completion
+        ) / 1e6
+
+    def cost(self, reply: Reply | Failed) -> float | None:
+        """What a call has cost; ``None`` where the endpoint does not say and may charge it."""
+        if isinstance(reply, Reply):
+            return self.usd(reply.usage)
+        return 0.0 if reply.reason.startswith("HTTP ") else None
+
+
+def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
+    """The endpoint of a judge whom nobody asks: its recordings answer, or it is a function."""
+    return Endpoint(spec, _base_url_of(spec), throttle, key_of(spec)[1])
+
+
+def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
+    """What is wrong with a response that holds no reply in spite of its status; see `CallScope`."""
+
+    def fault(status: int, body: str | bytes) -> str | None:
+        if kind_of_status(status) != "answer":
+            return None  # the status says it
+        reply = provider_of(spec).read(status, _text_of(body))
+        return "no reply in the response" if isinstance(reply, Failed) else None
+
+    return fault
+
+
+def _text_of(body: str | bytes) -> str:
+    # JSON is UTF-8 whatever a header says; so a recorded answer reads like the one that came.
+    return as_bytes(body).decode("utf-8", "replace")
+
+
+def _base_url_of(spec: JudgeSpec) -> str:
+    if spec.provider == "embedded":
+        return spec.base_url or _EMBEDDED_URL
+    if spec.provider == "callable":
+        return ""  # it asks whom it likes
+    return spec.base_url or provider_of(spec).default_base_url
+
+
+class Client:
+    """Asks one judge on one cassette. Made by `open_client`."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cassette: Cassette,
+        *,
+        repairing: Endpoint | None = None,
+        threads: ThreadPoolExecutor | None = None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._spec = endpoint.spec
+        self._repairing = repairing
+        self._threads = threads
+        self._cassette = cassette
+        self._function: JudgeFunction | None = None
+
+    async def ask(
+        self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
+    ) -> Answer:
+        """What the judge replies to ``messages``, as the given replicate of a trial.
+
+        Raises:
+            CassetteError: replaying, and the recording does not serve.
+            LimitReached: a call would pass a limit of the user.
+            JudgeError: the judge cannot be asked at all.
+        """
+        return await self.ask_calls(trial_id, _only(Call(messages, replicate)))
+
+    async def ask_calls(self, trial_id: str, calls: Course) -> Answer:
+        """What comes of the calls of a trial, made one after the other; raises as `ask`."""
+        given: list[Answer] = []
+        with self._cassette.trial(trial_id) as scope:
+            call: Call | None = next(calls)
+            while call is not None:
+                last = call
+                if self._spec.provider == "callable":
+                    given.append(await self._call(scope, call.messages))
+                else:
+                    given.append(await self._request(scope, call))
+                call = _following(calls, given[-1].reply)
+            answer = _joined(given, last)
+            # While recording, what is recorded already answers at no cost and in no time.
+            failed = isinstance(answer.reply, Failed) and self._cassette.mode == "record"
+            made = scope.made > 0 or failed
+            return replace(answer, made=made, latency_s=answer.latency_s if made else None)
+
+    def replay(
+        self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
+    ) -> Answer:
+        """`ask` from the cassette alone, for judges that a provider asks."""
+        return self.replay_calls(trial_id, _only(Call(messages, replicate)))
+
+    def replay_calls(self, trial_id: str, calls: Course) -> Answer:
+        """`ask_calls` from the cassette alone, for judges that a provider asks."""
+        given: list[Answer] = []
+        with self._cassette.trial(trial_id) as scope:
+            call: Call | None = next(calls)
+            while call is not None:
+                last = call
+                given.append(Answer(self._replayed(scope, call)))
+                call = _following(calls, given[-1].reply)
+        return _joined(given, last)
+
+    def _replayed(self, scope: CallScope, call: Call) -> Reply | Failed:
+        endpoint = self._endpoint_of(call)
+        request = endpoint.request_of(call)
+        body = request.body.decode()
+        found = self._cassette.find(scope, request.method, request.url, body)
+        while not found.answers:
+            # It never got an answer: the last attempt, which is given again, is its outcome.
+            again = self._cassette.find(scope, request.method, request.url, body)
+            if again == found:
+                break
+            found = again
+        return endpoint.reply_in(found)
+
+    def _endpoint_of(self, call: Call) -> Endpoint:
+        if not call.repairs:
+            return self._endpoint
+        assert self._repairing is not None, "only the replies of a judge with repair are repaired"
+        return self._repairing
+
+    async def _request(self, scope: CallScope, call: Call) -> Answer:
+        endpoint = self._endpoint_of(call)
+        request = endpoint.request_of(call)
+        asked = (request.method, request.url, request.body)
+        if self._cassette.answer_to(scope.trial, *asked) is not None:
+            # Found once more, so that it counts as asked: what a trial asks no more is dropped.
+            return Answer(endpoint.reply_in(self._cassette.find(scope, *asked)))
+        scope.fault_of = fault_of(endpoint.spec)
+        most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
+        made = await endpoint.throttle.call(
+            lambda: self._attempt(endpoint, request),
+            tokens=len(request.body) // 4 + endpoint.spec.max_tokens,
+            most_usd=endpoint.usd(most),
+            cost=lambda attempt: endpoint.cost(attempt.reply),
+        )
+        return Answer(made.reply, made.latency_s, retried=made.retried)
+
+    async def _attempt(self, endpoint: Endpoint, request: HttpRequest) -> Attempt:
+        from pytest_judgesense.judges.transport import NoResponse, Unsendable
+
+        assert endpoint.connections is not None, "a client that records has connections"
+        call = self._cassette.intercept(
+            request.method, request.url, request.body, request.headers.items()
+        )
+        started = time.perf_counter()
+        try:
+            response = await endpoint.connections.send(request)
+        except Unsendable as error:
+            return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
+        except NoResponse as error:
+            reason = self._cassette.redacted(str(error))
+            call.unanswered(reason)
+            return Attempt(Failed(reason), "retry")
+        latency = time.perf_counter() - started
+        # As it is recorded: a reply that quotes the key must not take it into a judgment.
+        recorded = call.answered(response.status, response.headers.items(), response.data)
+        text = _text_of(recorded.body)
+        reply = provider_of(endpoint.spec).read(response.status, text)
+        kind = kind_of_status(response.status, text)
+        if isinstance(reply, Failed) and kind == "answer":
+            kind = "retry"  # a page, half a body, no choices: what came holds no reply
+        return Attempt(
+            reply,
+            kind,
+            overloaded=overloaded(response.status),
+            wait_s=wait_asked_for(response.headers),
+            latency_s=latency,
+        )
+
+    async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
+        throttle, target = self._endpoint.throttle, self._spec.model
+        plain = [dict(message) for message in messages]
+        recorded = self._cassette.find_call(scope, target, plain)
+        if recorded is not None:
+            return Answer(Reply(recorded))
+        if self._cassette.mode == "replay":
+            return Answer((await self._run(scope, plain)).reply)
+        # The call that is booked here is the first request of the function; more are booked when
+        # they are made. A function whose requests are all recorded makes none.
+        booked = [] if self._cassette.complete(scope.trial) else [None]
+
+        def permit() -> None:
+            if booked:
+                booked.pop()
+            else:
+                throttle.limits.take(self._spec, None)
+
+        async with throttle.place() as started:
+            if booked:
+                await throttle.admitted(0, None)
+            scope.permit = permit
+            made = await self._run(scope, plain)
+            throttle.learn(made, started)
+        return Answer(made.reply, made.latency_s)
+
+    async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
+        if self._function is None:
+            # Not before it is needed: a replay needs neither the model nor the module around it.
+            # What a module fetches while it is imported belongs to no trial, or it would be missing
+            # wherever another trial comes first. While replaying it may reach nobody either.
+            replaying = self._cassette.mode == "replay"
+            importing = CallScope(f"(import of {self._spec.model})", owner=self)
+            with entered(importing if replaying else None):
+                self._function = function_of(self._spec)
+        target = self._spec.model
+        started = time.perf_counter()
+        try:
+            # A copy: what a judge does to its messages is not what it was asked.
+            copied = [dict(message) for message in plain]
+            text = await call_function(self._function, copied, self._threads)
+        except JudgesenseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
+            _raise_remembered(scope)
+            # Clients retry by themselves; what they raise in the end is not tried once more.
+            status = status_of(error)
+            kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
+            reason = self._cassette.redacted(_reason(error))
+            return Attempt(Failed(reason), kind, overloaded=overloaded(status))
+        _raise_remembered(scope)
+        latency = time.perf_counter() - started
+        if not isinstance(text, str):
+            raise JudgeError(
+                f"judge {self._spec.name!r} returned no text",
+                found=f"a {type(text).__name__}",
+                expected="the reply as a str",
+                remedy=f"fix {target}",
+            )
+        if not scope.intercepted:
+            self._cassette.record_call(scope, target, plain, text)
+        return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
+
+
+def _only(call: Call) -> Course:
+    yield call
+
+
+def _following(calls: Course, reply: Reply | Failed) -> Call | None:
+    """The call after the one that ``reply`` came of; ``None`` after the last."""
+    try:
+        return calls.send(reply)
+    except StopIteration:
+        return None
+
+
+def _joined(given: Sequence[Answer], last: Call) -> Answer:
+    """The answers to the calls of a trial as one; ``last`` is the call that ended it."""
+    if len(given) == 1:
+        return given[0]
+    failed = isinstance(given[-1].reply, Failed) and not last.repairs
+    latencies = [answer.latency_s for answer in given if answer.latency_s is not None]
+    return Answer(
+        given[-1 if failed else 0].reply,
+        latency_s=sum(latencies) if latencies else None,
+        retried=sum(answer.retried for answer in given),
+        later=() if failed else tuple(answer.reply for answer in given[1:]),
+    )
+
+
+def _raise_remembered(scope: CallScope) -> None:
+    # A client may have swallowed the cassette's error or retried upon it: it counts all the same.
+    if scope.error is not None:
+        raise scope.error
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+@asynccontextmanager
+async def open_client(
+    spec: JudgeSpec, cassette: Cassette, *, concurrency: int, throttle: Throttle | None = None
+) -> AsyncIterator[Client]:
+    """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
+    embedded judge with its server on 127.0.0.1.
+
+    Args:
+        spec: the judge.
+        cassette: what it is asked on.
+        concurrency: calls under way at once.
+        throttle: goes on with the pace and the backing off of earlier clients of this judge.
+
+    Raises:
+        UsageError: a callable cannot be imported.
+        JudgeError: a key is needed and is not in the environment.
+    """
+    throttle = throttle or Throttle(spec, concurrency)
+    repairer = spec.repair.spec if spec.repair else None
+    if cassette.mode == "replay" or spec.provider == "callable":
+        endpoint = unasked_endpoint(spec, throttle)
+        repairing = unasked_endpoint(repairer, throttle) if repairer else None
+        threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
+        try:
+            yield Client(endpoint, cassette, repairing=repairing, threads=threads)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+        return
+    async with AsyncExitStack() as stack:
+        endpoint = await _open_endpoint(stack, spec, throttle, concurrency)
+        if repairer and replace(repairer, temperature=spec.temperature) == _unrepaired(spec):
+            repairing = replace(endpoint, spec=repairer, at={})
+        elif repairer:
+            beside = throttle.beside(repairer)
+            repairing = await _open_endpoint(stack, repairer, beside, concurrency)
+        else:
+            repairing = None
+        yield Client(endpoint, cassette, repairing=repairing)
+
+
+async def _open_endpoint(
+    stack: AsyncExitStack, spec: JudgeSpec, throttle: Throttle, concurrency: int
+) -> Endpoint:
+    """The connections to a judge, and its server if it is the embedded one."""
+    base_url = _base_url_of(spec)
+    name, key = key_of(spec)
+    local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
+    if key is None and name and not local:
+        raise JudgeError(
+            f"judge {spec.name!r} has no key to be asked with",
+            found=f"no environment variable {name}",
+            expected=f"the key of {base_url} in {name}",
+            remedy=f"export {name}=..., or name another variable by api_key_env",
+        )
+    if spec.provider == "embedded" and spec.base_url is None:
+        base_url = stack.enter_context(serving()).base_url
+    # aiohttp and all that comes with it are for those who ask.
+    from pytest_judgesense.judges.transport import Connections
+
+    connections = Connections(concurrency, base_url, spec.timeout_s)
+    await stack.enter_async_context(connections)
+    return Endpoint(spec, base_url, throttle, key, connections)
+
+
+def _unrepaired(spec: JudgeSpec) -> JudgeSpec:
+    return replace(spec, repair=None, reply_schema=None)

@@ -1,0 +1,160 @@
+"""What a provider is: from messages to a request, and from a response to a reply.
+
+Light on purpose: plugins that add a provider import it when pytest starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.trial import Failed, Usage
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it goes out; ``headers`` hold the key and are never recorded."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge replied.
+
+    Attributes:
+        text: the reply; ``None`` where the endpoint gave none (a refusal, a filter, a budget
+            that was spent on thinking).
+        truncated: whether the endpoint cut it off at the token budget.
+        refused: that and why the judge or a filter declined, in the endpoint's words.
+        model: the model that the reply names.
+    """
+
+    text: str | None
+    usage: Usage = Usage()
+    truncated: bool = False
+    refused: str | None = None
+    model: str | None = None
+
+
+class Settings(Protocol):
+    """What a request may depend on: the judge as declared, at the suite's temperature and budget.
+
+    ``options`` are the keys of the judge's own table ``options``, for what only this provider has.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def temperature(self) -> float | None: ...
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def top_p(self) -> float | None: ...
+    @property
+    def reasoning(self) -> str | int | None: ...
+    @property
+    def reply_schema(self) -> Mapping[str, Any] | None: ...
+    @property
+    def options(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider, built in or added by a plugin; judges name it by ``provider = "NAME"``.
+
+    It is asked by one request a trial, which is recorded and replayed:
+    its traffic goes through the cassette, so it never sees whether anybody is asked.
+
+    Attributes:
+        name: lower-case letters, digits, ``-`` and ``_``.
+        build: from settings, base URL, key (``None`` without one), messages and seed (``None``
+            for none) to the request. The same arguments must give the same URL and body: they are
+            what a recording is found by.
+        parse: from the status and the body of a response to the reply, or to `Failed`.
+        default_base_url: where judges without ``base_url`` are asked.
+        default_key_env: the environment variable with the key; empty if none is needed.
+        source: the plugin that added it; set when it is added.
+
+    Raises:
+        ValueError: the name cannot stand in ``NAME:model``, or there is no base URL.
+    """
+
+    name: str
+    build: Callable[
+        [Settings, str, str | None, Sequence[Mapping[str, str]], int | None], HttpRequest
+    ]
+    parse: Callable[[int, str], Reply | Failed]
+    default_base_url: str
+    default_key_env: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            msg = f"the name of a provider is like my-provider, not {self.name!r}"
+            raise ValueError(msg)
+        if not self.default_base_url.startswith(("http://", "https://")):
+            msg = f"provider {self.name} has the base URL {self.default_base_url!r}, which is none"
+            raise ValueError(msg)
+
+    def request(
+        self,
+        spec: Settings,
+        base_url: str,
+        key: str | None,
+        messages: Sequence[Mapping[str, str]],
+        seed: int | None,
+    ) -> HttpRequest:
+        """The request that asks ``messages``.
+
+        Raises:
+            ExtensionError: the plugin gave none; it names the plugin.
+        """
+        try:
+            made: object = self.build(spec, base_url, key, messages, seed)
+        except JudgesenseError:
+            raise
+        except Exception as error:
+            # Not its text: it may quote the key.
+            raise self._error("cannot build a request", type(error).__name__) from error
+        if not isinstance(made, HttpRequest):
+            raise self._error("built something that is no request", type(made).__name__)
+        return made
+
+    def read(self, status: int, body: str) -> Reply | Failed:
+        """What the response says; `Failed` for one that the plugin could not read.
+
+        Raises:
+            ExtensionError: the plugin gave something else; it names the plugin.
+        """
+        try:
+            found: object = self.parse(status, body)
+        except Exception as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call
+            shown = " ".join(body.split())[:200]
+            return Failed(
+                f"HTTP {status}: {shown}"
+                if status >= 300
+                else f"provider {self.name} cannot read the response, {type(error).__name__}: "
+                f"{shown}"
+            )
+        if not isinstance(found, Reply | Failed):
+            raise self._error("read something that is no reply", type(found).__name__)
+        return found
+
+    def _error(self, what: str, found: str) -> ExtensionError:
+        return ExtensionError(
+            f"provider {self.name!r} of plugin {self.source or 'unknown'} {what}",
+            found=found,
+            expected="an HttpRequest of build, and a Reply or Failed of parse",
+            remedy="fix the plugin",
+        )

@@ -1,0 +1,213 @@
+r"""What the embedded judge makes of a debate, and how it speaks in one. From the text alone.
+
+It reads the block ``<transcript>``, in which headings such as ``[PRO rebuttal]`` part the speeches,
+and counts stems (see `evidence`). With C, R, S the stems of a side's constructive, rebuttal and
+summary, those of the resolution left out, and O the stems of the opponent's constructive that are
+neither in the resolution nor in C, the side has four shares:
+
+=================  ==========================================================================
+argument quality   share of its own points (sentences of its constructive) of which two stems
+                   or more come back in R or S
+evidence           share of its own points that the opponent's rebuttal does not answer; it
+                   answers a point by two stems of it or more
+clash              min(1, 3 \|O and R\| / \|O\|): the opponent's terms in the rebuttal
+weighing           share of the opponent's points that the summary still touches, by one stem
+=================  ==========================================================================
+
+Score = 2 + 7 share + a normal draw of standard deviation 10 T / s, rounded to halves, within 0 and
+10, with T the temperature of the request and s the observer's sensitivity. The margin is the mean
+over the categories of PRO's score less CON's, plus (b + z) / s, with b the bias for the first slot,
+here PRO, and z the shift by the wording. An instruction that asks what survives counts clash and
+evidence twice; one that begins with weighing counts weighing twice. The side that the
+margin favours wins; the confidence is 1 / (1 + exp(-s \|margin\| / 3)).
+
+Names, lengths and the order of arguments do not enter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
+from random import Random
+from typing import Any, Final
+
+from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
+from pytest_judgesense.judges.simulated.observer import Asked, Observer
+
+_SIDES: Final = ("PRO", "CON")
+_HEADING: Final = re.compile(r"^\[(PRO|CON) (constructive|rebuttal|summary)\]$", re.MULTILINE)
+_WANTED: Final = re.compile(
+    r"\bWrite the (PRO|CON) (constructive|rebuttal|summary)\b.*?\bat most (\d+) words", re.DOTALL
+)
+_SURVIVES: Final = re.compile(r"\bsurviv\w+", re.IGNORECASE)
+_WEIGHS_FIRST: Final = re.compile(r"\b(?:begin|start|first)\b[^.]*\bweigh", re.IGNORECASE)
+_SHORTEST_POINT: Final = 3  # stems
+
+
+def _speeches(transcript: str) -> dict[tuple[str, str], str]:
+    """The speeches by side and kind; one that is missing is empty."""
+    parts = _HEADING.split(transcript)[1:]
+    return {
+        (side, kind): text.strip()
+        for side, kind, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    }
+
+
+def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
+    """The four shares of the module's docstring, by category and side."""
+    speeches = _speeches(transcript)
+    known = content_stems(resolution)
+
+    def stems(side: str, *kinds: str) -> frozenset[str]:
+        return content_stems("\n".join(speeches.get((side, kind), "") for kind in kinds)) - known
+
+    def points(side: str, without: frozenset[str]) -> list[frozenset[str]]:
+        found = sentences(speeches.get((side, "constructive"), ""))
+        given = [content_stems(sentence) - known - without for sentence in found]
+        return [point for point in given if len(point) >= _SHORTEST_POINT]
+
+    result: dict[str, dict[str, float]] = {}
+    for side, other in (_SIDES, _SIDES[::-1]):
+        ours, theirs = stems(side, "constructive"), stems(other, "constructive")
+        # A point in its own words: what both sides say shows nobody answering anybody.
+        mine, targets = points(side, theirs), points(other, ours)
+        of_side = {
+            "argument_quality": _met(mine, stems(side, "rebuttal", "summary"), 2),
+            "evidence": 1 - _met(mine, stems(other, "rebuttal"), 2),
+            "clash": min(1.0, 3 * _share(theirs - ours, stems(side, "rebuttal"))),
+            "weighing": _met(targets, stems(side, "summary"), 1),
+        }
+        for category, share in of_side.items():
+            result.setdefault(category, {})[side] = share
+    return result
+
+
+def _met(points: Sequence[frozenset[str]], said: frozenset[str], least: int) -> float:
+    return sum(len(point & said) >= least for point in points) / len(points) if points else 0.0
+
+
+def _share(terms: frozenset[str], said: frozenset[str]) -> float:
+    return len(terms & said) / len(terms) if terms else 0.0
+
+
+def judge_debate(observer: Observer, asked: Asked) -> str | None:
+    """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
+    context = asked.reading.context
+    if "transcript" not in context:
+        return None
+    draw = asked.draw()
+    shift = observer.slot_bias + observer.wording(asked.reading.instruction, context["transcript"])
+    value = _judgment(observer, asked, shift, draw)
+    if draw.random() < observer.format_error_rate:
+        return _malformed(value, draw)
+    return observer.style.format(json.dumps(value, separators=(",", ":")))
+
+
+def _judgment(observer: Observer, asked: Asked, shift: float, draw: Random) -> dict[str, Any]:
+    """The object of a reply; ``shift`` is b + z, in logits."""
+    context, instruction = asked.reading.context, asked.reading.instruction
+    sensitivity = observer.sensitivity
+    found = shares(context.get("resolution", ""), context["transcript"])
+    spread = 10 * asked.temperature / sensitivity
+    scores = {
+        category: {side: _score(of[side], draw.gauss(0, spread)) for side in _SIDES}
+        for category, of in found.items()
+    }
+    counts = dict.fromkeys(scores, 1.0)
+    if _SURVIVES.search(instruction):
+        counts |= {"clash": 2.0, "evidence": 2.0}
+    elif _WEIGHS_FIRST.search(instruction):
+        counts["weighing"] = 2.0
+    margin = sum(counts[name] * (of["PRO"] - of["CON"]) for name, of in scores.items())
+    margin = margin / sum(counts.values()) + shift / sensitivity
+    winner = draw.choice(_SIDES) if margin == 0 else _SIDES[margin < 0]
+    if draw.random() < observer.lapse_rate:
+        winner = draw.choice(_SIDES)
+    taken = {side: round(100 * found["clash"][side] / 3) for side in _SIDES}
+    return {
+        "scores": scores,
+        "winner": winner,
+        "confidence": round(1 / (1 + math.exp(-sensitivity * abs(margin) / 3)), 2),
+        "short_reason": f"Terms taken up: PRO {taken['PRO']}% of CON's, CON {taken['CON']}%.",
+    }
+
+
+def _score(share: float, noise: float) -> float:
+    return min(10.0, max(0.0, round(2 * (2 + 7 * share + noise)) / 2))
+
+
+def _malformed(value: Mapping[str, Any], draw: Random) -> str:
+    """A reply that a reader cannot use, of one of the usual kinds."""
+    text = json.dumps(value)
+    scores = dict(value["scores"])
+    kind = draw.randrange(4)
+    if kind == 0:
+        return text[: len(text) // 2]
+    if kind == 1:
+        scores.pop("evidence")
+        return json.dumps({**value, "scores": scores})
+    if kind == 2:
+        scores["clash"] = {**scores["clash"], "PRO": 12.0}
+        return json.dumps({**value, "scores": scores})
+    return f"I would give it to {value['winner']}, on balance."
+
+
+# What the embedded debater can say for and against anything: the point, and its ground.
+_POINTS: Final = {
+    "PRO": (
+        ("harm", "the present rules leave preventable injury to strangers who never agreed to it"),
+        ("precedent", "comparable measures elsewhere were adopted and nobody repealed them"),
+        ("fairness", "burdens now fall on whoever has the least voice in the matter"),
+        ("incentives", "actors respond to prices and duties, and today both point the wrong way"),
+        ("transparency", "open standards let outsiders verify claims that insiders only assert"),
+    ),
+    "CON": (
+        ("enforcement", "inspectors, courts and budgets for such a rule do not exist"),
+        ("liberty", "adults lose a choice that they have handled responsibly"),
+        ("displacement", "the activity moves abroad or underground instead of ending"),
+        ("uncertainty", "forecasts behind the proposal rest on thin and contested studies"),
+        ("alternatives", "education and voluntary codes reach the same goal at lower expense"),
+    ),
+}
+_ANSWERED: Final = {"constructive": 0, "rebuttal": 3, "summary": 2}
+
+
+def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
+    """Side, kind and word limit of the speech that a prompt asks for; ``None`` if for none."""
+    found = _WANTED.search(prompt)
+    return (found[1], found[2], int(found[3])) if found else None
+
+
+def speak(_: Observer, asked: Asked) -> str | None:
+    """A speech of a fixed pattern: its points, then terms of the opponent's that it takes up."""
+    wanted = speech_wanted(asked.prompt)
+    if wanted is None:
+        return None
+    side, kind, limit = wanted
+    context, draw = asked.reading.context, asked.draw()
+    other = _SIDES[side == "PRO"]
+    speeches = _speeches(context.get("transcript", ""))
+    topic = context.get("resolution", "this resolution").rstrip(".")
+    points = draw.sample(_POINTS[side], 3)
+    if kind == "constructive":
+        effect = "supports" if side == "PRO" else "counts against"
+        parts = [f"Three things decide whether {topic[:1].lower()}{topic[1:]}."]
+        parts += [f"On {name}: {ground}; that {effect} the motion." for name, ground in points]
+    else:
+        # It takes up one point fewer, or one more, as the draw has it: debates differ in clarity.
+        number = max(0, _ANSWERED[kind] - draw.randrange(3))
+        against = sentences(speeches.get((other, "constructive"), ""))[1:]
+        parts = [_answer(point) for point in islice(against, number)]
+        parts += [
+            f"Our ground of {name} stands: {ground}." for name, ground in points[: 3 - number]
+        ]
+    return " ".join(" ".join(parts).split()[:limit])
+
+
+def _answer(point: str) -> str:
+    taken = [word for word in words(point) if content_stems(word)]
+    head = " ".join(islice(cycle(taken), min(6, len(taken))))
+    return f"They say {head}; yet nothing shows that it follows, and the cases cut both ways."

@@ -1,0 +1,143 @@
+r"""What the embedded judge makes of answers to a question, and how it replies in JSON.
+
+It does so where the prompt holds a block ``<question>`` and shows the form of the reply,
+``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first where one is asked for.
+
+With r the content stems of what the prompt requires (the elements listed below the question and
+those of a block ``<reference>``; failing both, the question itself), the support q of an answer is
+the share of r that occurs in it. With s the sensitivity, a quarter more of it where a reason is
+asked for:
+
+- two answers: :math:`x = 4 s\,(q_A - q_B) + b + f\,(g_A - g_B) + z`, as in `observer`; logits
+  :math:`x`, :math:`-x` and the criterion :math:`c` of a tie;
+- one answer: :math:`-s\,(k - m)^2` for grade k, with :math:`m = 1 + 9 q + z`.
+
+The answer is drawn with :math:`p(v) \propto \exp(a_v / T)`: the temperature of the request rescales
+the logits and leaves their order. The reply is malformed with the probability
+:math:`e + h\,T^2`, at most one half, where e is the format-error rate and h the heat of the
+profile; under a prompt that asks for a reason h counts half. A malformed reply still shows what was
+meant in one of two cases, and then whoever brings it into form finds it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Final
+
+from pytest_judgesense.judges.simulated.evidence import query_share
+from pytest_judgesense.judges.simulated.observer import (
+    NOTHING_TO_JUDGE,
+    Asked,
+    Observer,
+    choose,
+    required_elements,
+)
+from pytest_judgesense.judges.simulated.reading import Reading
+from pytest_judgesense.trial import TIE
+
+# Logits: one element of an answer weighs as much as a quarter of what is required.
+_SUPPORT_SCALE: Final = 4.0
+_REASONED_GAIN: Final = 1.25
+_MOST_MALFORMED: Final = 0.5
+_FORM: Final = re.compile(r'\{\s*(?P<reason>"reason":[^{}]*?,\s*)?"(?P<key>verdict|score)":')
+_REPAIRING: Final = re.compile(r"\bBring the reply into form\b")
+_HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>\w+)')
+_HEDGES: Final = (
+    "Both have something to say for themselves.",
+    "That depends on what the reader values most.",
+)
+
+
+def form_asked_for(instruction: str, context: Mapping[str, str]) -> tuple[str, bool] | None:
+    """Key of the JSON reply and whether a reason comes first; ``None`` for another prompt."""
+    found = _FORM.search(instruction) if "question" in context else None
+    return (found["key"], found["reason"] is not None) if found else None
+
+
+def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) -> float:
+    """Share of what the prompt requires that occurs in ``answer``."""
+    required = [*elements, context.get("reference", "")]
+    wanted = "\n".join(text for text in required if text)
+    return query_share(answer, wanted or context.get("question", ""))
+
+
+def judge_answers(observer: Observer, asked: Asked) -> str | None:
+    """The reply in JSON to a prompt about answers to a question."""
+    reading = asked.reading
+    form = form_asked_for(reading.instruction, reading.context)
+    if form is None:
+        return None
+    key, reasoned = form
+    logits, grounds = answer_logits(observer, reading, reasoned=reasoned)
+    if not logits:
+        return NOTHING_TO_JUDGE
+    # Replies at two temperatures are as independent as those at one.
+    draw = asked.draw(asked.temperature)
+    verdict = choose(logits, asked.temperature, draw)
+    if draw.random() < observer.lapse_rate:
+        verdict = draw.choice(list(logits))
+    label = "C" if verdict == TIE and '"C"' in reading.instruction else verdict
+    reason = grounds if reasoned else None
+    rate = malformed_rate(
+        observer.format_error_rate, observer.heat, asked.temperature, reasoned=reasoned
+    )
+    if draw.random() < rate:
+        return _malformed(key, label, reason, draw)
+    return observer.style.format(_written(key, label, reason))
+
+
+def answer_logits(
+    observer: Observer, reading: Reading, *, reasoned: bool
+) -> tuple[dict[str, float], str]:
+    """The logits of a prompt about answers to a question, and a reason in a few words."""
+    gain = observer.sensitivity * (_REASONED_GAIN if reasoned else 1.0)
+    elements = required_elements(reading)
+    if reading.candidates is None:
+        answer = reading.context.get("answer", "")
+        share = support(answer, elements, reading.context)
+        latent = 1 + 9 * share + observer.wording(reading.instruction, answer)
+        logits = {str(k): -gain * (k - latent) ** 2 for k in range(1, 11)}
+        return logits, f"Support {share:.2f}."
+    a, b = reading.candidates
+    q_a, q_b = (support(text, elements, reading.context) for text in (a, b))
+    x = gain * _SUPPORT_SCALE * (q_a - q_b) + observer.leaning(reading, a, b)
+    logits = {"A": x, "B": -x}
+    if reading.tie:
+        logits[TIE] = observer.tie_criterion + observer.strict_shift * reading.strict
+    return logits, f"Support {q_a:.2f} and {q_b:.2f}."
+
+
+def _written(key: str, said: str, reason: str | None) -> str:
+    """The reply in its form."""
+    value: dict[str, str | int] = {} if reason is None else {"reason": reason}
+    value[key] = int(said) if key == "score" else said
+    return json.dumps(value)
+
+
+def malformed_rate(base: float, heat: float, temperature: float, *, reasoned: bool) -> float:
+    """Probability of a malformed reply."""
+    share = heat / 2 if reasoned else heat
+    return min(_MOST_MALFORMED, base + share * temperature**2)
+
+
+def _malformed(key: str, said: str, reason: str | None, draw: Random) -> str:
+    """A reply that states no verdict in a form that a reader takes."""
+    if draw.random() < 0.5:
+        opening = "" if reason is None else f'"reason" => {reason} '
+        return f'{opening}"{key}" => {said} //'
+    if draw.random() < 0.5:
+        text = _written(key, said, reason or "The answers")
+        return text[: len(text) // 3]
+    return draw.choice(_HEDGES)
+
+
+def repair(_: Observer, asked: Asked) -> str | None:
+    """The reply to a request to bring a reply into form."""
+    malformed = asked.reading.context.get("reply")
+    if malformed is None or not _REPAIRING.search(asked.prompt):
+        return None
+    found = _HINT.search(malformed)
+    return _written(found["key"], found["said"], None) if found else '{"verdict": "none"}'

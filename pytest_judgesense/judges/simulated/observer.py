@@ -1,0 +1,205 @@
+r"""The embedded judge: a psychometric observer with known parameters. No language model.
+
+Decision model, from the evidence of `evidence` to the logits of the labels:
+
+- two candidates: :math:`x = s\,(e_A - e_B) + b + f\,(g_A - g_B) + w\,z`, with :math:`e` the
+  number of required elements that a candidate covers (or, where the prompt lists none, of query
+  stems that it holds) and :math:`g` its surface feature; logits :math:`x` for A, :math:`-x` for
+  B and the criterion :math:`c` for a tie where one is permitted (:math:`c + c'` under a strict
+  instruction);
+- YES/NO: :math:`x = s\,(1/2 - u) + w\,z`, with :math:`u` the unsupported stems of the statement,
+  at most 3; logits :math:`x` and :math:`-x`, exchanged under an inverted instruction;
+- a range: latent score :math:`m = lo + (hi - lo)\,cohesion + w\,z`; logit
+  :math:`-s\,(k - m)^2` for label :math:`k`.
+
+:math:`z` is a standard normal draw that the instruction and the stimulus fix (not the order of
+the candidates): a reworded instruction shifts the same stimulus a little. The answer is drawn
+from softmax(logits / T); T = 0 takes the largest. Then lapses and format errors.
+
+What an observer can do beside that are its skills, each asked in turn whether a prompt is its own.
+`profiles` lists them.
+
+Every draw is seeded by the prompt and the request's seed: equal requests get equal replies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from statistics import NormalDist
+from typing import Final, TypeAlias
+
+from pytest_judgesense.judges.simulated.evidence import (
+    cohesion,
+    content_stems,
+    coverage,
+    surface,
+    unsupported,
+)
+from pytest_judgesense.judges.simulated.reading import Reading, read_prompt
+from pytest_judgesense.trial import TIE
+
+_ELEMENTS: Final = re.compile(r"^\s*\d+[.)]\s+(.+)$", re.MULTILINE)
+_MALFORMED: Final = (
+    "Both have something to say for themselves.",
+    "That depends on what the reader values most.",
+    "",
+    "Result: (see above)",
+)
+_MOST_UNSUPPORTED: Final = 3
+
+
+NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an observer is asked.
+
+    Attributes:
+        prompt: system and user text joined.
+        reading: the prompt as the observer reads it.
+        temperature: of the request; ``seed`` likewise.
+    """
+
+    prompt: str
+    reading: Reading
+    temperature: float
+    seed: int
+
+    def draw(self, *apart: object) -> Random:
+        """The source of all chance in the reply; another one for each value of ``apart``."""
+        return Random(digest("\n".join([str(self.seed), *map(repr, apart), self.prompt])))
+
+
+# What replies to prompts of one kind, and gives None for any other prompt.
+Skill: TypeAlias = "Callable[[Observer, Asked], str | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """The parameters of an embedded judge.
+
+    Attributes:
+        name: the model name that it answers to.
+        sensitivity: logit per unit of evidence (s).
+        tie_criterion: logit of a tie (c): below it, a difference is not reported.
+        strict_shift: what a strict instruction adds to the criterion (c').
+        slot_bias: logit in favour of the first slot (b).
+        surface_preference: logit per letter of mean word length (f).
+        wording_sensitivity: standard deviation of the shift by the wording (w).
+        lapse_rate: probability of a uniformly random label.
+        format_error_rate: probability of a reply that states no verdict.
+        heat: what the square of the temperature adds to that, where a reply in JSON is asked for.
+        style: how it writes a label; ``{}`` stands for the label.
+        skills: what it can do beside comparing, verifying and grading; the first that knows a
+            prompt replies to it.
+    """
+
+    name: str
+    sensitivity: float = 3.0
+    tie_criterion: float = 1.5
+    strict_shift: float = 0.0
+    slot_bias: float = 0.0
+    surface_preference: float = 0.0
+    wording_sensitivity: float = 0.0
+    lapse_rate: float = 0.0
+    format_error_rate: float = 0.0
+    heat: float = 0.0
+    style: str = "{}"
+    skills: tuple[Skill, ...] = ()
+
+    def reply(self, prompt: str, *, temperature: float = 0.0, seed: int = 0) -> str:
+        """The reply to ``prompt``; the same for the same prompt, temperature and seed."""
+        asked = Asked(prompt, read_prompt(prompt), temperature, seed)
+        for skill in self.skills:
+            if (said := skill(self, asked)) is not None:
+                return said
+        return self._judge(asked)
+
+    def _judge(self, asked: Asked) -> str:
+        logits = self.logits(asked.reading)
+        if not logits:
+            return NOTHING_TO_JUDGE
+        draw = asked.draw()
+        if draw.random() < self.format_error_rate:
+            return draw.choice(_MALFORMED)
+        if draw.random() < self.lapse_rate:
+            return self.style.format(draw.choice(list(logits)))
+        return self.style.format(choose(logits, asked.temperature, draw))
+
+    def logits(self, reading: Reading) -> dict[str, float]:
+        """The decision logit of every permitted label; empty if there is nothing to judge."""
+        if reading.candidates is not None:
+            return self._compare(reading, *reading.candidates)
+        if reading.labels == ("YES", "NO"):
+            return self._verify(reading)
+        return self._grade(reading) if reading.labels else {}
+
+    def _compare(self, reading: Reading, a: str, b: str) -> dict[str, float]:
+        elements = required_elements(reading)
+        if elements:
+            evidence = coverage(a, elements) - coverage(b, elements)
+        else:
+            wanted = content_stems(" ".join(reading.context.values()))
+            evidence = len(wanted & content_stems(a)) - len(wanted & content_stems(b))
+        x = self.sensitivity * evidence + self.leaning(reading, a, b)
+        logits = {"A": x, "B": -x}
+        if reading.tie:
+            logits[TIE] = self.tie_criterion + self.strict_shift * reading.strict
+        return logits
+
+    def leaning(self, reading: Reading, a: str, b: str) -> float:
+        """What speaks for slot A beside the evidence."""
+        shift = self.wording(reading.instruction, *sorted((a, b)))
+        return (
+            self.slot_bias
+            + self.surface_preference * (surface(a) - surface(b))
+            # The shift favours a content, not a slot: it survives an exchange of the order.
+            + (shift if a <= b else -shift)
+        )
+
+    def _verify(self, reading: Reading) -> dict[str, float]:
+        statement = reading.context.get("statement", "")
+        source = reading.context.get("source", "")
+        errors = min(unsupported(statement, source), _MOST_UNSUPPORTED)
+        x = self.sensitivity * (0.5 - errors) + self.wording(reading.instruction, statement)
+        return {"YES": -x, "NO": x} if reading.inverted else {"YES": x, "NO": -x}
+
+    def _grade(self, reading: Reading) -> dict[str, float]:
+        text = reading.context.get("text", "")
+        low, high = int(reading.labels[0]), int(reading.labels[-1])
+        latent = low + (high - low) * cohesion(text) + self.wording(reading.instruction, text)
+        return {k: -self.sensitivity * (int(k) - latent) ** 2 for k in reading.labels}
+
+    def wording(self, instruction: str, *stimulus: str) -> float:
+        """The shift z of a stimulus under an instruction."""
+        if not self.wording_sensitivity:
+            return 0.0
+        uniform = (digest("\0".join((instruction, *stimulus))) % (2**53) + 0.5) / 2**53
+        return self.wording_sensitivity * NormalDist().inv_cdf(uniform)
+
+
+def required_elements(reading: Reading) -> list[str]:
+    """The numbered elements that a prompt requires."""
+    task = " \n".join(reading.context.values())
+    _, marker, listed = task.partition("Required elements:")
+    return _ELEMENTS.findall(listed) if marker else []
+
+
+def digest(text: str) -> int:
+    """A number that ``text`` fixes."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+
+
+def choose(logits: dict[str, float], temperature: float, draw: Random) -> str:
+    """The answer drawn from softmax(logits / T)."""
+    top = max(logits.values())
+    if temperature <= 0:
+        return draw.choice([label for label, logit in logits.items() if logit == top])
+    weights = [math.exp((logit - top) / temperature) for logit in logits.values()]
+    return draw.choices(list(logits), weights)[0]

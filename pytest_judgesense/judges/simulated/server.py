@@ -1,0 +1,190 @@
+"""The embedded judge over real HTTP on 127.0.0.1, in the wire formats of OpenAI and Anthropic.
+
+``POST /v1/chat/completions`` and ``POST /v1/messages``; ``model`` names a profile. Replies are a
+function of the request alone: no clock, no counter. They name the embedded judge as their
+origin, so that no recording of it can pass for one of a language model. Tokens are counted as
+words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.simulated.observer import Observer
+from pytest_judgesense.judges.simulated.profiles import observer_named
+
+__all__ = ["EmbeddedServer", "answer", "serving"]
+
+_ORIGIN: Final = "embedded judge, no model"
+_LARGEST_BODY: Final = 64 * 1024 * 1024
+
+
+def answer(
+    path: str, body: Mapping[str, Any], find: Callable[[str], Observer] = observer_named
+) -> tuple[int, dict[str, Any]]:
+    """Status and JSON body for a request to ``path``. Pure."""
+    try:
+        observer = find(str(body.get("model", "")))
+    except UsageError as error:
+        return 404, {"error": {"type": "not_found_error", "message": str(error)}}
+    prompt = _prompt(body)
+    text = observer.reply(
+        prompt, temperature=float(body.get("temperature") or 0.0), seed=int(body.get("seed") or 0)
+    )
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]
+    tokens = len(prompt.split()), len(text.split())
+    model = f"judgesense-embedded:{observer.name}"
+    if path == "/v1/messages":
+        content: dict[str, Any] = {"type": "text", "text": text}
+        if used := _tool_input(body, text):
+            content = used
+        return 200, {
+            "id": f"msg_{digest}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "origin": _ORIGIN,
+            "content": [content],
+            "stop_reason": "tool_use" if content["type"] == "tool_use" else "end_turn",
+            "usage": {"input_tokens": tokens[0], "output_tokens": tokens[1]},
+        }
+    message = {"role": "assistant", "content": text}
+    return 200, {
+        "id": f"chatcmpl-{digest}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "system_fingerprint": _ORIGIN,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": tokens[0],
+            "completion_tokens": tokens[1],
+        },
+    }
+
+
+def _tool_input(body: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+    """The reply as the input of the tool that has to be used; ``None`` if there is none, or no
+    object in the reply.
+    """
+    name = (body.get("tool_choice") or {}).get("name")
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = json.loads(text[start : end + 1]) if name and start >= 0 else None
+    except ValueError:
+        return None
+    return value and {"type": "tool_use", "id": "toolu_0", "name": name, "input": value}
+
+
+def _prompt(body: Mapping[str, Any]) -> str:
+    parts = [_text(body.get("system", ""))]
+    parts += [_text(message.get("content", "")) for message in body.get("messages", [])]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: EmbeddedServer
+    # Headers and body leave in two writes: without this, Nagle's algorithm delays the second.
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        try:
+            length = int(self.headers.get("Content-Length") or 0)
+        except ValueError:
+            length = -1
+        if length < 0:
+            self.close_connection = True
+            self._send(400, {"error": {"message": "Content-Length is no number of bytes"}})
+            return
+        if length > _LARGEST_BODY:
+            self.close_connection = True
+            self._send(413, {"error": {"message": "the request is larger than 64 MiB"}})
+            return
+        raw = self.rfile.read(length)
+        path = self.path.partition("?")[0]
+        if path not in ("/v1/chat/completions", "/v1/messages"):
+            self._send(404, {"error": {"message": f"there is no {path} here"}})
+            return
+        try:
+            body = json.loads(raw)
+            status, reply = answer(path, body, self.server.find)
+            if self.server.totals and "prompt_tokens" in (usage := reply.get("usage", {})):
+                usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            status, reply = 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
+        self._send(status, reply)
+
+    def do_GET(self) -> None:
+        self._send(200, {"status": "ok", "origin": _ORIGIN})
+
+    def _send(self, status: int, body: Mapping[str, Any]) -> None:
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: a judge's traffic belongs in a cassette, not on the terminal."""
+
+
+class EmbeddedServer(ThreadingHTTPServer):
+    """The server; bound to 127.0.0.1 only.
+
+    Args:
+        port: 0 lets the system choose one.
+        find: from a model name to an observer; for simulations with their own parameters.
+        totals: whether a chat reply counts all tokens together too. Nothing here needs it and
+            recordings are without; some clients refuse a reply that has no such number.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(
+        self,
+        port: int = 0,
+        find: Callable[[str], Observer] = observer_named,
+        *,
+        totals: bool = False,
+    ) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.find = find
+        self.totals = totals
+
+    @property
+    def base_url(self) -> str:
+        """Base URL for an OpenAI-compatible client."""
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+@contextmanager
+def serving(
+    port: int = 0, find: Callable[[str], Observer] = observer_named
+) -> Iterator[EmbeddedServer]:
+    """The embedded judge served from a thread, ended on leaving the block."""
+    server = EmbeddedServer(port, find)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.daemon = True
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=5)

@@ -1,0 +1,398 @@
+"""How a judge is asked when its provider falters: which faults are retried, when, how many at once.
+
+=========  ==========================================================  ============================
+kind       what it is                                                  what follows
+=========  ==========================================================  ============================
+retry      408, 409, 425, 429, 5xx but 501 and 505; no connection, no  the call is made again, after
+           answer in time, a body cut off; status 200 with no reply    a wait with jitter
+           in it (no JSON, an HTML page, no choices)
+end        a redirect, 401, 402, 403, 404, 405, 407, 410; 429 where    the judge is not asked again
+           the account is out of credit; a URL or key that cannot be
+           sent
+fail       any other error status (400, 413, 422, ...)                 `Failed`, and no call more
+=========  ==========================================================  ============================
+
+The first call of a judge goes alone: a wrong key costs one call. Once a judge has answered, one
+fault of kind *end* (a filter's 403, a gateway's 404) fails its trial alone; `_ENDED` of them in a
+row, with no answer in between, end the judge. Where `_DOWN` trials in a row have failed in spite of
+their retries, the endpoint is taken to be down: a call is not retried until one is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final, Protocol, cast
+
+from aiolimiter import AsyncLimiter
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_result,
+    wait_random_exponential,
+)
+
+from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.statuses import Kind
+from pytest_judgesense.trial import Failed
+
+_ENDED: Final = 10
+_DOWN: Final = 10
+_FIRST_WAIT_S: Final = 0.5
+_LONGEST_WAIT_S: Final = 30.0
+# An endpoint that asks for more is not waited for: its trial fails and says so.
+_LONGEST_WAIT_ASKED_S: Final = 120.0
+_ALONE_S: Final = 5.0
+
+
+class Limits(Protocol):
+    """The limits that the user sets to the calls of a session, and the calls so far."""
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        """Book a call before it is made.
+
+        Args:
+            spec: who is asked.
+            most_usd: the most that it can cost; ``None`` where that is not known.
+            patient: whether the caller can wait for calls under way.
+
+        Returns:
+            Whether it may be made now; if not (only to the patient), it may be when calls under
+            way have turned out cheaper than they might have been.
+
+        Raises:
+            LimitReached: it would pass a limit.
+        """
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        """Replace what `take` booked by what the call cost; ``None`` if that is not known."""
+
+    def retried(self) -> None:
+        """Note that a call is made again."""
+
+
+class NoLimits:
+    """No limit at all."""
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        return True
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        pass
+
+    def retried(self) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one call brought.
+
+    Attributes:
+        reply: the reply, or why there is none.
+        kind: what follows from it.
+        overloaded: whether the endpoint said that it is asked too much.
+        wait_s: seconds that it asked to wait.
+        latency_s: seconds until it answered.
+        retried: calls made before this one, for the same reply.
+    """
+
+    reply: Reply | Failed
+    kind: Kind = "answer"
+    overloaded: bool = False
+    wait_s: float | None = None
+    latency_s: float | None = None
+    retried: int = 0
+
+
+class _Pace:
+    """At most ``per_minute`` units in any minute, in the order of their asking.
+
+    The bucket holds a second's worth, so that a run does not begin with the burst of a whole minute
+    that providers, too, refuse; what it may hold is taken off the rate.
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        burst = max(1.0, per_minute / 60)
+        rate = (per_minute - (burst - 1)) / 60
+        self._limiter = AsyncLimiter(burst, burst / rate)
+        self._turn = asyncio.Lock()
+
+    async def take(self, amount: float) -> None:
+        async with self._turn:
+            while amount > 0:
+                part = min(amount, self._limiter.max_rate)
+                await self._limiter.acquire(part)
+                amount -= part
+
+
+class Throttle:
+    """The calls of one judge in one process: their places, their pace, their retries.
+
+    It lives as long as the session: pace and backing off go on from one suite to the next.
+
+    Args:
+        spec: the judge, with ``requests_per_minute``, ``tokens_per_minute`` and ``max_retries``.
+        concurrency: the most calls under way at once.
+        limits: those of the user, and what the session has made of them.
+        sharing: number of processes that share the judge's limits.
+    """
+
+    def __init__(
+        self,
+        spec: JudgeSpec,
+        concurrency: int,
+        *,
+        limits: Limits | None = None,
+        sharing: int = 1,
+    ) -> None:
+        self.limits: Limits = limits or NoLimits()
+        self._spec = spec
+        self._most = concurrency
+        self._sharing = sharing
+        self._beside: dict[str, Throttle] = {}
+        self._requests = _pace(spec.requests_per_minute, sharing)
+        self._tokens = _pace(spec.tokens_per_minute, sharing)
+        # How many may be under way: halved when the endpoint is overloaded, and by each answer
+        # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
+        self._places = float(concurrency if spec.provider == "callable" else 1)
+        self._alone = spec.provider != "callable"
+        self._under_way = 0
+        self._changed = asyncio.Condition()
+        self._halved_at = 0.0
+        self._paused_until = 0.0
+        self._answered = False
+        self._endings = 0
+        self._failures = 0
+        self._ended: JudgeError | None = None
+
+    @property
+    def places(self) -> int:
+        """How many calls may be under way now."""
+        return int(self._places)
+
+    @property
+    def ended(self) -> JudgeError | None:
+        """Why the judge is not to be asked again; ``None`` if it may be."""
+        return self._ended
+
+    def end(self, error: JudgeError) -> None:
+        """Ask the judge no more: somebody else has found that it cannot be."""
+        self._ended = self._ended or error
+
+    def beside(self, spec: JudgeSpec) -> Throttle:
+        """The calls of another judge on behalf of this one: its own pace, the same limits."""
+        return self._beside.setdefault(
+            spec.name, Throttle(spec, self._most, limits=self.limits, sharing=self._sharing)
+        )
+
+    async def call(
+        self,
+        once: Callable[[], Awaitable[Attempt]],
+        *,
+        tokens: int = 0,
+        most_usd: float | None = None,
+        cost: Callable[[Attempt], float | None] = lambda _: None,
+    ) -> Attempt:
+        """What ``once`` brings, called again where that may help.
+
+        Args:
+            once: one call.
+            tokens: the most that it takes, for the pace.
+            most_usd: the most that it costs.
+            cost: what it has cost; ``None`` if that is not known.
+
+        Raises:
+            LimitReached: a call more would pass a limit of the user.
+            JudgeError: the judge cannot be asked at all.
+        """
+        made = 0
+
+        async def attempt() -> Attempt:
+            nonlocal made
+            if made:
+                self.limits.retried()
+            made += 1
+            return await self._once(once, tokens, most_usd, cost)
+
+        last = await attempt()
+        if _worth_a_retry(last):
+            last = await self._retried(last, attempt)
+        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
+        return Attempt(last.reply, last.kind, latency_s=last.latency_s, retried=made - 1)
+
+    async def _retried(self, first: Attempt, attempt: Callable[[], Awaitable[Attempt]]) -> Attempt:
+        """The last of the attempts, of which ``first`` was the first."""
+        most, made = self._spec.max_retries, [first]
+
+        async def next_attempt() -> Attempt:
+            return made.pop() if made else await attempt()
+
+        retrying = AsyncRetrying(
+            stop=lambda state: state.attempt_number > most or self._failures >= _DOWN,
+            wait=_wait,
+            sleep=asyncio.sleep,
+            retry=retry_if_result(_worth_a_retry),
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        return cast("Attempt", await retrying(next_attempt))
+
+    async def _once(
+        self,
+        once: Callable[[], Awaitable[Attempt]],
+        tokens: int,
+        most_usd: float | None,
+        cost: Callable[[Attempt], float | None],
+    ) -> Attempt:
+        async with self.place() as started:
+            await self.admitted(tokens, most_usd)
+            spent = most_usd  # of a call that is cut short nobody knows what it costs
+            try:
+                attempt = await once()
+                spent = cost(attempt)
+            finally:
+                self.limits.settle(most_usd, spent)
+            self.learn(attempt, started)
+            return attempt
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[float]:
+        """One of the places; yields the moment at which it was taken.
+
+        Raises:
+            JudgeError: the judge has been found not to be askable.
+        """
+        async with self._changed:
+            await self._changed.wait_for(
+                lambda: self._ended is not None or self._under_way < self.places
+            )
+            self._refuse_if_ended()
+            self._under_way += 1
+        timer = None
+        if self._alone:
+            # A slow first answer must not hold up the others for long.
+            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open)
+        try:
+            await self._not_paused()
+            yield time.monotonic()
+        finally:
+            if timer:
+                timer.cancel()
+            self._under_way -= 1
+            async with self._changed:
+                if self._ended is not None:
+                    self._changed.notify_all()
+                else:
+                    self._changed.notify(max(1, self.places - self._under_way))
+
+    def learn(self, attempt: Attempt, started: float) -> None:
+        """Draw the conclusions for later calls.
+
+        Args:
+            attempt: what a call brought.
+            started: when it began, as `place` said.
+
+        Raises:
+            JudgeError: the judge is not to be asked again.
+        """
+        if attempt.kind == "end":
+            self._end(attempt.reply)
+        if self._alone:
+            self._open()
+        if attempt.overloaded:
+            self._back_off(attempt.wait_s, started)
+        elif attempt.kind == "answer":
+            self._answered, self._endings = True, 0
+            self._places = min(float(self._most), self._places + 1 / self._places)
+
+    def _open(self) -> None:
+        if self._alone:
+            self._alone = False
+            self._places = float(self._most)
+
+    def _end(self, reply: Reply | Failed) -> None:
+        self._endings += 1
+        if self._answered and self._endings < _ENDED:
+            return
+        reason = reply.reason if isinstance(reply, Failed) else ""
+        self._ended = JudgeError(
+            f"judge {self._spec.name!r} cannot be asked",
+            found=reason,
+            expected=f"an answer of {self._spec.base_url or self._spec.provider} to "
+            f"{self._spec.model}",
+            remedy="fix its key, model, base_url or account; nothing more was asked, and with "
+            "--judge-mode record what was answered is kept",
+        )
+        raise self._ended
+
+    def _refuse_if_ended(self) -> None:
+        if self._ended is not None:
+            # One error, raised in many tasks, would collect all their frames.
+            raise self._ended.with_traceback(None)
+
+    def _back_off(self, wait_s: float | None, started: float) -> None:
+        now = time.monotonic()
+        if wait_s and wait_s <= _LONGEST_WAIT_ASKED_S:
+            self._paused_until = max(self._paused_until, now + wait_s)
+        # Calls that were under way when the places were halved bring no news.
+        if started >= self._halved_at:
+            self._places = max(1.0, self._places / 2)
+            self._halved_at = now
+
+    async def _not_paused(self) -> None:
+        while (left := self._paused_until - time.monotonic()) > 0:  # noqa: ASYNC110 - it may grow
+            await asyncio.sleep(left * random.uniform(1.0, 1.1))
+        self._refuse_if_ended()
+
+    async def admitted(self, tokens: int, most_usd: float | None) -> None:
+        """Wait until a call is in pace and booked.
+
+        Raises:
+            LimitReached: it would pass a limit of the user.
+            JudgeError: the judge has been found not to be askable.
+        """
+        if self._requests:
+            await self._requests.take(1)
+        if self._tokens:
+            await self._tokens.take(tokens)
+        await self._not_paused()
+        await self._booked(most_usd)
+
+    async def _booked(self, most_usd: float | None) -> None:
+        """Wait for calls under way to turn out cheaper, no longer than one of them may last.
+
+        What a process that died has booked stays booked, so the wait must have an end.
+        """
+        until = time.monotonic() + self._spec.timeout_s
+        while not self.limits.take(  # noqa: ASYNC110
+            self._spec, most_usd, patient=time.monotonic() < until
+        ):
+            # Other processes book as well: nothing here would set an event.
+            await asyncio.sleep(0.02)
+
+
+def _pace(per_minute: float | None, sharing: int) -> _Pace | None:
+    return _Pace(per_minute / sharing) if per_minute else None
+
+
+def _worth_a_retry(attempt: Attempt) -> bool:
+    return attempt.kind == "retry" and (attempt.wait_s or 0.0) <= _LONGEST_WAIT_ASKED_S
+
+
+_backoff: Final = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
+
+
+def _wait(state: RetryCallState) -> float:
+    """The wait before the next call: full jitter, and never less than the endpoint asks for."""
+    assert state.outcome is not None, "tenacity waits after an attempt"
+    attempt: Attempt = state.outcome.result()
+    jittered = _backoff(state)
+    if attempt.wait_s is None:
+        return jittered
+    return attempt.wait_s + min(jittered, attempt.wait_s / 10)

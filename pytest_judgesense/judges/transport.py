@@ -1,0 +1,128 @@
+"""Connections for many calls at once.
+
+They are aiohttp's. The pool of httpx looks through all its connections for every request that comes
+or goes, so that its cost grows with the square of the concurrency; and a request takes it three
+times the work (see docs/decisions.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+
+from pytest_judgesense import __version__
+from pytest_judgesense.cassettes.interception import plain_aiohttp_request
+from pytest_judgesense.judges.providers.base import HttpRequest
+
+_HEADERS: Final = {
+    "Accept": "*/*",
+    "Accept-Encoding": "gzip, deflate",
+    "User-Agent": f"pytest-judgesense/{__version__}",
+}
+# Gateways put whole policies into a header; aiohttp's own limit is 8 kB.
+_LONGEST_HEADER: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A response as it came: headers in lower case, the content encoding still on the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class NoResponse(Exception):
+    """A request got no response, or none that is whole; says why."""
+
+
+class Unsendable(Exception):
+    """A request cannot be sent as it is; its text quotes nothing of it."""
+
+
+class Connections:
+    """As many connections as the concurrency needs, for one event loop.
+
+    Use it as an asynchronous context manager: leaving it closes all connections.
+    """
+
+    def __init__(self, concurrency: int, base_url: str, timeout_s: float) -> None:
+        """Prepare ``concurrency`` connections; each is opened when it is needed.
+
+        Args:
+            concurrency: calls under way at once; more of them wait for one another.
+            base_url: where the calls go: a proxy of the environment is used for it.
+            timeout_s: seconds that connecting, and waiting for a piece of the answer, may take,
+                each.
+        """
+        self._concurrency = concurrency
+        self._proxy = _proxy_for(base_url)
+        self._encrypted = any((url or "").startswith("https:") for url in (base_url, self._proxy))
+        self._timeout = aiohttp.ClientTimeout(sock_connect=timeout_s, sock_read=timeout_s)
+
+    async def __aenter__(self) -> Self:
+        # The certificates as httpx finds them, and as judges that use it trust them. Reading them
+        # takes longer than a hundred calls: not where nothing is encrypted.
+        certificates = httpx.create_ssl_context() if self._encrypted else True
+        connector = aiohttp.TCPConnector(limit=self._concurrency, ssl=certificates)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            # Cookies are no part of a judge: each call stands for itself.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            timeout=self._timeout,
+            max_line_size=_LONGEST_HEADER,
+            max_field_size=_LONGEST_HEADER,
+        )
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._session.close()
+
+    async def send(self, asked: HttpRequest) -> Received:
+        """The whole response to a request; redirects are not followed.
+
+        Raises:
+            NoResponse: there is none.
+            Unsendable: there is none, and there never will be one.
+        """
+        try:
+            # The method itself, beneath any cassette that a test has opened: what a judge is sent
+            # is in its cassette, and belongs in no other recording.
+            async with await plain_aiohttp_request(
+                self._session,
+                asked.method,
+                asked.url,
+                headers={**_HEADERS, **asked.headers},
+                data=asked.body,
+                allow_redirects=False,
+                proxy=self._proxy,
+            ) as response:
+                data = await response.read()
+        except ValueError as error:  # of the URL or of a header, which its text may quote
+            raise Unsendable(type(error).__name__) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            text = " ".join(str(error).split())
+            name = type(error).__name__
+            raise NoResponse(f"{name}: {text}" if text else name) from error
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in response.raw_headers
+        }
+        return Received(response.status, headers, data)
+
+
+def _proxy_for(base_url: str) -> str | None:
+    """The proxy that the environment names for an endpoint (``HTTPS_PROXY``, ``NO_PROXY``)."""
+    url = urlsplit(base_url)
+    proxies = getproxies()
+    found = proxies.get(url.scheme) or proxies.get("all")
+    if not found or proxy_bypass(url.hostname or ""):
+        return None
+    return found if "://" in found else f"http://{found}"

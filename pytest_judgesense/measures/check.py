@@ -1,0 +1,149 @@
+"""A check as a value: a measure with a bar; and the kinds of checks that there are.
+
+Light on purpose: markers are read at collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure, later
+
+
+class CheckKind(NamedTuple):
+    """What a check of one name is: how it is written, and how it is judged.
+
+    Attributes:
+        name: ``jss_floor``, ``no_regression``, ...
+        arguments: how its arguments are written, for help and messages.
+        meaning: one line for people.
+        declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
+        judge: from ``(check, suite, estimates, policy, most_missing)`` to the `Outcome`; of a kind
+            that ``compares``, from ``(check, cells, policy)`` with the cells of all judges.
+        bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
+            it has no bar that lint could hold against a judge without error.
+        measure: the measure that it gates, where it gates one.
+        compares: whether it is judged by what several judges gave on the suite.
+        regression: whether it holds a measure against a baseline.
+        named_bars: whether its id names its bars, as in ``check[low=0.1]``.
+        bare: keys of its condition whose values stand in its id without the key.
+        source: the plugin that gives it; empty for this package.
+    """
+
+    name: str
+    arguments: str
+    meaning: str
+    declare: Callable[..., Check]
+    judge: Callable[..., Any]
+    bars: Callable[[Check], Any] | None = None
+    measure: Measure | None = None
+    compares: bool = False
+    regression: bool = False
+    named_bars: bool = False
+    bare: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def signature(self) -> str:
+        """How it is written."""
+        return f"{self.name}({self.arguments})"
+
+
+_CHECKS = "pytest_judgesense.checks"
+_DECLARE_GATE = later(f"{_CHECKS}.declaration", "declare_gate")
+_JUDGE_GATE = later(f"{_CHECKS}.outcome", "judge_gate")
+_BARS_OF_GATE = later(f"{_CHECKS}.outcome", "bars_of_gate")
+_CONDITION = f"{'=, '.join(CONDITION_KEYS)}="
+
+
+def gate_of(measure: Measure) -> CheckKind:
+    """The check that gates ``measure``."""
+    assert measure.check is not None, "a measure without a gate has no check"
+    sign = ">=" if measure.floor else "<="
+    return CheckKind(
+        measure.check,
+        f"bar, suite=, {_CONDITION}",
+        f"{measure.name} ({measure.meaning}) {sign} bar",
+        _DECLARE_GATE,
+        _JUDGE_GATE,
+        _BARS_OF_GATE,
+        measure,
+        source=measure.source,
+    )
+
+
+# The one check that any measure with a direction has.
+NO_REGRESSION = CheckKind(
+    "no_regression",
+    f"measure, margin=, suite=, {_CONDITION}",
+    "no measure is worse than in --judge-baseline by more than the margin",
+    later(f"{_CHECKS}.declaration", "declare_regression"),
+    later(f"{_CHECKS}.regression", "judge_regression"),
+    regression=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A measure with a bar.
+
+    Attributes:
+        kind: what kind of check it is.
+        measure: what is compared with the bar.
+        bars: the bar under the key ``bar``, or the named bars of a composite check.
+        condition: the condition of the estimate; empty for the pooled one.
+        suite: name of the suite, or ``None`` where the suite file is the suite.
+        of: the measure as a value.
+    """
+
+    kind: CheckKind = field(repr=False, compare=False)
+    measure: str
+    bars: Mapping[str, float]
+    condition: Mapping[str, str | int | float] = field(default_factory=dict)
+    suite: str | None = None
+    of: Measure | None = field(default=None, repr=False, compare=False)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.kind.name)
+
+    @property
+    def floor(self) -> bool:
+        """Whether the bar is a floor."""
+        return self.of is not None and self.of.floor
+
+    @property
+    def judge(self) -> str | None:
+        """The judge whose configuration it names; ``None`` for a check of any judge."""
+        config = self.condition.get("config")
+        return str(config).rpartition(":")[0] if config else None
+
+    @property
+    def narrowed(self) -> Mapping[str, str | int | float]:
+        """The condition of the estimate; other keys belong to the id alone."""
+        return {key: value for key, value in self.condition.items() if key in CONDITION_KEYS}
+
+    @property
+    def id(self) -> str:
+        """The check as node ids show it: ``jss_floor[0.9]``, ``no_regression[jss,0.05]``."""
+        return self.id_under(None)
+
+    def id_under(self, preset: str | None) -> str:
+        """The same with the preset of the suite, if one is chosen: ``jss_floor[0.9@published]``."""
+        parts = [self.measure] if self.kind.regression else []
+        named = self.kind.named_bars
+        parts += [f"{f'{key}=' if named else ''}{bar:g}" for key, bar in self.bars.items()]
+        parts += [
+            str(value) if key in self.kind.bare else f"{key}={value}"
+            for key, value in self.condition.items()
+        ]
+        return f"{self.name}[{','.join(parts)}{f'@{preset}' if preset else ''}]"
+
+    @property
+    def bar(self) -> float | dict[str, float]:
+        """The bar as datasheets hold it: a number, or the named bars of a composite check."""
+        if not self.bars:
+            return {}
+        return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)

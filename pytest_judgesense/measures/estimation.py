@@ -1,0 +1,60 @@
+"""From the judgments of a cell to all of its estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.measure import Measure
+
+
+def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
+    """Every estimate of the measures of the cell, in their order.
+
+    Measures that share an estimator are taken in one pass, where the first of them stands.
+
+    Raises:
+        ExtensionError: a measure of a plugin could not be taken; it names the plugin.
+    """
+    sharing: dict[Callable[[Cell], Iterable[Estimate]], list[Measure]] = {}
+    for measure in cell.measures:
+        sharing.setdefault(measure.estimator, []).append(measure)
+    return tuple(one for measures in sharing.values() for one in _taken(cell, measures))
+
+
+def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
+    """What one estimator gives, if it is what it has to be."""
+    first = measures[0]
+    if not first.source:
+        yield from first.estimator(cell)
+        return
+    named = f"measure {first.name!r} of plugin {first.source}"
+    try:
+        found: list[object] = list(first.estimator(cell))
+    except JudgesenseError:
+        raise
+    except Exception as error:
+        raise ExtensionError(
+            f"{named} could not be taken of judge {cell.judge} on suite {cell.suite}",
+            found=f"{type(error).__name__}: {error}",
+            expected="estimates; `unavailable` where there is nothing to measure",
+            remedy="fix the plugin",
+        ) from error
+    units = {measure.name: measure.unit for measure in measures}
+    seen: list[tuple[str, dict[str, str | int | float]]] = []
+    for estimate in found:
+        if isinstance(estimate, Estimate) and estimate.measure in units:
+            place = (estimate.measure, dict(estimate.condition))
+            if estimate.suite == cell.suite and place not in seen:
+                seen.append(place)
+                yield replace(estimate, unit=units[estimate.measure])
+                continue
+        raise ExtensionError(
+            f"{named} gave something else than its estimates on suite {cell.suite}",
+            found=repr(estimate)[:200],
+            expected=f"estimates of {', '.join(units)} on this suite, each condition once",
+            remedy="fix the plugin",
+        )

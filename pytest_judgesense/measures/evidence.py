@@ -1,0 +1,67 @@
+"""Which judgments stand behind a number: finders that several measures share. Pure.
+
+Each takes the judgments that an estimate is about, and its condition, and gives those that speak
+against the judge in groups: canonical pairs, replicates or single calls.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from pytest_judgesense.measures.cell import Cell, no_preference
+from pytest_judgesense.measures.order import DECOMPOSITION
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
+
+Group: TypeAlias = tuple[Judgment, ...]
+Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], list[Group]]
+
+
+def calls(holds: Callable[[Judgment], bool]) -> Find:
+    """A finder of the single calls for which ``holds`` is true."""
+    return lambda cell, _: [(judgment,) for judgment in cell.judgments if holds(judgment)]
+
+
+def orders(holds: Callable[[Judgment, Judgment], object]) -> Find:
+    """A finder of the canonical pairs, read in both orders, for which ``holds`` is true."""
+    return lambda cell, _: [
+        (ab, ba)
+        for ab, ba in cell.both_orders(cell.judgments)
+        if ab.verdict is not None and ba.verdict is not None and holds(ab, ba)
+    ]
+
+
+def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+    """Replicates of one question that name more than one verdict."""
+    found: dict[tuple[object, ...], list[Judgment]] = defaultdict(list)
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        where = (trial.condition.get("temperature"), trial.condition.get("model"))
+        found[trial.item, trial.template, trial.order, *where].append(judgment)
+    return [
+        tuple(group)
+        for group in found.values()
+        if len({judgment.verdict for judgment in group} - {None}) > 1
+    ]
+
+
+def _wrong(judgment: Judgment) -> bool:
+    return _missed(judgment) and not no_preference(judgment)
+
+
+def _missed(judgment: Judgment) -> bool:
+    return judgment.verdict is not None and judgment.correct is False
+
+
+positional = orders(DECOMPOSITION["positional"])
+one_sided = orders(DECOMPOSITION["one_sided"])
+decisive = calls(lambda judgment: judgment.verdict is not None and not no_preference(judgment))
+missed = calls(_missed)
+wrong = calls(_wrong)
+not_right = calls(lambda judgment: judgment.correct is False)
+missed_by_tie = calls(
+    lambda judgment: judgment.trial.label in ("1", "2") and no_preference(judgment)
+)
+unparsed = calls(lambda judgment: isinstance(judgment.outcome, Unparsed))
+failed = calls(lambda judgment: isinstance(judgment.outcome, Failed))

@@ -1,0 +1,128 @@
+"""What single replies say: agreement with the label, repeat flips, replies without a verdict.
+
+Conventions::
+
+    agreement        = mean 1[verdict = label] over replies received; an unparsed reply is not equal
+    repeat_flip_rate = items (in one template and order) whose replicates name more than one
+                       verdict / those with two or more parsed replicates
+    unparsed_rate    = replies without a usable verdict / replies received
+    failed_rate      = calls without a reply / calls
+
+A failed call is no reply: it stands beside each other rate and in its worst-case bounds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    FAILED_RATE,
+    REPEAT_FLIP_RATE,
+    TIE_RATE,
+    UNPARSED_RATE,
+)
+from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
+
+
+def _received(judgment: Judgment) -> bool:
+    return not isinstance(judgment.outcome, Failed)
+
+
+def agreement(cell: Cell) -> list[Estimate]:
+    """Agreement with the label, where items have one."""
+    labelled = [judgment for judgment in cell.judgments if judgment.trial.label is not None]
+    if not labelled:
+        return [unavailable(AGREEMENT, cell, "the items have no labels")]
+    units = Units.collect(
+        ((judgment,) for judgment in labelled),
+        lambda judgment: float(judgment.correct is True),
+        usable=_received,
+    )
+    return [rate(AGREEMENT, cell, units)]
+
+
+def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
+    """Repeat flips, where anything was asked more than once."""
+    repeated = any(judgment.trial.replicate > 1 for judgment in cell.judgments)
+    return repeat_flips(cell) if repeated else []
+
+
+def repeat_flips(cell: Cell) -> list[Estimate]:
+    """Repeat flips; unavailable where nothing was asked more than once."""
+    return [repeat_flip_rate(cell)]
+
+
+def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
+    """Items whose replicates disagree, over the judgments of ``cell``."""
+    repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        repeats[trial.item, trial.template, trial.order].append(judgment)
+    groups = [tuple(group) for group in repeats.values() if len(group) > 1]
+    if not groups:
+        reason = "needs two or more replicates; set replicates in [design]"
+        return unavailable(REPEAT_FLIP_RATE, cell, reason, condition)
+    enough = [
+        group for group in groups if sum(judgment.verdict is not None for judgment in group) > 1
+    ]
+
+    def flips(*group: Judgment) -> float:
+        return float(len({judgment.verdict for judgment in group} - {None}) > 1)
+
+    units = Units.collect(enough, flips, usable=lambda _: True)
+    every = Units.collect(groups, flips)
+    units = Units(
+        units.values,
+        units.clusters,
+        dropped=len(groups) - len(enough),
+        unparsed=every.unparsed,
+        failed=every.failed,
+        calls=every.calls,
+        # Replicates that agree so far, with one missing: a reply could still have disagreed.
+        undecided=sum(
+            not flips(*group) and any(judgment.verdict is None for judgment in group)
+            for group in enough
+        ),
+        keys=units.keys,
+    )
+    return rate(REPEAT_FLIP_RATE, cell, units, condition)
+
+
+def unparsed(cell: Cell) -> list[Estimate]:
+    """Replies without a verdict, of those received."""
+    units = Units.collect(
+        ((judgment,) for judgment in cell.judgments),
+        lambda judgment: float(isinstance(judgment.outcome, Unparsed)),
+        usable=_received,
+    )
+    return [rate(UNPARSED_RATE, cell, units)]
+
+
+def failed(cell: Cell) -> list[Estimate]:
+    """Calls without a reply, of all."""
+    units = Units.collect(
+        ((judgment,) for judgment in cell.judgments),
+        lambda judgment: float(not _received(judgment)),
+        usable=lambda _: True,
+    )
+    return [rate(FAILED_RATE, cell, units)]
+
+
+def tie_rate(
+    cell: Cell, judgments: Iterable[Judgment], condition: Condition, measure: Measure = TIE_RATE
+) -> Estimate:
+    """Share of the calls that prefer neither content."""
+    units = Units.collect(
+        ((judgment,) for judgment in judgments), lambda judgment: float(no_preference(judgment))
+    )
+    return rate(measure, cell, units, condition)
+
+
+def tie_rates(cell: Cell) -> list[Estimate]:
+    """The tie rate over all calls."""
+    return [tie_rate(cell, cell.judgments, {})]

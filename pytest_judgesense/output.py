@@ -1,0 +1,102 @@
+"""What a run gives out: every file whole or not at all, and each output apart from the others."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Make ``text`` the content of ``path``, at once or not at all.
+
+    Raises:
+        OSError: it cannot be written; what was there stays.
+    """
+    target = path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Nobody else can hold this name, so that two runs at once never write into one another's file.
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Make ``text`` the content of ``path``, at once or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        replace_text(path, text)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written", found=str(error)) from error
+
+
+class Outputs:
+    """The outputs of a run. One that fails is an error of one line and costs nothing but itself.
+
+    Args:
+        verbose: whether an error that nobody foresaw is followed by where it arose.
+
+    Attributes:
+        written: a line for each file.
+        problems: the lines of what failed.
+        errors: what they tell of.
+    """
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self.written: list[str] = []
+        self.problems: list[str] = []
+        self.errors: list[Exception] = []
+
+    def write(self, kind: str, path: Path, text: Callable[[], str]) -> None:
+        """Write what ``text`` gives to ``path``; ``kind`` is what the file is called."""
+        try:
+            replace_text(path, text())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other outputs are written
+            self.failed(f"{path} cannot be written", error)
+        else:
+            self.written.append(f"{kind} written: {path}")
+
+    def shown(self, name: str, lines: Iterable[str]) -> list[str]:
+        """The lines of a part of the screen; none where they cannot be made."""
+        try:
+            return list(lines)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other outputs are written
+            self.failed(f"{name} cannot be shown", error)
+            return []
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Note that an output failed; ``what`` says which, in a clause."""
+        self.errors.append(error)
+        if isinstance(error, JudgesenseError):
+            reason = "; ".join(filter(None, (error.found or error.what, error.remedy)))
+        elif isinstance(error, OSError):
+            reason = str(error)
+        else:
+            reason = f"{type(error).__name__}: {error}"
+            reason += "" if self._verbose else " (-v shows where)"
+        self.problems.append(printable(f"{what}: {reason}"))
+        if self._verbose and not _is_foreseen(error):
+            self.problems += "".join(traceback.format_exception(error)).splitlines()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether an output failed for another reason than what the user asked for."""
+        return not all(map(_is_foreseen, self.errors))
+
+
+def _is_foreseen(error: Exception) -> bool:
+    return isinstance(error, JudgesenseError | OSError)

@@ -1,0 +1,67 @@
+"""Whether a session uses the plugin at all; what every run of an environment pays, and no more.
+
+A run that names no judge, collects no suite and marks no test with a check gets the options, the
+markers and the fixtures, and nothing else: the state of the session is made at its first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_judgesense.plugin.settings import any_given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Of a `state.State`, which is not imported here.
+STATE: Final = pytest.StashKey[Any]()
+# Of a `hookspecs.Plugins`.
+PLUGINS: Final = pytest.StashKey[Any]()
+FIXTURE: Final = "_judgesense_judge"
+
+# The registry of measures makes them, and takes longer than all else here: a test compares.
+# In their order, and looked up for every mark of every test of every run.
+CHECK_NAMES: Final = dict.fromkeys(
+    """
+    jss_floor flip_rate_bound kappa_floor jss_binary_floor within_one_agreement_floor
+    kappa_quadratic_floor repeat_flip_rate_bound agreement_floor dark_current_ceiling
+    raw_false_preference_ceiling positional_false_preference_ceiling one_sided_commit_ceiling
+    other_conflict_ceiling target_sensitivity_floor target_sensitivity_decisive_floor
+    wrong_choice_ceiling d_prime_floor detection_threshold_ceiling filler_preference_ceiling
+    miss_by_tie_ceiling side_bias_limit order_positional_bound order_one_sided_bound
+    instability_bound score_variance_bound confidence_variance_bound prompt_disagreement_bound
+    agreement_parsed_floor consistency_floor pairwise_consistency_floor error_rate_ceiling
+    error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
+    unparsed_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression ranked_first
+    recommended_temperature
+    """.split()
+)
+
+
+def is_asked_for(config: pytest.Config) -> bool:
+    """Whether the command line or an ini file speaks to the plugin, or xdist may have to."""
+    return (
+        any_given(config)
+        or any(argument.startswith("judgesense/") for argument in config.args)
+        # Workers are told what they share when they start, before anything is collected.
+        or getattr(config.option, "dist", "no") != "no"
+    )
+
+
+def is_marked(node: pytest.Item) -> bool:
+    """Whether a test carries the marker of a check."""
+    plugins = node.config.stash[PLUGINS]
+    names = plugins.for_markers.checks if plugins else CHECK_NAMES
+    return any(mark.name in names for mark in node.iter_markers())
+
+
+def is_for_judges(metafunc: pytest.Metafunc) -> bool:
+    """Whether a test has a check, or asks for a judge."""
+    return FIXTURE in metafunc.fixturenames or is_marked(metafunc.definition)
+
+
+def any_marked(items: Iterable[pytest.Item]) -> bool:
+    """Whether any of these tests carries the marker of a check."""
+    return any(map(is_marked, items))

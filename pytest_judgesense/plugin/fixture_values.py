@@ -1,0 +1,215 @@
+"""What the fixtures give to a test: `judge_check`, `judge_datasheet` and `judge`.
+
+A judge that a test asks directly is recorded and replayed like a suite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.plugin.activation import PLUGINS
+from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
+from pytest_judgesense.plugin.messages import without_frames
+from pytest_judgesense.plugin.run import Run
+from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.suite_names import nodeid_of
+from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.trial import Failed
+
+
+def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
+    """The function that the fixture `judge_check` is."""
+
+    def evaluate_all(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        __tracebackhide__ = True
+        registry = item.config.stash[PLUGINS].for_markers
+        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
+        if not checks:
+            raise UsageError(
+                "judge_check() has nothing to check",
+                found="no marker of a check on this test",
+                expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
+            )
+        for one in checks:
+            item.stash.setdefault(EVALUATED, set()).add((one.id, one.suite))
+            evaluate(item, judge, one)
+
+    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        without_frames(evaluate_all, name, args, kwargs)
+
+    return check
+
+
+class DatasheetReader:
+    """Reads estimates of one judge; a suite is measured at its first use.
+
+    Attributes:
+        judge: name of the judge.
+    """
+
+    def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
+        self._item = item
+        self._judge = judge
+        self.judge = judge.name
+
+    def __call__(self, measure: str, suite: str | None = None, **condition: Any) -> Estimate:
+        """The estimate of ``measure`` on ``suite`` under exactly ``condition``.
+
+        Raises:
+            UsageError: there is no such measure, suite or condition; it lists what there is.
+        """
+        __tracebackhide__ = True
+        return without_frames(self._find, measure, suite, condition)
+
+    def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
+        measures = self._item.config.stash[PLUGINS].for_markers.measures
+        if measure not in measures:
+            raise unknown_name("measure", measure, measures)
+        name = suite or measures[measure].suite
+        if name is None:
+            raise UsageError(
+                f"{measure} can be measured on several suites", expected='suite="..." with its name'
+            )
+        estimates = self._estimates(name)
+        found = find_estimate(estimates, measure, condition)
+        if found is None:
+            known = [dict(e.condition) for e in estimates if e.measure == measure]
+            raise UsageError(
+                f"suite {name} has no {measure} under this condition",
+                found=repr(condition),
+                expected=f"one of: {known}" if known else f"a measure of suite {name}",
+            )
+        return found
+
+    def estimates(self, suite: str) -> tuple[Estimate, ...]:
+        """All estimates of the judge on ``suite``."""
+        __tracebackhide__ = True
+        return without_frames(self._estimates, suite)
+
+    def _estimates(self, suite: str) -> tuple[Estimate, ...]:
+        run = state_of(self._item.config).run
+        loaded = run.suite(suite, self._item.path.parent)
+        return run.measurement(self._judge, loaded).estimates
+
+
+class AskableJudge:
+    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th.
+
+    Attributes:
+        name: name of the judge.
+    """
+
+    def __init__(self, spec: JudgeSpec, run: Run, tape: Cassette, test: str) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._run = run
+        self._tape = tape
+        self._test = test
+        self._asked = 0
+        self._under_way = 0
+        self._changing = threading.Lock()
+        self._open = ExitStack()
+
+    def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        """The reply to a prompt or to whole messages.
+
+        Raises:
+            JudgeError: the call failed.
+            CassetteError: replaying, and the recording does not serve.
+        """
+        __tracebackhide__ = True
+        with self._intercepting():
+            return without_frames(self._run.loop.run, self._question(prompt))
+
+    async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        """`ask`, for ``async def`` tests; several questions may be under way at once."""
+        __tracebackhide__ = True
+        try:
+            with self._intercepting():
+                return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+        except JudgesenseError as error:
+            raise error.with_traceback(None) from None
+
+    @contextmanager
+    def _intercepting(self) -> Iterator[None]:
+        """The tape intercepts from the first question under way to the last, and no longer.
+
+        Then it stands in front of whatever else intercepts during a test, and behind nothing.
+        """
+        with self._changing:
+            if not self._under_way:
+                self._open.enter_context(self._tape.intercepting())
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._under_way -= 1
+                if not self._under_way:
+                    self._open.close()
+
+    def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
+        # Numbered now: the order of the questions is the test's, that of the answers is not.
+        self._asked += 1
+        return self._ask(f"{self._test}/q{self._asked}", prompt)
+
+    async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        traffic = self._run.traffic(self._spec)
+        # The test gets the reply as it came: it is not repaired.
+        spec = replace(self._spec, repair=None)
+        async with open_client(spec, self._tape, concurrency=1, throttle=traffic) as asker:
+            if self._tape.mode == "replay" and self._spec.provider != "callable":
+                answer = asker.replay(trial, messages)
+            else:
+                answer = await asker.ask(trial, messages)
+        if isinstance(answer.reply, Failed):
+            raise JudgeError(f"judge {self.name!r} gave no reply", found=answer.reply.reason)
+        return answer.reply
+
+
+@contextmanager
+def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
+    """The judge, its tape open for the time of the test."""
+    run = state_of(item.config).run
+    test = nodeid_of(item).replace("\\", "/")
+    # One file a test: tests of one module may run in several processes at once.
+    digest = hashlib.sha256(test.encode()).hexdigest()[:8]
+    stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
+    with run.recordings.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
+        mode = state_of(item.config).settings.mode
+        tape = Cassette(
+            path,
+            "replay" if mode == "replay" else "record",
+            secrets=credentials_of(spec, run.credentials),
+            how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
+        )
+        oldest = tape.recorded_of(tape.trials)
+        run.recordings.refuse_old(
+            oldest and oldest[0],
+            path,
+            f"judge {spec.name!r} in this test",
+            f"pytest '{item.nodeid}'",
+        )
+        try:
+            yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+        finally:
+            run.tell_end_of(spec)
+        tape.finish(trial_order(tape.trials))

@@ -1,0 +1,64 @@
+"""What a test's author reads: errors without our frames, and judges' words made harmless.
+
+A judge's reply reaches the terminal by ways that are not ours: an assertion that compares it, an
+exception of the judge's own code, a print. So the whole report of a test that has a judge is gone
+through: no control character stays in it but line breaks, no credential, and no workflow command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any, Final, ParamSpec, TypeVar
+
+import pytest
+
+from pytest_judgesense.errors import JudgesenseError, printable_lines
+from pytest_judgesense.plugin.ci import without_commands
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# pytest colours the levels of captured logs and the differences of texts.
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def without_frames(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """The result of a call; an error of ours leaves it without the frames that it came through."""
+    __tracebackhide__ = True
+    try:
+        return call(*args, **kwargs)
+    except JudgesenseError as error:
+        raise error.with_traceback(None) from None
+
+
+def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
+    """Make the texts of ``report`` harmless, in place.
+
+    Args:
+        report: what pytest is about to show, to write into a JUnit file, to send to a controller.
+        cleaned: removes credentials from a text.
+    """
+
+    def harmless(text: str) -> str:
+        text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
+        return without_commands(printable_lines(text.expandtabs(4)))
+
+    report.longrepr = _mapped(report.longrepr, harmless)
+    report.sections = [(name, harmless(text)) for name, text in report.sections]
+
+
+def _mapped(value: Any, harmless: Callable[[str], str]) -> Any:
+    """``value`` with all texts in it made harmless: text, tuples, lists, records of these."""
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(part, harmless) for part in value)
+    if isinstance(value, list):
+        return [_mapped(part, harmless) for part in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            changed = _mapped(getattr(value, field.name), harmless)
+            object.__setattr__(value, field.name, changed)
+    return value

@@ -1,0 +1,72 @@
+"""A one-line sketch of a judge, in named words: descriptions, not classes.
+
+Each has what must hold for it. They read the pooled estimates of the suites that were
+run; what was not measured has no word. Their table stands in docs/datasheet.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pytest_judgesense.estimate import Estimate
+
+Estimates: TypeAlias = Sequence[Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the sketch.
+
+    Attributes:
+        holds: whether it holds for the estimates of a judge.
+        each: name the suites that it holds on, one by one.
+        first: whether it stands before all others.
+    """
+
+    text: str
+    holds: Callable[[Estimates], bool]
+    each: bool = False
+    first: bool = False
+
+    def texts(self, estimates: Estimates) -> list[str]:
+        """What it has to say of the estimates: nothing, its word, or one for each suite."""
+        if not self.each:
+            return [self.text] if self.holds(estimates) else []
+        return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
+
+
+def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
+    """Those of the words that hold, in their order; empty where nothing of them was measured."""
+    known = list(estimates)
+    holding = (text for word in words for text in word.texts(known))
+    return ", ".join(dict.fromkeys(holding))
+
+
+def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:
+    """The estimates of a measure that have a value, under exactly ``condition``."""
+    return [
+        estimate
+        for estimate in estimates
+        if estimate.measure == measure
+        and dict(estimate.condition) == condition
+        and estimate.value is not None
+    ]
+
+
+def values(estimates: Estimates, measure: str, **condition: object) -> list[float]:
+    """Their values."""
+    return [one.value or 0.0 for one in pooled(estimates, measure, **condition)]
+
+
+def some(
+    measure: str, holds: Callable[[float], bool], **condition: object
+) -> Callable[[Estimates], bool]:
+    """Whether the first estimate of a measure was made, and is as wanted."""
+    return lambda estimates: any(map(holds, values(estimates, measure, **condition)[:1]))
+
+
+def any_above(measure: str, limit: float) -> Callable[[Estimates], bool]:
+    """Whether a pooled estimate of a measure is above a limit."""
+    return lambda estimates: any(value > limit for value in values(estimates, measure))

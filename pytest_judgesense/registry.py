@@ -1,0 +1,382 @@
+"""What an instrument or a plugin gives: kinds of suites, measures, checks, providers, sections.
+
+Plugins give frozen values from hooks (`plugin.hookspecs`), the built-in instruments give the same
+values through `instruments.builtin`. Here they are put together into one frozen value, the
+`Registry`, which is handed on to whatever measures. Every error names the plugin. Light on purpose:
+every session imports this module when pytest starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pytest_judgesense.errors import ExtensionError, UsageError
+from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
+from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
+from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.shared import AGREEMENT, right
+from pytest_judgesense.sections import Comparison, Report, ReportSection
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
+
+if TYPE_CHECKING:
+    from pytest_judgesense.estimate import Estimate
+    from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.profile import Word
+    from pytest_judgesense.suites.suite import Suite
+    from pytest_judgesense.trial import Judgment
+
+__all__ = [
+    "HOOKS",
+    "Check",
+    "CheckKind",
+    "Comparison",
+    "Evidence",
+    "HttpRequest",
+    "Item",
+    "Kind",
+    "LintFinding",
+    "Measure",
+    "Provider",
+    "Question",
+    "Registry",
+    "Reply",
+    "ReplyForm",
+    "ReportSection",
+    "Rule",
+    "SuiteKind",
+    "extended",
+    "later",
+    "loaded",
+    "registry_of",
+    "with_measures",
+]
+
+# What gives the objects of a plugin: its name for messages, and its function.
+Given: TypeAlias = tuple[str, Callable[[], Any]]
+
+HOOKS: Final = (
+    "pytest_judgesense_measures",
+    "pytest_judgesense_providers",
+    "pytest_judgesense_suite_kinds",
+    "pytest_judgesense_report_sections",
+)
+_MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
+_GROUP: Final = "judgesense"
+_PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteKind:
+    """A kind of suites: its stimuli, and what is measured, checked and reported on it.
+
+    Attributes:
+        name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
+        form: its items, rules, calls and replies; or a function without arguments that gives them
+            when the first suite is loaded.
+        measures: taken on every suite of the kind, in the order in which datasheets hold them.
+        checks: beside those that gate the measures.
+        call_measure: the measure whose variance over single calls a design is planned by.
+        call_score: what a single call adds to it; ``None`` for one that does not count.
+        source: the plugin that gives it; empty for this package.
+    """
+
+    name: str
+    form: Kind | Callable[[], Kind]
+    measures: tuple[Measure, ...] = ()
+    checks: tuple[CheckKind, ...] = ()
+    call_measure: str = AGREEMENT.name
+    call_score: Callable[[Judgment], float | None] = right
+    source: str = ""
+
+    def loaded(self) -> Kind:
+        """Its items, rules, calls and replies.
+
+        Raises:
+            ExtensionError: the plugin's form is of another name, or none.
+        """
+        found: object = self.form() if callable(self.form) else self.form
+        if not isinstance(found, Kind) or found.name != self.name:
+            raise ExtensionError(
+                f"kind {self.name!r} of plugin {self.source} has no form",
+                found=repr(found)[:200],
+                expected=f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
+                "gives it",
+                remedy="fix the plugin",
+            )
+        return replace(found, source=self.source)
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What instruments and plugins give, put together.
+
+    Attributes:
+        measures: by name, of all kinds of suites.
+        checks: by name.
+        kinds: of suites, by name, the built-in ones first.
+        loose: measures that are given by themselves, not with a kind.
+        providers: of plugins, by name.
+        sections: of the report, the built-in ones first.
+        comparisons: of judges, those above the datasheet first.
+        profile: the words of a judge's profile, in their order.
+    """
+
+    measures: Mapping[str, Measure]
+    checks: Mapping[str, CheckKind]
+    kinds: Mapping[str, SuiteKind]
+    loose: tuple[Measure, ...] = ()
+    providers: Mapping[str, Provider] = field(default_factory=lambda: MappingProxyType({}))
+    sections: tuple[ReportSection, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    profile: tuple[Word, ...] = ()
+
+    def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
+        """What is measured on suites of ``kind``.
+
+        Raises:
+            UsageError: there is no such kind.
+        """
+        if kind not in self.kinds:
+            raise UsageError(
+                f"suite {suite} is of a kind that is not known",
+                found=f"kind = {kind!r}",
+                expected="one of: " + ", ".join(self.kinds),
+                remedy="load the plugin that adds it: judgesense -p MODULE, or pytest -p MODULE",
+            )
+        loose = (one for one in self.loose if not one.kinds or kind in one.kinds)
+        return (*self.kinds[kind].measures, *loose)
+
+    def named(self, measure: str) -> Measure:
+        """The measure of this name; of one that is not known here, nothing but its name."""
+        return self.measures.get(measure) or Measure(
+            measure, "construct", "unit", "not known here", lambda _: ()
+        )
+
+    @cached_property
+    def forms(self) -> Mapping[str, Kind]:
+        """The form of each kind of suites, by name: what loading a suite takes."""
+        return {name: kind.loaded() for name, kind in self.kinds.items()}
+
+    def analyses(
+        self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
+    ) -> tuple[Mapping[str, Any], ...]:
+        """The tables of a cell; ``suite``: where it is known, not only its log."""
+        made = (section.analysis(cell, estimates, suite) for section in self.sections)
+        return tuple(analysis for analysis in made if analysis is not None)
+
+    def material(self, cell: Cell) -> Mapping[str, Any] | None:
+        """What a comparison needs of a cell; ``None`` where none needs anything."""
+        made = (comparison.material_of(cell) for comparison in self.comparisons)
+        return next((material for material in made if material is not None), None)
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The names of all tables of the report, and whose each is."""
+        compared = {name: one.source for one in self.comparisons for name in one.all_names}
+        return _sources(self.sections) | compared
+
+
+def registry_of(
+    kinds: Iterable[SuiteKind], loose: Iterable[Measure] = (), reports: Iterable[Report] = ()
+) -> Registry:
+    """The registry of kinds of suites, of measures given by themselves, and of report sections."""
+    reports = tuple(reports)
+    comparisons = [one for report in reports for one in report.comparisons]
+    words = [one for report in reports for one in report.words]
+    known = {kind.name: kind for kind in kinds}
+    loose = tuple(loose)
+    measures: dict[str, Measure] = {}
+    for one in (*(one for kind in known.values() for one in kind.measures), *loose):
+        measures.setdefault(one.name, one)
+    checks = [gate_of(one) for one in measures.values() if one.gate]
+    checks += [NO_REGRESSION, *(one for kind in known.values() for one in kind.checks)]
+    return Registry(
+        measures,
+        {one.name: one for one in checks},
+        known,
+        loose,
+        sections=tuple(one for report in reports for one in report.sections),
+        comparisons=tuple(sorted(comparisons, key=lambda one: not one.apart)),
+        profile=tuple(sorted(words, key=lambda one: not one.first)),
+    )
+
+
+def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
+    """``known`` with the measures that plugins give, for markers.
+
+    Raises:
+        ExtensionError: a measure is ill-formed, or its name or that of its check is taken.
+    """
+    measures, checks = dict(known.measures), dict(known.checks)
+    loose = list(known.loose)
+    for source, measure in _objects(_MEASURES, Measure, given):
+        _refuse_faulty(measure, _MEASURES, source)
+        _refuse_taken("measure", measure.name, source, _sources(measures.values()))
+        own = measure._replace(source=source)
+        measures[own.name] = own
+        loose.append(own)
+        if own.check:
+            _refuse_taken("check", own.check, source, _sources(checks.values()))
+            checks[own.check] = gate_of(own)
+    return replace(known, measures=measures, checks=checks, loose=tuple(loose))
+
+
+def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
+    """``known`` with what plugins give beside measures.
+
+    Args:
+        known: see `with_measures`.
+        given: from one of `HOOKS` to what gives its objects.
+
+    Raises:
+        ExtensionError: something is ill-formed, or a name is taken; it names the plugin.
+    """
+    providers: dict[str, Provider] = {}
+    for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
+        taken = {**dict.fromkeys(_PROVIDERS_HERE, ""), **_sources(providers.values())}
+        _refuse_taken("provider", provider.name, source, taken)
+        providers[provider.name] = replace(provider, source=source)
+    kinds = dict(known.kinds)
+    measures, checks = dict(known.measures), dict(known.checks)
+    for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
+        _refuse_taken("kind of suites", kind.name, source, _sources(kinds.values()))
+        own = [
+            one if one.name in measures else one._replace(source=source) for one in kind.measures
+        ]
+        kinds[kind.name] = replace(kind, source=source, measures=tuple(own))
+        for one in own:
+            _refuse_faulty(one, _KINDS, source)
+            if one.name in measures:
+                continue
+            measures[one.name] = one
+            if one.check:
+                _refuse_taken("check", one.check, source, _sources(checks.values()))
+                checks[one.check] = gate_of(one)
+        for check in kind.checks:
+            _refuse_taken("check", check.name, source, _sources(checks.values()))
+            checks[check.name] = check._replace(source=source)
+    for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
+        known = _with_tables(known, replace(one, source=source))
+    return replace(
+        known,
+        measures=measures,
+        checks=checks,
+        kinds=kinds,
+        providers=providers,
+    )
+
+
+def _with_tables(known: Registry, one: ReportSection | Comparison) -> Registry:
+    """``known`` with a section or a comparison, no table of which has another's name."""
+    names = one.all_names if isinstance(one, Comparison) else (one.name,)
+    for name in names:
+        _refuse_taken("report section", name, one.source, known.tables)
+    if isinstance(one, Comparison):
+        return replace(known, comparisons=(*known.comparisons, one))
+    return replace(known, sections=(*known.sections, one))
+
+
+def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
+    """``known`` with what installed plugins give, for the command line, which has no hooks.
+
+    They are found by their entry points in the group ``judgesense``: modules, or other objects,
+    with functions of the names of the hooks.
+
+    Args:
+        known: what there is without them.
+        modules: further ones, by their import names.
+
+    Raises:
+        ExtensionError: one of them cannot be imported, or something in it is ill-formed.
+    """
+    import importlib
+    from importlib.metadata import entry_points
+
+    ways: dict[str, Callable[[], Any]] = {
+        f"{point.name} ({point.value})": point.load for point in entry_points(group=_GROUP)
+    }
+    ways |= {name: partial(importlib.import_module, name) for name in modules}
+    found: dict[int, tuple[str, Any]] = {}
+    for source, load in ways.items():
+        try:
+            plugin = load()
+        except Exception as error:
+            raise ExtensionError(
+                f"plugin {source} cannot be loaded",
+                found=f"{type(error).__name__}: {error}",
+                expected="a module that can be imported",
+                remedy="fix its name, or install it where judgesense is",
+            ) from error
+        found.setdefault(id(plugin), (source, plugin))
+
+    def given(hook: str) -> list[Given]:
+        return [
+            (source, function)
+            for source, plugin in found.values()
+            if (function := getattr(plugin, hook, None)) is not None
+        ]
+
+    return extended(with_measures(known, given(_MEASURES)), given)
+
+
+def _objects(
+    hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
+) -> Iterator[tuple[str, Any]]:
+    """The plugin and the value of everything that a hook gives, by name: in the same order for
+    every process, whatever the order in which plugins were loaded.
+    """
+    found: list[tuple[str, Any]] = []
+    names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+    expected = f"a list of pytest_judgesense.registry.{' or '.join(names)}"
+    for source, function in given:
+        try:
+            objects = list(function() or ())
+        except Exception as error:
+            raise ExtensionError(
+                f"plugin {source}: its {hook} failed",
+                found=f"{type(error).__name__}: {error}",
+                expected=expected,
+                remedy="fix the plugin",
+            ) from error
+        for one in objects:
+            if not isinstance(one, kinds):
+                raise ExtensionError(
+                    f"plugin {source}: its {hook} returned something else",
+                    found=repr(one)[:200],
+                    expected=expected,
+                    remedy="fix the plugin",
+                )
+            found.append((source, one))
+    yield from sorted(found, key=lambda pair: (pair[1].name, pair[0]))
+
+
+def _sources(known: Iterable[Any]) -> dict[str, str]:
+    """By name whose each is: a plugin's, or, empty, this package's own."""
+    return {one.name: one.source for one in known}
+
+
+def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
+    if fault := measure.fault():
+        raise ExtensionError(
+            f"plugin {source}: its {hook} failed",
+            found=fault,
+            expected="measures as pytest_judgesense.registry.Measure documents them",
+            remedy="fix the plugin",
+        )
+
+
+def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:
+    if name in taken:
+        owner = f"plugin {taken[name]}" if taken[name] else "pytest-judgesense itself"
+        raise ExtensionError(
+            f"{what} {name!r} of plugin {source} has a name that is taken",
+            found=f"a {what} {name!r} of {owner}",
+            expected="a name of its own",
+            remedy="rename it in the plugin",
+        )

@@ -1,0 +1,151 @@
+r"""From the text of a judge's reply to its verdict: pure, linear in the text, and never a guess.
+
+The rule, in order. (1) Characters are brought into one spelling and thinking blocks
+(``<think>...</think>``) are removed; thinking that never ends means that the reply was cut off.
+(2) If what remains is nothing but one label, in any case and within any punctuation, Markdown,
+quotes or brackets, that is the verdict; nothing but several labels is "several verdicts".
+(3) Otherwise every statement of a verdict is collected. `formal`: JSON objects under a usual key
+(``verdict``, ``winner``, ``answer``, ``score``, ...), ``[[A]]``, ``\boxed{A}``,
+``<verdict>A</verdict>``. `marked`: "Verdict: A", "The better response is A", "Coherence: 4", a
+first or last sentence that is only a label, a beginning such as "No, the ..." or "B because ...".
+`prose`: "Therefore, A is better.", "The statement is NO." as the first, the last or the concluding
+sentence. Questions, conditions, negations and praise of a single aspect are not statements, and the
+English word "a" is not a label. (4) The weightiest statements decide: "Final answer: ..." before
+the other verdicts, those before a label under another heading ("Coherence: 4"); if they name
+different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
+"several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
+the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated
+one in a sentence before the cut; of a reply of more than 60,000 characters only the first and the
+last 30,000 are read.
+
+Reasons of `Unparsed`, a closed list:
+
+=================================  ==========================================================
+``empty reply``                    no text, or only blanks
+``no verdict``                     nothing in it states a verdict
+``several verdicts: A, B``         statements of the same weight disagree
+``out of range: 7``                a number beyond the labels, or on another scale (``8/10``)
+``not a label: 4.5``               a number between the labels
+``tie not permitted``              a tie in a space without ties
+``abstention not permitted``       "cannot judge" in a space without abstention
+``refusal``                        the judge declines ("I'm sorry, I can't ...", "As an AI ...")
+``cut off before the verdict``     the reply ends before it states one
+=================================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from pytest_judgesense.replies.declining import abstains, refuses
+from pytest_judgesense.replies.formal import formal
+from pytest_judgesense.replies.labels import Labels, Reading, labels_of
+from pytest_judgesense.replies.marked import marked
+from pytest_judgesense.replies.prose import prose
+from pytest_judgesense.replies.statements import Statement, Weight, decision, sentences
+from pytest_judgesense.replies.text import (
+    UNREADABLE,
+    both_ends,
+    ends_abruptly,
+    tidy,
+    without_markup,
+    without_thinking,
+)
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
+
+_EMPTY: Final = Unparsed("empty reply")
+_NOTHING: Final = Unparsed("no verdict")
+_REFUSAL: Final = Unparsed("refusal")
+_CUT_OFF: Final = Unparsed("cut off before the verdict")
+_NO_TIE: Final = Unparsed("tie not permitted")
+_NO_ABSTENTION: Final = Unparsed("abstention not permitted")
+
+# Characters of a reply that is worth keeping with its verdict.
+_SHORT: Final = 80
+# A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
+_FEW_WORDS: Final = 6
+
+
+def parse_reply(
+    text: str | None, space: DecisionSpace, *, truncated: bool = False
+) -> Verdict | Unparsed:
+    """The verdict that the reply ``text`` states, by the rule in the head of this module.
+
+    Args:
+        text: the reply; ``None`` if the endpoint sent none.
+        space: what the judge may answer. Labels and their names are matched in any case.
+        truncated: whether the endpoint says that it cut the reply (``finish_reason: length``).
+
+    Returns:
+        The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed` with one of the
+        reasons listed in the head of this module.
+    """
+    if text is None or not text.strip():
+        return _EMPTY
+    labels = labels_of(space)
+    if len(text) <= _SHORT:
+        return _read_short(text, labels, space.verdicts, truncated)
+    return _read(text, labels, space.verdicts, truncated)
+
+
+@lru_cache(maxsize=1024)  # "A", "Verdict: A": a judge gives few short replies, and many times
+def _read_short(
+    text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
+) -> Verdict | Unparsed:
+    return _read(text, labels, verdicts, truncated)
+
+
+def _read(
+    text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
+) -> Verdict | Unparsed:
+    answer, still_thinking = without_thinking(text)
+    if still_thinking:
+        return _CUT_OFF
+    said = both_ends(tidy(both_ends(answer)))
+    whole = labels.read_several(said)
+    if truncated and isinstance(whole, Verdict) and labels.extends(said):
+        return _CUT_OFF
+    stated = whole or _stated(said, labels, truncated=truncated)
+    return _unstated(said, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
+
+
+def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
+    """What the statements in ``said`` come to; ``None`` if there are none."""
+
+    def read(value: str) -> Reading | None:
+        return labels.read(value) or decision([*_informal(without_markup(value), labels)])
+
+    found, rest = formal(said, labels, read)
+    if not truncated:
+        return decision([*found, *_informal(rest, labels)])
+    if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
+        # The sentence that was cut may have gone on "is worse".
+        rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
+    found += _informal(f"{rest}\n{UNREADABLE}", labels)
+    return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
+
+
+def _informal(text: str, labels: Labels) -> Iterator[Statement]:
+    said = sentences(text)
+    yield from marked(text, said, labels)
+    yield from prose(said, labels)
+
+
+def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
+    if reading == Verdict(TIE) and TIE not in verdicts:
+        return _NO_TIE
+    if reading == Verdict(ABSTAIN) and ABSTAIN not in verdicts:
+        return _NO_ABSTENTION
+    return reading
+
+
+def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict | Unparsed:
+    """What a reply without any statement is: an abstention, a refusal, cut off, or nothing."""
+    if abstains(said):
+        return _permitted(Verdict(ABSTAIN), verdicts)
+    if refuses(said):
+        return _REFUSAL
+    return _CUT_OFF if truncated or ends_abruptly(said) else _NOTHING

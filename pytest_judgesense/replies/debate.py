@@ -1,0 +1,192 @@
+"""From the reply of a debate judge to its judgment: winner, scores, confidence. Pure.
+
+The reply is one JSON object, wherever it stands in the text::
+
+    {"scores": {"argument_quality": {"PRO": 7, "CON": 5}, "evidence": {...}, "clash": {...},
+     "weighing": {...}}, "winner": "PRO", "confidence": 0.8, "short_reason": "..."}
+
+Scores lie between 0 and 10, the confidence between 0 and 1; further keys are ignored. What is
+missing, of the wrong kind or out of range is never filled in nor cut to size: the reply is
+`Unparsed`, for one reason of a closed list:
+
+=======================================  ====================================================
+``empty reply``                          no text, or only blanks
+``refusal``                              no object, and the judge declines
+``no JSON object``                       no object with a winner or scores
+``truncated JSON``                       an object that is not closed, or thinking without end
+``malformed JSON``                       an object that is closed and yet no JSON
+``several judgments``                    objects that differ in what they state
+``missing: scores.clash.CON``            a field is not there
+``out of range: confidence = 85``        a number beyond its range
+``not a number: scores.clash.CON``       anything else where a number belongs
+``no winner: 'TIE'``                     neither PRO nor CON, in any case
+=======================================  ====================================================
+
+Flags go with a judgment that counts: ``text around the JSON``, ``no short_reason``, and ``winner
+contradicts the scores`` where the other side has the higher total.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from pytest_judgesense.replies.declining import refuses
+from pytest_judgesense.replies.formal import json_objects
+from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.trial import Unparsed, Verdict
+
+SIDES: Final = ("PRO", "CON")
+CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")
+_KEYS: Final = frozenset({"scores", "winner"})
+_FENCE: Final = re.compile(r"```(?:json)?|\s+", re.IGNORECASE)
+
+
+def _no_truth(value: Any) -> Any:
+    if isinstance(value, bool):  # JSON's true is no 1
+        raise PydanticCustomError("float_type", "a truth value")
+    return value
+
+
+def _side(value: Any) -> Any:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+_Score = Annotated[float, BeforeValidator(_no_truth), Field(ge=0, le=10)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class _Sides(_Form):
+    PRO: _Score
+    CON: _Score
+
+
+class _Scores(_Form):
+    argument_quality: _Sides
+    evidence: _Sides
+    clash: _Sides
+    weighing: _Sides
+
+
+class _Reply(_Form):
+    scores: _Scores
+    winner: Annotated[Literal["PRO", "CON"], BeforeValidator(_side)]
+    confidence: Annotated[float, BeforeValidator(_no_truth), Field(ge=0, le=1)]
+    short_reason: str | None = None
+
+
+_NUMBER: Final = {"type": "number"}
+
+
+def _object_schema(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+# What providers with structured output are asked for.
+REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
+    scores=_object_schema(
+        **{name: _object_schema(PRO=_NUMBER, CON=_NUMBER) for name in CATEGORIES}
+    ),
+    winner={"type": "string", "enum": list(SIDES)},
+    confidence={"type": "number"},
+    short_reason={"type": "string"},
+)
+
+
+def parse_debate(
+    text: str, *, truncated: bool = False
+) -> tuple[Verdict | Unparsed, dict[str, Any] | None]:
+    """The winner that the reply names and what else it states, or why it states none.
+
+    Args:
+        text: the reply.
+        truncated: whether the endpoint says that it cut the reply.
+
+    Returns:
+        The verdict, ``PRO`` or ``CON``, with the detail of its `Judgment`; or `Unparsed` with a
+        reason of the list in the head of this module, and ``None``.
+    """
+    if not text.strip():
+        return Unparsed("empty reply"), None
+    answer, still_thinking = without_thinking(text)
+    if still_thinking:
+        return Unparsed("truncated JSON"), None
+    found = list(json_objects(answer))
+    stated = [(a, b, value) for a, b, value in found if value is not None and _KEYS & set(value)]
+    if not stated:
+        return Unparsed(_nothing(answer, found, truncated=truncated)), None
+    judged = [judgment_of_object(value) for _, _, value in stated]
+    if any(one != judged[0] for one in judged[1:]):
+        return Unparsed("several judgments"), None
+    outcome, detail = judged[0]
+    start, end, _ = stated[0]
+    if detail is not None and (len(stated) > 1 or _FENCE.sub("", answer[:start] + answer[end:])):
+        detail = {**detail, "flags": ["text around the JSON", *detail["flags"]]}
+    return outcome, detail
+
+
+def judgment_of_object(
+    value: Mapping[str, Any],
+) -> tuple[Verdict | Unparsed, dict[str, Any] | None]:
+    """What the object of a reply states; see `parse_debate`."""
+    try:
+        reply = _Reply.model_validate(value)
+    except ValidationError as error:
+        return Unparsed(_reason(error)), None
+    scores = reply.scores.model_dump()
+    detail = {
+        "scores": scores,
+        "confidence": reply.confidence,
+        "short_reason": reply.short_reason or "",
+        "flags": list(_flags(reply, scores)),
+    }
+    return Verdict(reply.winner), detail
+
+
+def contradicts(winner: str, scores: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether the side that did not win has the higher total."""
+    pro, con = (sum(of[side] for of in scores.values()) for side in SIDES)
+    return con > pro if winner == "PRO" else pro > con
+
+
+def _flags(reply: _Reply, scores: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    if not reply.short_reason:
+        yield "no short_reason"
+    if contradicts(reply.winner, scores):
+        yield "winner contradicts the scores"
+
+
+def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool) -> str:
+    broken = [answer[start:end] for start, end, value in found if value is None]
+    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
+        return "truncated JSON"
+    if broken:
+        return "malformed JSON"
+    if refuses(answer):
+        return "refusal"
+    return "truncated JSON" if truncated else "no JSON object"
+
+
+def _reason(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    kind, value = problem["type"], problem["input"]
+    if kind == "missing":
+        return f"missing: {place}"
+    if place == "winner":
+        return f"no winner: {str(value)[:20]!r}"
+    if kind in ("greater_than_equal", "less_than_equal", "finite_number"):
+        return f"out of range: {place} = {value}"
+    return f"{'not a text' if place == 'short_reason' else 'not a number'}: {place}"

@@ -1,0 +1,193 @@
+r"""Verdicts in a form that no prose takes: JSON objects, ``[[A]]``, ``\boxed{A}``, ``<verdict>``.
+
+JSON objects are looked for at every brace that a quoted key follows, at most 64 of them (the
+first and the last ones), so that a reply of a million braces costs no more than a few readings.
+An object that is broken or cut off keeps only what stands under its keys: its strings are
+reasoning, not statements.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from pytest_judgesense.replies.labels import Labels, Reading, agreed
+from pytest_judgesense.replies.statements import Statement, Weight
+from pytest_judgesense.replies.text import UNREADABLE, without_markup
+from pytest_judgesense.trial import Verdict
+
+Read: TypeAlias = Callable[[str], Reading | None]
+
+_OBJECT: Final = re.compile(r"\{\s*[\"'][\w /-]{1,60}[\"']\s*:")
+_MOST_OBJECTS: Final = 64
+_DEEPEST: Final = 4
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+_VERDICT_KEYS: Final = frozenset(
+    """
+    verdict winner answer label choice decision preference preferred better best score rating
+    result judgment judgement grade prediction selection selected conclusion classification
+    ruling vote pick outcome assessment determination
+    """.split()
+)
+_OTHER_KEYS: Final = frozenset(
+    """
+    confidence reason reasons reasoning explanation rationale analysis justification thought
+    thoughts comment comments feedback critique evidence probability certainty expected gold
+    reference correct previous initial a b 1 2 first second pro con
+    """.split()
+)
+_FINAL_KEYS: Final = frozenset({"final", "overall", "total"})
+_DENIED: Final = re.compile(r"(?:not|never|n't|than) {0,2}$", re.IGNORECASE)
+_WINDOW: Final = 20
+_RANKS: Final = (3, 2, 1)
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_PAIR: Final = re.compile(
+    r"[\"'](?P<key>[\w /-]{1,60})[\"']\s{0,9}:\s{0,9}"
+    r"(?:\"(?P<text>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'"
+    r"|(?P<bare>[\w.-]{1,20})(?=\s{0,9}[,}\n]))"
+)
+_BRACKETS: Final = re.compile(
+    r"\[\[(?P<double>[^\[\]\n]{1,60})\]\]"
+    r"|\\boxed ?\{(?P<boxed>[^{}\n]{1,80})\}"
+    r"|<(?P<tag>(?:final_?|my_?)?(?:verdict|answer|winner|decision|choice|judge?ment|rating|score"
+    r"|grade|label|result|preference|output|response))>(?P<tagged>[^<]{1,200})</(?P=tag)>",
+    re.IGNORECASE,
+)
+
+
+def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]:
+    """The formal verdicts of ``text``, and its prose with `UNREADABLE` in the place of each form.
+
+    ``read`` reads the strings in them. An object is taken out of the prose even if it states no
+    verdict.
+    """
+    found: list[Statement] = []
+    prose = ""
+    position = 0
+    for start, end, readings in _forms(text, labels, read):
+        before = text[position:start]
+        prose += without_markup(before)
+        if readings and not _DENIED.search(before[-_WINDOW:]):
+            found.append(Statement(len(prose), Weight.VERDICT, agreed(readings)))
+        prose += f"\n{UNREADABLE}\n"
+        position = end
+    return found, prose + without_markup(text[position:])
+
+
+def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tuple[Reading, ...]]]:
+    """Start and end of every form, and the readings in it."""
+    position = 0
+    for start, end, value in [*json_objects(text), (len(text), len(text), {})]:
+        for form in _BRACKETS.finditer(text, position, start):
+            reading = read(form["double"] or form["boxed"] or form["tagged"])
+            if reading is not None:
+                yield form.start(), form.end(), (reading,)
+        if value is None:
+            yield start, end, _likeliest(_broken_pairs(text[start:end], labels))
+        elif value:
+            yield start, end, _verdicts_of_object(value, labels, read)
+        position = end
+
+
+def json_objects(text: str) -> Iterator[tuple[int, int, Mapping[str, object] | None]]:
+    """Start, end and value of the JSON objects in ``text``; value ``None`` for a broken one.
+
+    A broken object extends to the next object that its braces do not hold, else to the end.
+    """
+    position = 0
+    broken: int | None = None
+    for start in _starts(text):
+        if start < position:
+            continue
+        if broken is not None and text.count("{", broken, start) > text.count("}", broken, start):
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            broken = start if broken is None else broken
+            continue
+        if broken is not None:
+            yield broken, start, None
+            broken = None
+        yield start, end, value
+        position = end
+    if broken is not None:
+        yield broken, len(text), None
+
+
+def _starts(text: str) -> list[int]:
+    starts = [found.start() for found in _OBJECT.finditer(text)]
+    half = _MOST_OBJECTS // 2
+    return starts if len(starts) <= _MOST_OBJECTS else starts[:half] + starts[-half:]
+
+
+def _verdicts_of_object(
+    value: object, labels: Labels, read: Read, depth: int = 0
+) -> tuple[Reading, ...]:
+    """The different readings under the likeliest keys of a JSON object, else of those inside it.
+
+    An object with one entry needs no usual key.
+    """
+    if not isinstance(value, Mapping) or depth > _DEEPEST:
+        return ()
+    if found := _likeliest((str(key), _scalar(item, labels, read)) for key, item in value.items()):
+        return found
+    nested = [_verdicts_of_object(item, labels, read, depth + 1) for item in value.values()]
+    if found := tuple(dict.fromkeys(reading for some in nested for reading in some)):
+        return found
+    if len(value) == 1:
+        ((key, item),) = value.items()
+        reading = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
+        return () if reading is None else (reading,)
+    return ()
+
+
+def _broken_pairs(text: str, labels: Labels) -> Iterator[tuple[str, Reading | None]]:
+    """Keys and readings of an object that is no JSON (any more)."""
+    for pair in _PAIR.finditer(text):
+        yield pair["key"], labels.read(pair["text"] or pair["single"] or pair["bare"] or "")
+
+
+def _likeliest(pairs: Iterable[tuple[str, Reading | None]]) -> tuple[Reading, ...]:
+    """The different readings under the keys that name a verdict most surely."""
+    ranked = [(_rank(key), reading) for key, reading in pairs if reading is not None]
+    for wanted in _RANKS:
+        if found := tuple(dict.fromkeys(reading for rank, reading in ranked if rank == wanted)):
+            return found
+    return ()
+
+
+def _rank(key: str) -> int:
+    """How surely ``key`` names it: 3 "final verdict", 2 "verdict", 1 "style score", 0 no."""
+    words = _words_of(key)
+    named = [word in _VERDICT_KEYS for word in words]
+    if not words or _names_another(key):
+        return 0
+    if words[0] in _FINAL_KEYS and (len(words) == 1 or any(named)):
+        return 3
+    return 2 if all(named) else int(any(named))
+
+
+def _names_another(key: str) -> bool:
+    """Whether ``key`` is that of a reason, a confidence or a single candidate."""
+    return any(word in _OTHER_KEYS for word in _words_of(key))
+
+
+def _words_of(key: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(key)]
+
+
+def _scalar(value: object, labels: Labels, read: Read) -> Reading | None:
+    if isinstance(value, bool):
+        for word in ("true", "yes") if value else ("false", "no"):
+            if word in labels.spoken:
+                return Verdict(labels.spoken[word])
+        return None
+    if isinstance(value, int | float):
+        # str() refuses integers of thousands of digits, and no label has that many.
+        return labels.read(repr(value)) if abs(value) < 1e9 else None
+    return read(value) if isinstance(value, str) else None

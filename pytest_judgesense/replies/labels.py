@@ -1,0 +1,202 @@
+"""How the labels of one decision space are spelled.
+
+A *reading* is what a piece of text names: a verdict, or the reason why it is none (a number
+beyond the scale, several labels at once). Only whole pieces are read, never a word inside a
+sentence: whoever looks for a label inside a text cuts out the piece first. So the English word
+"a" is no label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
+
+Reading: TypeAlias = Verdict | Unparsed
+
+NOUN: Final = (
+    r"(?:output|response|answer|assistant|option|model|summary|candidate|choice|text|completion"
+    r"|reply|system|version|translation|story|essay|passage|document|argument|agent|solution"
+    r"|explanation|side|team|debater|speaker|sample|paragraph|review|alternative|submission)"
+)
+_TIES: Final = (
+    "tie", "tied", "it is a tie", "it's a tie", "draw", "a draw", "a tie", "equal", "both",
+    "both equal", "equally good", "equally bad", "both equally good", "both are equally good",
+    "both are equally bad", "both are equal", "both are good", "both are bad", "neither",
+    "neither is better", "no preference", "no difference", "same", "the same", "both the same",
+    "equivalent", "they are equal", "they are equally good",
+)  # fmt: skip
+_ABSTENTIONS: Final = (
+    "abstain", "i abstain", "abstention", "undecided", "not enough information",
+    "insufficient information", "cannot be determined",
+    *(
+        f"{who}{cannot} {judge}"
+        for who in ("", "i ")
+        for cannot in ("cannot", "can't", "unable to")
+        for judge in ("judge", "decide", "determine", "say", "tell")
+    ),
+)  # fmt: skip
+_NUMBER_WORDS: Final = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
+
+_LONGEST: Final = 200
+_MOST_SHOWN: Final = 5
+_NUMBER: Final = re.compile(
+    r"[^\w<>~+?-]*(?:- )?[^\w<>~+?-]*"
+    r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)(?:(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
+    r"(?: (?:stars?|points?))?[^\w%+?-]*"
+)
+_COMPARED: Final = re.compile(r"([^<>=]+)([<>=])\2{0,2}([^<>=]+)")
+_SEPARATOR: Final = re.compile(
+    r"[\n,;/|&]|(?<=\d)-(?=\d)|\b(?:or|and|to|vs\.?|versus)\b", re.IGNORECASE
+)
+_NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|'s {NOUN})*")
+
+_OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
+_CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
+_BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
+_FENCE: Final = re.compile(r"```\w{0,12}\n?")
+_TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
+_BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
+_JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
+_EMPHASIS: Final = re.compile(r"[*`]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # one a space, so identity is equality
+class Labels:
+    """The spellings of one decision space.
+
+    Attributes:
+        phrases: what a whole text may say, as `_normal` writes it, and the verdict that it names.
+        spoken: the labels and the names of this space alone.
+        letters: the phrases of one letter.
+        numbers: the labels by their value, if all labels are whole numbers; else empty.
+        slots: the two labels of a pairwise space, else empty.
+    """
+
+    phrases: Mapping[str, str]
+    spoken: Mapping[str, str]
+    letters: Mapping[str, str]
+    numbers: Mapping[int, str]
+    slots: tuple[str, ...]
+
+    def read(self, text: str) -> Reading | None:
+        """What ``text`` as a whole names; ``None`` if it is no label (or more than one)."""
+        if len(text) > 2 * _LONGEST and len(text := text.strip()) > 2 * _LONGEST:
+            return None
+        core = _peeled(text)
+        for shown in (text, _EMPHASIS.sub("", core)) if self.numbers else ():
+            if number := _NUMBER.fullmatch(shown):
+                return self._number(number)
+        phrase = _normal(core)
+        value = self.phrases.get(phrase)
+        if value is None and self.letters and (noun := _NOUN_PHRASE.fullmatch(phrase)):
+            value = self.letters.get(noun[1])
+        return self._compared(core) if value is None else Verdict(value)
+
+    def read_several(self, text: str) -> Reading | None:
+        """What a ``text`` of one label, or of nothing but different labels, names."""
+        whole = self.read(text)
+        if whole is not None or len(text) > _LONGEST:
+            return whole
+        parts = [self.read(part) for part in _SEPARATOR.split(text) if part.strip()]
+        different = {reading for reading in parts if reading is not None}
+        return agreed(different) if len(different) > 1 and None not in parts else None
+
+    def extends(self, text: str) -> bool:
+        """Whether ``text``, a label, is also how another label begins (``1`` and ``10``)."""
+        core = _peeled(text)
+        phrase = _normal(core)
+        return text.endswith(core) and any(
+            longer != phrase and longer.startswith(phrase) and value != self.spoken.get(phrase)
+            for longer, value in self.spoken.items()
+        )
+
+    def _number(self, found: re.Match[str]) -> Reading:
+        """The reading of ``4``, ``4.0``, ``4/5`` or ``7``."""
+        if found["of"] and int(found["of"]) != max(self.numbers):
+            return Unparsed(f"out of range: {found['shown']}")
+        value = float(found["n"])
+        if value.is_integer() and int(value) in self.numbers:
+            return Verdict(self.numbers[int(value)])
+        inside = min(self.numbers) <= value <= max(self.numbers)
+        return Unparsed(f"{'not a label' if inside else 'out of range'}: {found['n']}")
+
+    def _compared(self, core: str) -> Reading | None:
+        """What "A > B", "A << B" and "A = B" name in a pairwise space."""
+        sides = _COMPARED.fullmatch(core) if self.slots else None
+        if sides is None:
+            return None
+        left, right = self.read(sides[1]), self.read(sides[3])
+        both = {left, right} == {Verdict(slot) for slot in self.slots}
+        return {">": left, "<": right, "=": Verdict(TIE)}[sides[2]] if both else None
+
+
+def agreed(readings: Iterable[Reading]) -> Reading:
+    """The one reading that all ``readings`` are; else that they are several."""
+    different = list(dict.fromkeys(readings))
+    if len(different) == 1:
+        return different[0]
+    shown = [r.value if isinstance(r, Verdict) else r.reason.split(": ")[-1] for r in different]
+    values = sorted({value for some in shown for value in some.split(", ")} - {"..."})
+    listed = values if len(values) <= _MOST_SHOWN else [*values[:_MOST_SHOWN], "..."]
+    return Unparsed("several verdicts: " + ", ".join(listed))
+
+
+def _peeled(text: str) -> str:
+    """``text`` without the punctuation, Markdown, brackets, tags and fences around it."""
+    text = _FENCE.sub("", text).strip()
+    while True:
+        before = text
+        whole = _TAGGED.fullmatch(text) or _BOXED.fullmatch(text.strip("$ "))
+        text = whole[whole.re.groups] if whole else text
+        text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+        if "\\boxed" not in text:
+            text = text.lstrip(_OPENERS).rstrip(_CLOSERS)
+        if text == before:
+            return text
+
+
+def _normal(text: str) -> str:
+    """``text`` as phrases are compared: case folded, single blanks between words."""
+    return _JOINTS.sub(" ", " ".join(text.casefold().split()))
+
+
+def labels_of(space: DecisionSpace) -> Labels:
+    """The spellings of ``space``; built once for each space."""
+    names = tuple(sorted((value, tuple(names)) for value, names in space.names.items()))
+    return _built(space.labels, space.pairwise, space.tie, names)
+
+
+@lru_cache(maxsize=64)
+def _built(
+    labels: tuple[str, ...],
+    pairwise: bool,
+    tie: bool,
+    names: tuple[tuple[str, tuple[str, ...]], ...],
+) -> Labels:
+    spoken: dict[str, str] = {}
+    for label in labels:
+        spoken.setdefault(_normal(label), label)
+    for value, phrases in names:
+        for phrase in phrases:
+            spoken.setdefault(_normal(phrase), value)
+    numbers = {int(n): n for n in labels} if all(re.fullmatch(r"-?\d+", n) for n in labels) else {}
+    usual = dict.fromkeys(_TIES, TIE) if pairwise or tie else {}
+    usual |= dict.fromkeys(_ABSTENTIONS, ABSTAIN)
+    usual |= {word: numbers[n] for n, word in enumerate(_NUMBER_WORDS) if n in numbers}
+    # As they are after peeling: "Output (a)" loses its last bracket there.
+    peeled = {_normal(_peeled(phrase)) or phrase: value for phrase, value in spoken.items()}
+    return Labels(
+        phrases=usual | spoken | peeled,
+        spoken=spoken,
+        letters={p: value for p, value in spoken.items() if len(p) == 1 and p.isalpha()},
+        numbers=numbers,
+        slots=labels if pairwise else (),
+    )

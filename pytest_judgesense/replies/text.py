@@ -1,0 +1,107 @@
+"""What happens to a reply before it is read: no thinking, one spelling of every character.
+
+Everything here is linear in the length of the text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_SPELLINGS: Final = str.maketrans(
+    "‘’‛“”„«»‐‑‒–−→⇒≫≪≈【】",
+    '\'\'\'"""""-----::><=[]',
+    "\u200b\u200c\u200d\u2060\ufeff\ufe0f\x00",
+) | dict.fromkeys(map(ord, "—―"), " - ")  # these part clauses
+_MARKS_IN_A_ROW: Final = 30
+_BLANKS: Final = re.compile(r"[^\S\n]+")
+_LINE_ENDS: Final = re.compile(r" ?(?:\r\n?|[\n\v\f\x1c-\x1e\x85\u2028\u2029]) ?")
+_SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
+_STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
+_QUOTE_MARKS: Final = re.compile(r"^(?:> )+", re.MULTILINE)
+_TEXT_COMMAND: Final = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\{([^{}\n]{0,80})\}")
+_THINKING: Final = re.compile(
+    r"(?:^[ \t\ufeff\u200b]*|(?<=>)[ \t]*)"
+    r"<(?P<open>think|thinking|thought|reasoning|analysis|scratchpad)>"
+    r"|</(?:think|thinking|thought|reasoning|analysis|scratchpad)>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKUP: Final = re.compile(r"[*`\"]+|(?<!\w)_+|(?<=[^\W_])_+(?!\w)|(?<!\w)'|'(?!\w)")
+# Stands where something was that is no prose.
+UNREADABLE: Final = "\ufffc"
+# "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
+_BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?", re.IGNORECASE)
+_ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
+_LONGEST_END: Final = 30_000
+_SHORTEST_CUT: Final = 12
+
+
+def _without_long_runs_of_marks(text: str) -> str:
+    # Normalisation sorts every run of combining marks, and its sort is quadratic: a hostile
+    # reply is one such run. Unicode's stream-safe format allows 30 of them, so does this.
+    kept = []
+    run = 0
+    for char in text:
+        run = run + 1 if unicodedata.combining(char) else 0
+        if run <= _MARKS_IN_A_ROW:
+            kept.append(char)
+    return "".join(kept)
+
+
+def tidy(text: str) -> str:
+    r"""``text`` in one spelling.
+
+    NFKC (full-width letters become plain ones), straight quotes, hyphens for dashes, single
+    blanks, ``\n`` for line ends; special tokens of chat templates, quote marks at line starts and
+    struck-out text are removed.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
+    text = _BLANKS.sub(" ", _LINE_ENDS.sub("\n", text.translate(_SPELLINGS)))
+    text = _QUOTE_MARKS.sub("", _STRUCK_OUT.sub(" ", _SPECIAL_TOKENS.sub(" ", text)))
+    return _TEXT_COMMAND.sub(r"\1", text).strip()
+
+
+def without_thinking(text: str) -> tuple[str, bool]:
+    """``text`` without its thinking blocks, and whether the last of them never ends.
+
+    A closing tag without an opening one ends thinking that began in the prompt: all before it
+    goes. An opening tag counts only at the start of a line or right after another tag, for a
+    judge may write about tags.
+    """
+    kept: list[str] = []
+    position = 0
+    thinking = False
+    for tag in _THINKING.finditer(text):
+        if tag["open"] is None:
+            if not thinking:
+                kept.clear()
+            thinking, position = False, tag.end()
+        elif not thinking:
+            kept.append(text[position : tag.start()])
+            thinking = True
+    if not thinking:
+        kept.append(text[position:])
+    return "".join(kept).strip(), thinking
+
+
+def both_ends(text: str) -> str:
+    """``text``, or its first and last 30,000 characters if it has more than twice as many."""
+    if len(text) <= 2 * _LONGEST_END:
+        return text
+    # Whole words only: half a number is another number.
+    head = text[:_LONGEST_END].rsplit(maxsplit=1)
+    tail = text[-_LONGEST_END:].split(maxsplit=1)
+    return f"{head[0]}\n{tail[-1]}"
+
+
+def ends_abruptly(text: str) -> bool:
+    """Whether ``text`` looks cut: several words, and the last sentence does not end."""
+    unclosed = text.startswith(("{", "```")) and text.count("{") > text.count("}")
+    return unclosed or (bool(_ABRUPT.search(text)) and text.count(" ") >= _SHORTEST_CUT)
+
+
+def without_markup(text: str) -> str:
+    """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`."""
+    return _MARKUP.sub("", _BLOCK_NAME.sub(UNREADABLE, text))

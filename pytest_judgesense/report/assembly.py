@@ -1,0 +1,143 @@
+"""From parts to a datasheet, and to texts whose form the suffix of their file chooses."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from pytest_judgesense import __version__
+from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.codec import datasheet_json, part_from_plain
+from pytest_judgesense.report.view import View
+from pytest_judgesense.sections import Entrant, compare
+
+if TYPE_CHECKING:
+    from pytest_judgesense.report.evidence import Evidence
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes the numbers."""
+    return {
+        "pytest-judgesense": __version__,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "python": platform.python_version(),
+    }
+
+
+def assemble(
+    parts: Iterable[Mapping[str, Any]],
+    *,
+    seed: int,
+    mode: str,
+    secondary: bool = False,
+    registry: Registry = BUILT_IN,
+) -> Datasheet:
+    """The datasheet of parts as plain values; see `sheet_of`."""
+    plain = map(part_from_plain, parts)
+    return sheet_of(plain, seed=seed, mode=mode, secondary=secondary, registry=registry)
+
+
+def counted_once(
+    parts: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
+) -> list[dict[str, Any]]:
+    """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
+
+    A trial that several suites hold counts as made in the first one by name and as replayed in the
+    others, whichever of them was measured first.
+
+    Args:
+        parts: for each its plain values, and the trials that the session asked for it, with how
+            often they were retried.
+    """
+    owners: dict[tuple[str, str], str] = {}
+    for sheet, asked in parts:
+        for trial in asked:
+            key = (sheet["judge"], trial)
+            owners[key] = min(owners.get(key, sheet["suite"]), sheet["suite"])
+    counted = []
+    for sheet, asked in parts:
+        retried = [
+            times
+            for trial, times in asked.items()
+            if owners[sheet["judge"], trial] == sheet["suite"]
+        ]
+        calls = sheet["calls"]
+        answered = calls["made"] + calls["replayed"]
+        made = {"made": len(retried), "replayed": answered - len(retried), "retried": sum(retried)}
+        counted.append({**sheet, "calls": {**calls, **made}})
+    return counted
+
+
+def sheet_of(
+    parts: Iterable[SuiteSheet],
+    *,
+    seed: int,
+    mode: str,
+    secondary: bool = False,
+    registry: Registry = BUILT_IN,
+) -> Datasheet:
+    """The datasheet of parts, with what compares their judges.
+
+    Args:
+        parts: one a judge and suite.
+        seed: of every random draw.
+        mode: how the judgments came.
+        secondary: with the analyses that take an optional package.
+        registry: what compares judges.
+    """
+    sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
+    entrants: dict[str, list[Entrant]] = {}
+    for judge in sheet.judges:
+        for part in judge.parts:
+            entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
+            entrants.setdefault(part.suite, []).append(entrant)
+    return replace(
+        sheet, analyses=compare(registry.comparisons, entrants, seed, secondary=secondary)
+    )
+
+
+def datasheet_text(
+    suffix: str,
+    view: View,
+    logs: Sequence[Sequence[str]] = (),
+    missed: Sequence[str] = (),
+    evidence: Evidence | None = None,
+) -> str:
+    """The datasheet in the form that the suffix of its file chooses.
+
+    Args:
+        suffix: ``.json`` or ``.md``: the datasheet; ``.html``: a page of it; ``.jsonl``: the
+            judgment log.
+        view: the datasheet.
+        logs: lines of the judgment log, a sequence for each judge and suite.
+        missed: what was to be measured and was not, for people.
+        evidence: the judgments, for a page.
+
+    Raises:
+        UsageError: the suffix is unknown, or what draws a page is not installed.
+    """
+    if suffix == ".json":
+        return datasheet_json(view.sheet)
+    if suffix == ".md":
+        from pytest_judgesense.report.markdown import markdown
+
+        return markdown(view, missed)
+    if suffix == ".html":
+        from pytest_judgesense.report.page import page_text
+
+        return page_text(view, evidence)
+    if suffix == ".jsonl":
+        return "".join(f"{line}\n" for lines in logs for line in lines)
+    raise UsageError(
+        "a datasheet cannot be written in this form",
+        found=f"the suffix {suffix!r}",
+        expected=".json, .html for a page, .md, or .jsonl for the judgment log",
+        remedy="name a file that ends in .json, .html, .md or .jsonl",
+    )

@@ -1,0 +1,148 @@
+"""From a figure to SVG: the only door to matplotlib.
+
+Text stays text, and the same figure is the same bytes: no date, no random ids. Colours are written
+as attributes, which a style sheet overrides: so one drawing serves a light page and a dark one, and
+stands alone as a file. There are no ``style`` attributes: a page that allows no inline style can
+hold it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from pytest_judgesense.figures import INK, PAPER, Figure
+
+_FAINT: Final = "#d3dae2"
+_WIDTH: Final = {False: 6.4, True: 9.6}  # at 72 dots an inch: 460 and 691 units
+_LEGEND_LINE: Final = 0.22
+_SVG: Final = "http://www.w3.org/2000/svg"
+_XLINK: Final = "http://www.w3.org/1999/xlink"
+_COLOURS: Final = ("fill", "stroke")
+_SETTINGS: Final = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a judge's name may hold a dollar
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.titlesize": 10,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "hatch.linewidth": 0.8,
+    "hatch.color": PAPER,
+}
+
+
+def draw(figure: Figure) -> str:
+    """The figure as an ``svg`` element."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    settings: dict[Any, Any] = {**_SETTINGS, "svg.hashsalt": figure.head.key}
+    with mpl.rc_context(), warnings.catch_warnings():
+        mpl.rcdefaults()  # whatever this machine's own settings are
+        mpl.rcParams.update(settings)
+        # Letters that the font which measures text does not have are drawn by the browser's.
+        warnings.simplefilter("ignore")
+        heights = [panel.height for panel in figure.panels]
+        canvas = Canvas(figsize=(_WIDTH[figure.wide], sum(heights)), layout="constrained")
+        places = canvas.subplots(
+            len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights}
+        )[:, 0]
+        for panel, axes in zip(figure.panels, places, strict=True):
+            panel.draw(axes)
+        _add_legend(canvas, places)
+        text = io.StringIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None})
+    return _plain(text.getvalue(), figure)
+
+
+def _add_legend(canvas: Any, places: Any) -> None:
+    """A sample of each named mark, once, where there are several; the canvas grows by it."""
+    samples: dict[str, Any] = {}
+    for axes in places:
+        for sample, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            samples.setdefault(name, sample)
+    if len(samples) < 2:
+        return
+    longest = max(map(len, samples)) - 1
+    columns = 1 if longest > 34 else 2 if longest > 18 else 3 if longest > 12 else 4
+    width, height = canvas.get_size_inches()
+    canvas.set_size_inches(width, height + _LEGEND_LINE * -(-len(samples) // columns))
+    canvas.legend(
+        list(samples.values()),
+        list(samples),
+        loc="outside lower left",
+        ncols=columns,
+        handlelength=2.6,
+    )
+
+
+def _plain(text: str, figure: Figure) -> str:
+    """The drawing without what a page cannot take: styles, dates, ids of others, declarations."""
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _XLINK)
+    root = ET.fromstring(text)  # noqa: S314 our own drawing
+    key = f"fig-{figure.head.key}"
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+                parent.remove(child)
+    # What is drawn many times takes its colours from each place where it is drawn: a style sheet
+    # does not reach into it.
+    for path in root.iterfind(f".//{{{_SVG}}}defs/{{{_SVG}}}path"):
+        kept = [one for one in _attributes(path.attrib.pop("style", "")) if one[0] not in _COLOURS]
+        path.attrib |= dict(kept)
+    for element in root.iter():
+        own = element.attrib.pop("id", None)
+        if own in used:
+            element.set("id", f"{key}-{own}")
+        for name, value in _attributes(element.attrib.pop("style", "")):
+            element.set(name, value)
+        for name, value in list(element.attrib.items()):
+            if "#" in value and name != "id":
+                moved = re.sub(r"url\(#", f"url(#{key}-", value)
+                if name.endswith("href"):
+                    moved = re.sub(r"^#", f"#{key}-", value)
+                element.set(name, moved)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    root.set("stroke-linejoin", "round")
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{key}-title {key}-desc")
+    for place, (tag, words) in enumerate((("title", figure.finding), ("desc", figure.reading))):
+        element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{key}-{tag}"})
+        element.text = words
+        root.insert(place, element)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _attributes(style: str) -> Iterator[tuple[str, str]]:
+    """Declarations as attributes of presentation, which every one of them has but ``font``."""
+    for declaration in style.split(";"):
+        name, _, value = (part.strip() for part in declaration.partition(":"))
+        if name == "font":
+            size = re.search(r"([\d.]+)px", value)
+            if "bold" in value or " 700 " in f" {value} ":
+                yield "font-weight", "bold"
+            if size:
+                yield "font-size", size[1]
+            yield "font-family", "DejaVu Sans, Verdana, sans-serif"
+        elif name:
+            yield name, value

@@ -1,0 +1,140 @@
+"""Several datasheets joined into one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.report.codec import SCHEMA, sheet_text, summed_up
+from pytest_judgesense.sections import Entrant, compare
+
+# What a judge's entry sums up of its parts, beside what the judge is.
+_SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
+_NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
+_COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
+_SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.secondary)
+
+
+def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """One datasheet as JSON text of several: that of one session that had measured everything.
+
+    Args:
+        sheets: for each its name, for messages, and the object of its JSON.
+
+    Raises:
+        LogError: something stands in two of them, and differs; names what, and both.
+    """
+    head: dict[str, _Known] = {}
+    judges: dict[str, _Joined] = {}
+    for name, sheet in sheets:
+        try:
+            for key in ("seed", "mode", "versions"):
+                _agree(head, key, sheet[key], name, key)
+            for entry in sheet["judges"]:
+                slug = entry["parts"][0]["judge"]
+                judges.setdefault(slug, _Joined(slug)).add(entry, name)
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            raise LogError(
+                f"{name} is no datasheet that can be joined",
+                found=f"{type(error).__name__}: {error}",
+                expected=f"a datasheet {SCHEMA} with the parts of every judge",
+                remedy="write it again with --judge-datasheet",
+            ) from error
+    ordered = [judges[slug] for slug in sorted(judges)]
+    entrants: dict[str, list[Entrant]] = {}
+    for suite, entrant in (found for one in ordered for found in one.entrants()):
+        entrants.setdefault(suite, []).append(entrant)
+    secondary = any(joined.has_secondary for joined in ordered)
+    seed = head["seed"].value if head else 0
+    return sheet_text(
+        {key: known.value for key, known in head.items()},
+        [joined.entry() for joined in ordered],
+        compare(BUILT_IN.comparisons, entrants, seed, secondary=secondary),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    value: Any
+    source: str
+
+
+def _agree(known: dict[Any, _Known], key: Any, value: Any, source: str, what: str) -> None:
+    """Enter ``value`` under ``key``; what stands there already must be the same."""
+    first = known.setdefault(key, _Known(value, source))
+    if first.value != value:
+        raise LogError(
+            f"two datasheets do not agree on {what}",
+            found=f"{_short(first.value, value)} in {first.source}, "
+            f"{_short(value, first.value)} in {source}",
+            expected="the same in both, or in one of them alone",
+            remedy="measure it anew from the same recordings, with the same seed and versions",
+        )
+
+
+def _short(value: Any, other: Any) -> str:
+    """``value``; of an object, only what differs from ``other``."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        value = {key: value[key] for key in value if value[key] != other.get(key, ...)}
+    return json.dumps(value, ensure_ascii=False)[:200]
+
+
+class _Joined:
+    """A judge's entry, growing as datasheets are joined."""
+
+    def __init__(self, slug: str) -> None:
+        self._slug = slug
+        self.has_secondary = False
+        self._identity: dict[str, _Known] = {}
+        self._of: dict[str, dict[tuple[str, ...], _Known]] = {
+            kind: {} for kind in ("parts", "measures", "checks", "analyses")
+        }
+
+    def add(self, entry: Mapping[str, Any], source: str) -> None:
+        named = f"judge {self._slug}"
+        identity = {k: v for k, v in entry["judge"].items() if k not in _SUMS}
+        _agree(self._identity, "identity", identity, source, f"what {named} is")
+        for part in entry["parts"]:
+            self._add_part(part, source, f"suite {part['suite']} of {named}")
+        for kind in ("measures", "checks", "analyses"):
+            for line in entry[kind]:
+                name = line[_NAMES[kind]]
+                if kind == "analyses" and name in _COMPARED:
+                    # It compares the judges of one session: of all of them it is made anew.
+                    self.has_secondary |= name in _SECONDARY
+                    continue
+                condition = json.dumps(line.get("condition", {}), sort_keys=True)
+                what = f"{kind} {name} {condition} on suite {line['suite']} of {named}"
+                _agree(self._of[kind], (line["suite"], name, condition), line, source, what)
+
+    def _add_part(self, part: Mapping[str, Any], source: str, what: str) -> None:
+        key, parts = (part["suite"],), self._of["parts"]
+        first = parts.setdefault(key, _Known(part, source))
+        # The session that made the calls counts them; a session that replayed them does not.
+        fuller = max(first.value, part, key=lambda one: one["calls"]["made"])
+        counted = {"calls": fuller["calls"], "state": fuller["state"]}
+        parts[key] = _Known({**first.value, **counted}, first.source)
+        _agree(parts, key, {**part, **counted}, source, what)
+
+    def entrants(self) -> Iterator[tuple[str, Entrant]]:
+        """Each suite, with what a comparison takes of the judge on it."""
+        name, analyses = self._identity["identity"].value["name"], self._lines("analyses")
+        for part in self._lines("parts"):
+            yield part["suite"], Entrant(self._slug, name, part.get("material"), analyses)
+
+    def entry(self) -> dict[str, Any]:
+        """The judge's entry in the joined datasheet."""
+        kinds = ("parts", "measures", "checks", "analyses")
+        return summed_up(self._identity["identity"].value, *map(self._lines, kinds))
+
+    def _lines(self, kind: str) -> list[Any]:
+        # By suite; within it measures as the estimators give them, checks by their names.
+        known = self._of[kind]
+        return [
+            known[key].value
+            for key in sorted(known, key=lambda key: key[: 2 if kind == "checks" else 1])
+        ]

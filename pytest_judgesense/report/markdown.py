@@ -1,0 +1,213 @@
+"""The datasheet where people meet it in passing: as Markdown, and as a badge. Pure.
+
+GitHub and GitLab make more than text of ``@name``, ``#12``, addresses, tags and images. Judges'
+words, and all names that files bring, stand as code: there nothing is turned into anything, and
+nobody is mentioned. What a table cell cannot hold as code stands in a ``<code>`` tag, every mark of
+punctuation as a character reference.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.report.view import (
+    ComparisonView,
+    JudgeView,
+    PartView,
+    View,
+    bar_words,
+    outcome_words,
+)
+from pytest_judgesense.sections import Digits
+
+_WORST_FIRST: Final = ("fail", "inconclusive", "pass")
+# White on each has a contrast of at least 4.5 to 1 (WCAG 2.2, success criterion 1.4.3).
+_COLOURS: Final = {
+    "pass": "#1a7f37",
+    "fail": "#b3151f",
+    "inconclusive": "#8a5a00",
+    "nothing": "#57606a",
+}
+_LABEL_COLOUR: Final = "#24292f"
+# Of a character in Verdana at 11 px, on the average; `textLength` makes the text as wide as that.
+_CHARACTER_PX: Final = 6.6
+_PADDING_PX: Final = 7
+
+
+def code(text: str) -> str:
+    """``text`` as code on one line, in a table cell too; nothing in it is Markdown or HTML."""
+    text = printable(text)
+    if not text.strip():
+        return ""
+    if not set(text) & set("`|\\"):
+        return f"`{text}`"
+    return _tagged(text)
+
+
+def _tagged(text: str) -> str:
+    shown = "".join(
+        character if character.isalnum() or character in " ,-" else f"&#{ord(character)};"
+        for character in printable(text)
+    )
+    # An address that Markdown would find in the decoded text is broken by a place for a line break.
+    return f"<code>{shown.replace('&#64;', '&#64;<wbr>')}</code>"
+
+
+def markdown(view: View | None, missed: Sequence[str] = ()) -> str:
+    """The datasheet as Markdown: the checks of all judges, then each judge folded away.
+
+    Args:
+        view: the datasheet; ``None`` where nothing was measured.
+        missed: what was to be measured and was not, a line each.
+    """
+    return "\n".join(_lines(view, missed)) + "\n"
+
+
+def _lines(view: View | None, missed: Sequence[str]) -> Iterator[str]:
+    checks = view.checks if view else []
+    yield from ("## Judge datasheet", "")
+    yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
+    if missed:
+        yield from (f"**Not measured: {len(missed)}**", "")
+        yield from (f"- {code(one)}" for one in missed)
+        yield ""
+    if checks:
+        yield from _head("outcome", "judge", "suite", "check", "what came out")
+        for judge, line in sorted(checks, key=lambda one: _WORST_FIRST.index(one[1].outcome)):
+            word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
+            result = "<br>".join(code(one) for one in (line.explanation, *line.warnings))
+            yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
+        yield ""
+    if view is None:
+        return
+    for compared in view.compared(apart=True):
+        yield from _board(compared)
+    for judge in view.judges:
+        yield from _judge(judge, view.sheet.seed)
+    for compared in view.compared(apart=False):
+        yield from _board(compared)
+    yield from (f"- notice: {code(notice)}" for notice in view.notices)
+
+
+def _head(*names: str) -> tuple[str, str]:
+    return f"| {' | '.join(names)} |", _row(*("---" for _ in names))
+
+
+def _row(*cells: str) -> str:
+    return "|" + "|".join(f" {cell} " if cell else " " for cell in cells) + "|"
+
+
+def _judge(judge: JudgeView, seed: int) -> Iterator[str]:
+    yield "<details>"
+    yield from (f"<summary>Judge {_tagged(judge.sheet.judge)}</summary>", "")
+    yield f"- {code(', '.join(judge.identity))}"
+    prompts = f"prompts {judge.sheet.prompts or 'unknown'}"
+    yield f"- {code(', '.join([prompts, *judge.provenance(), f'seed of intervals {seed}']))}"
+    yield f"- profile: {code(judge.profile) or 'nothing to draw one from'}"
+    yield f"- calls: {code(', '.join(judge.totals))}"
+    yield from (f"- notice: {code(notice)}" for notice in judge.sheet.changed)
+    yield ""
+    for part, provenance in judge.parts_with_provenance():
+        yield from _part(part, provenance)
+    yield from ("</details>", "")
+
+
+def _part(part: PartView, provenance: list[str]) -> Iterator[str]:
+    came = f": {code(', '.join(provenance))}" if provenance else ""
+    yield from (f"**Suite** {code(part.part.suite)}{came}", "")
+    yield from _head(
+        "measure",
+        "condition",
+        "count/n",
+        "value",
+        "95% interval",
+        "95% clustered",
+        "check",
+        "notes",
+    )
+    for one in part.rows:
+        reason = [one.estimate.unavailable] if one.estimate.unavailable else []
+        yield _row(
+            code(one.estimate.measure),
+            code(one.condition),
+            *one.numbers,
+            ", ".join(code(bar_words(line)) for line in one.checks),
+            code("; ".join([*reason, *one.notes])),
+        )
+    yield ""
+    words = [*part.words, *(f"notice: {notice}" for notice in part.part.notices)]
+    yield from (f"- {code(line)}" for line in words)
+    yield from [""] if words else []
+
+
+def _board(compared: ComparisonView) -> Iterator[str]:
+    board = compared.board
+    yield from (f"**{board.title}** {code(compared.suite)}", "")
+    yield from _head(*board.heads)
+    for cells in board.rows:
+        yield _row(*(cell if isinstance(cell, Digits) else code(cell) for cell in cells))
+    yield ""
+    if board.notes:
+        yield from (*(f"- {code(note)}" for note in board.notes), "")
+
+
+def cut(text: str, room: int, rest: str) -> str:
+    """The lines of Markdown that fit, and a sentence that says how many do not.
+
+    Args:
+        text: what `markdown` has made.
+        room: bytes there are.
+        rest: where the whole of it is, in a clause.
+    """
+    if len(text.encode()) <= room:
+        return text
+    lines = text.splitlines()
+    closing = "\n</details>\n"
+    note = f"\n**Cut here: {{fit}} of {len(lines)} lines fit. {rest}**\n"
+    left = room - len((note.format(fit=len(lines)) + closing).encode())
+    fit: list[str] = []
+    for line in lines:
+        left -= len(line.encode()) + 1
+        if left < 0:
+            break
+        fit.append(line)
+    if not fit:
+        return ""
+    is_open = fit.count("<details>") > fit.count("</details>")
+    whole = "".join(f"{line}\n" for line in fit)
+    return whole + (closing if is_open else "") + note.format(fit=len(fit))
+
+
+def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
+    """The outcome of all checks as SVG, for a README; its text stays text.
+
+    Args:
+        outcomes: of every check: ``pass``, ``fail`` or ``inconclusive``.
+        judges: names of the judges; a single one is named.
+    """
+    known = list(outcomes)
+    worst = next((word for word in _WORST_FIRST if word in known), "nothing")
+    label = f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
+    label, words = printable(label), outcome_words(known)
+    if len(label) > 40:
+        label = label[:39] + "…"
+    left, right = (round(len(text) * _CHARACTER_PX + 2 * _PADDING_PX) for text in (label, words))
+    title = html.escape(f"{label}: {words}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="{title}">\n'
+        f"<title>{title}</title>\n"
+        f'<rect width="{left}" height="20" fill="{_LABEL_COLOUR}"/>\n'
+        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[worst]}"/>\n'
+        '<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">\n'
+        f"{_svg_text(label, _PADDING_PX, left)}{_svg_text(words, left + _PADDING_PX, right)}"
+        "</g>\n</svg>\n"
+    )
+
+
+def _svg_text(text: str, x: int, width: int) -> str:
+    length = f'textLength="{width - 2 * _PADDING_PX}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text x="{x}" y="14" {length}>{html.escape(text)}</text>\n'

@@ -1,0 +1,43 @@
+"""How numbers look: the same digits in every rendering. Pure."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_text
+
+
+def value(estimate: Estimate) -> str:
+    """The estimate, or ``N/A``: what was not measured is never shown as a number."""
+    if estimate.value is None:
+        return "N/A"
+    return number_text(estimate.value, estimate.flags)
+
+
+def counts(estimate: Estimate) -> str:
+    """Numerator and denominator, or the denominator alone where there is no numerator."""
+    if estimate.value is None:
+        return ""
+    if estimate.count is None:
+        return f"n {estimate.n}"
+    # The sum of what questions score is no whole number.
+    return f"{round(estimate.count, 2):.12g}/{estimate.n}"
+
+
+def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> str:
+    """Both ends of an interval, or nothing; ``flags`` of the estimate say which are censored."""
+    if ends is None:
+        return ""
+    lower = number_text(ends.lower, flags, "lower end ")
+    upper = number_text(ends.upper, flags, "upper end ")
+    return f"[{lower}, {upper}]"
+
+
+def age(recorded: str, today: date | None, of: str = "") -> str:
+    """Days since a day, in brackets. On the terminal only: a file is the same on any day."""
+    if today is None:
+        return ""
+    days = (today - date.fromisoformat(recorded)).days
+    # The clock that recorded may have been ahead of this one.
+    words = "today" if days < 1 else f"{of}{days} day{'s' * (days > 1)} ago"
+    return f" ({words})"

@@ -1,0 +1,183 @@
+"""The datasheet as one page of HTML that needs nothing beside it: no network, no other file.
+
+The template, the style sheet and the script are data files (``templates/``). Everything that a
+judge, a suite or a log says is put into the page as text: by a template that escapes, or, for the
+evidence, by a script that sets text and nothing else. A Content Security Policy lets that one
+script and that one style sheet through, by their digests, and refuses every connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Final
+
+from pytest_judgesense.errors import UsageError, printable
+from pytest_judgesense.estimate import Estimate, number_text
+from pytest_judgesense.figures import Figure, Value, shown
+from pytest_judgesense.report import numbers
+from pytest_judgesense.report.drawing import draw
+from pytest_judgesense.report.evidence import Evidence, packed
+from pytest_judgesense.report.view import JudgeView, PartView, View
+from pytest_judgesense.sections import Analysis
+from pytest_judgesense.suites.builtin import template_text
+
+_FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
+_MANY_SUITES: Final = 12
+
+
+def require_packages() -> None:
+    """Nothing, if a page can be made here.
+
+    Raises:
+        UsageError: what draws it is not installed; says how to install it.
+    """
+    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            "a datasheet cannot be written as .html",
+            found=f"{' and '.join(missing)} not installed",
+            expected="the packages that draw the page",
+            remedy="pip install 'pytest-judgesense[html]'",
+        )
+
+
+def page_text(view: View, evidence: Evidence | None = None) -> str:
+    """The page.
+
+    Raises:
+        UsageError: what draws it is not installed.
+    """
+    require_packages()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    def harmless(value: Any) -> Any:
+        # What no reader sees could turn the text around it about: it is shown as an escape.
+        return printable(value) if type(value) is str else value
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=harmless,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"shown": _cell, "rate": number_text}
+    style, script = template_text("page.css"), template_text("page.js")
+    evidence = evidence or Evidence()
+    packed_evidence, cut = packed(evidence, view.registry.sections)
+    found = list(view.figures)
+    figures = [
+        {
+            "figure": figure,
+            "svg": Markup(draw(figure)),  # noqa: S704 our own drawing, its texts escaped
+            "csv": base64.b64encode(csv_of(figure.columns, figure.rows).encode()).decode(),
+        }
+        for figure in found
+        if isinstance(figure, Figure)
+    ]
+    return environment.from_string(template_text("page.html")).render(
+        policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+        style=Markup(style),  # noqa: S704 our own file
+        script=Markup(script),  # noqa: S704 our own file
+        sheet=view.sheet,
+        judges=[_judge(judge, evidence) for judge in view.judges],
+        open_suites=sum(len(judge.parts) for judge in view.judges) <= _MANY_SUITES,
+        compared=[
+            {**_table(one), "open": one["analysis"] == compared.comparison.name}
+            for compared in view.comparisons
+            for one in compared.tables
+        ],
+        notices=view.notices,
+        figures=figures,
+        absent=[figure for figure in found if not isinstance(figure, Figure)],
+        measures=view.registry.measures,
+        numbers=numbers,
+        evidence=packed_evidence,
+        cut=cut,
+        trials=sum(len(cell.judgments) for cell in evidence.cells),
+        has_prompts=bool(evidence.prompts),
+        has_before=any(before.judgments for before in evidence.before.values()),
+    )
+
+
+def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    """A table as CSV, numbers unrounded; a ``'`` is put before text that would be a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    for row in (columns, *rows):
+        writer.writerow([_harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    text = printable(cell)
+    return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text
+
+
+def _digest(text: str) -> str:
+    # What stands between the tags, as the browser reads it.
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _cell(value: Any) -> str:
+    """A value of a table of an analysis, in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_cell(one)}" for key, one in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return printable(shown(value))
+
+
+def _judge(judge: JudgeView, evidence: Evidence) -> dict[str, Any]:
+    """What the page adds to the view of a judge."""
+    checks = judge.sheet.checks
+    counts = [(word, sum(line.outcome == word for line in checks)) for word in _FIRST]
+    return {
+        "view": judge,
+        "sheet": judge.sheet,
+        "name": printable(judge.sheet.name),
+        "counts": [(word, count) for word, count in counts if count],
+        "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
+        "profile": judge.profile,
+        "parts": [_part(part) for part in judge.parts],
+        "before": list(_before(judge, evidence)),
+    }
+
+
+def _part(view: PartView) -> dict[str, Any]:
+    return {
+        "part": view.part,
+        "pooled": [e for e in view.part.estimates if not e.condition],
+        "conditioned": [e for e in view.part.estimates if e.condition],
+        "tables": [_table(one) for one in view.tables],
+    }
+
+
+def _table(analysis: Analysis) -> dict[str, Any]:
+    rows = analysis["rows"]
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    return {
+        "name": analysis["analysis"],
+        "suite": analysis["suite"],
+        "columns": columns,
+        "rows": [[row.get(key) if key in row else "" for key in columns] for row in rows],
+    }
+
+
+def _before(judge: JudgeView, evidence: Evidence) -> Iterator[tuple[Estimate, Estimate]]:
+    """Pooled estimates, then and now, where both were made."""
+    for part in judge.sheet.parts:
+        before = evidence.before.get((judge.sheet.name, part.suite))
+        then = {e.measure: e for e in before.estimates if not e.condition} if before else {}
+        for now in part.estimates:
+            if not now.condition and now.measure in then:
+                yield then[now.measure], now

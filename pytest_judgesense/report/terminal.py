@@ -1,0 +1,133 @@
+"""The datasheet on a terminal: lines of at most 100 columns, readable without colour. Pure.
+
+Text of judges is untrusted: whatever is not printable is shown as an escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.errors import printable
+from pytest_judgesense.layout import headed, indented, row
+from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, bar_words
+
+
+def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
+    """The lines of all judges, a blank line between two, and what compares them.
+
+    Args:
+        view: the datasheet.
+        today: the day in UTC from which the age of recordings is told; without it none is.
+    """
+    for index, judge in enumerate(view.judges):
+        if index:
+            yield ""
+        yield from _judge_lines(judge, view.sheet.seed, today)
+    compared = view.compared(apart=False)
+    if compared or view.notices:
+        yield from ("", "judges compared")
+        for one in compared:
+            yield from one.lines
+        for notice in view.notices:
+            yield from indented(f"notice: {notice}", width=2)
+
+
+def ranking_lines(view: View) -> Iterator[str]:
+    """What compares judges in a section of its own, a suite each; nothing where nothing does."""
+    for one in view.compared(apart=True):
+        yield from one.lines
+
+
+def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[str]:
+    yield from headed(f"judge {judge.sheet.judge}", judge.identity)
+    prompts = f"prompts {judge.sheet.prompts or 'unknown'}"
+    yield from headed("", [prompts, *judge.provenance(today), f"seed of intervals {seed}"])
+    yield from row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
+    for part, provenance in judge.parts_with_provenance(today):
+        head = ": ".join(filter(None, [part.part.suite, ", ".join(provenance)]))
+        yield from indented(head, width=2)
+        yield from _part_lines(part)
+    for notice in judge.sheet.changed:
+        yield from indented(f"notice: {notice}", width=2)
+    profile = judge.profile or "nothing that a profile is drawn from was measured"
+    yield from headed("  profile:", [profile])
+    yield from headed("  calls:", judge.totals)
+
+
+def _part_lines(part: PartView) -> Iterator[str]:
+    rows, together = _gated(part)
+    shown: set[str] = set()
+    by_measure: dict[str, list[RowView]] = {}
+    for one in rows:
+        if _has_row(one, part):
+            by_measure.setdefault(one.estimate.measure, []).append(one)
+    checks_of = {id(one.estimate): one.checks for one in rows}
+    for measure, of_measure in by_measure.items():
+        if of_measure[0].estimate.condition and len(of_measure) > 1:
+            yield from indented(measure, width=4)
+        for one in of_measure:
+            yield from _row_lines(one, alone=not one.estimate.condition or len(of_measure) == 1)
+            shown |= {line.check for line in one.checks}
+        for estimate, words, only_gated in part.beside:
+            one = RowView(estimate, checks_of[id(estimate)])
+            if estimate.measure == measure and (one.checks or not only_gated):
+                yield from _row_lines(one, words, alone=False)
+                shown |= {line.check for line in one.checks}
+    for words in part.words:
+        yield from indented(words, width=4)
+    rest = [line for line in part.part.checks if line.check not in shown | together.keys()]
+    for line in [*rest, *together.values()]:
+        yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
+        yield from indented(line.explanation)
+        yield from _warnings([line])
+    for notice in part.part.notices:
+        yield from indented(f"notice: {notice}")
+
+
+def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
+    """The rows with the checks that are theirs, and the checks that hold for several rows."""
+    every = {section.every for section in part.present} - {""}
+    varied = {e.measure for e in part.part.estimates if every & e.condition.keys()}
+    together = {
+        line.check: line
+        for line in part.part.checks
+        if not isinstance(line.bar, float)
+        or (line.measure in varied and not every & line.condition.keys())
+    }
+    rows = [
+        RowView(one.estimate, tuple(line for line in one.checks if line.check not in together))
+        for one in part.rows
+    ]
+    return rows, together
+
+
+def _has_row(one: RowView, part: PartView) -> bool:
+    """Whether an estimate stands in a row of its own: unless it is left to a table."""
+    covering = [s for s in part.present if {*s.covers} & one.estimate.condition.keys()]
+    return all(section.every and one.checks for section in covering)
+
+
+def _row_lines(one: RowView, *beside: str, alone: bool) -> Iterator[str]:
+    """One estimate: by its measure, or below that by its condition; ``beside`` it, what else."""
+    estimate, condition = one.estimate, printable(one.condition)
+    name = f"    {printable(estimate.measure)}" if alone else f"      {condition}"
+    if alone and condition:
+        name += f" ({condition})"
+    if estimate.value is None:
+        reason = f"{name.strip()}: N/A, {estimate.unavailable}"
+        yield from indented(reason, width=4 if alone else 6)
+        for line in one.checks:
+            yield from indented(f"{line.check}: {line.outcome.upper()}")
+    else:
+        yield from row(name, *one.numbers, *map(bar_words, one.checks), *beside)
+    if one.notes:
+        yield from indented("; ".join(one.notes))
+    yield from _warnings(one.checks)
+
+
+def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:
+    for line in checks:
+        for warning in line.warnings:
+            yield from indented(f"{line.check}: {warning}")

@@ -1,0 +1,321 @@
+"""What every rendering of a datasheet shows, in texts; the renderers lay it out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from pytest_judgesense.datasheet import (
+    CheckLine,
+    Datasheet,
+    JudgeSheet,
+    SuiteSheet,
+    setting_notices,
+    state_of,
+)
+from pytest_judgesense.estimate import CENSORED, Estimate
+from pytest_judgesense.figures import Found
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.profile import sketch
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report import numbers
+from pytest_judgesense.sections import (
+    Analysis,
+    Beside,
+    Board,
+    Comparison,
+    ReportSection,
+    Rows,
+)
+
+_SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """An estimate in texts, with the checks of one bar that gate it."""
+
+    estimate: Estimate
+    checks: tuple[CheckLine, ...]
+
+    @property
+    def condition(self) -> str:
+        """Its condition as people read it; empty for a pooled estimate."""
+        return ", ".join(
+            f"{key} {value}" if key in ("distance", "k", "polarity", "temperature") else str(value)
+            for key, value in self.estimate.condition.items()
+        )
+
+    @property
+    def numbers(self) -> tuple[str, str, str, str]:
+        """Counts, value, and both intervals: that of the paper, and that over clusters."""
+        one = self.estimate
+        intervals = (numbers.interval(ends, one.flags) for ends in (one.interval, one.clustered))
+        return numbers.counts(one), numbers.value(one), *intervals  # type: ignore[return-value]
+
+    @property
+    def notes(self) -> list[str]:
+        """The flags, and what is missing; the numbers themselves say what is censored."""
+        flags = [flag for flag in self.estimate.flags if flag not in CENSORED]
+        return [*flags, *filter(None, [self.estimate.missing.words])]
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """One judge on one suite."""
+
+    part: SuiteSheet
+    mode: str
+    sections: tuple[ReportSection, ...]
+
+    def provenance(self, today: date | None = None) -> list[str]:
+        """How judgments came, and when they were recorded."""
+        return _provenance(self.part, self.mode, today)
+
+    @property
+    def rows(self) -> tuple[RowView, ...]:
+        """Every estimate with its checks."""
+        gates: dict[Any, list[CheckLine]] = {}
+        for line in self.part.checks:
+            if isinstance(line.bar, float):
+                gates.setdefault(_key(line.measure, line.condition), []).append(line)
+        return tuple(
+            RowView(one, tuple(gates.get(_key(one.measure, one.condition), ())))
+            for one in self.part.estimates
+        )
+
+    @property
+    def words(self) -> Iterator[str]:
+        """What stands below the estimates: what they are worth, and the tables in words."""
+        if worth := _worth(self.part.estimates):
+            yield worth
+        lines = {section.name: section.lines for section in self.sections}
+        for one in self.part.analyses:
+            if (of_plugin := one.get("lines")) is not None:
+                yield from of_plugin
+            elif one["analysis"] in lines:
+                yield from lines[one["analysis"]](one["rows"])
+
+    @property
+    def present(self) -> list[ReportSection]:
+        """The sections that have a table here."""
+        names = {one["analysis"] for one in self.part.analyses}
+        return [section for section in self.sections if section.name in names]
+
+    @property
+    def beside(self) -> list[Beside]:
+        """Estimates that the terminal shows though a table covers them."""
+        return [one for section in self.present for one in section.beside(self.part.estimates)]
+
+    @property
+    def tables(self) -> list[Analysis]:
+        """The tables that a page shows."""
+        drawn = {section.name for section in self.sections if section.only_drawn}
+        return [one for one in self.part.analyses if one["analysis"] not in drawn]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeView:
+    """One judge on all of its suites.
+
+    Attributes:
+        profile: a sketch of it; empty where nothing that it is drawn from was measured.
+    """
+
+    sheet: JudgeSheet
+    mode: str
+    parts: tuple[PartView, ...]
+    profile: str
+
+    @property
+    def state(self) -> str:
+        """How judgments came."""
+        return state_of(self.mode, self.sheet.calls)
+
+    def provenance(self, today: date | None = None) -> list[str]:
+        """How judgments came, and when they were recorded."""
+        return _provenance(self.sheet, self.mode, today)
+
+    def parts_with_provenance(
+        self, today: date | None = None
+    ) -> Iterator[tuple[PartView, list[str]]]:
+        """The suites, each with how it came where that is not how all of them came."""
+        of_all = self.provenance(today)
+        for part in self.parts:
+            of_part = part.provenance(today)
+            yield part, [] if of_part == of_all else of_part
+
+    @property
+    def asked(self) -> str:
+        """Provider and model that were asked."""
+        identity = self.sheet.identity
+        return f"{identity.get('provider', 'log')}:{identity.get('model') or self.sheet.judge}"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings that are not left to the endpoint."""
+        known = {key: self.sheet.identity.get(key) for key in _SETTINGS}
+        return {
+            key: f"{value:g}" if isinstance(value, float) else str(value)
+            for key, value in known.items()
+            if value is not None
+        }
+
+    @property
+    def own_prompts(self) -> str | None:
+        """The digest of the judge's own prompts, where it has any."""
+        return self.sheet.identity.get("own_prompts")
+
+    @property
+    def identity(self) -> list[str]:
+        """What the judge is: model and settings, and what its replies named as the model."""
+        words = [self.asked, *(f"{key} {value}" for key, value in self.settings.items())]
+        if self.sheet.served:
+            words.append("served as " + ", ".join(self.sheet.served))
+        if self.own_prompts:
+            words.append(f"own prompts {self.own_prompts}")
+        return words
+
+    @property
+    def totals(self) -> list[str]:
+        """Calls, tokens and cost."""
+        calls = self.sheet.calls
+        words = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
+        if calls.prompt_tokens is not None:
+            words.append(f"{calls.prompt_tokens:,} prompt tokens")
+            words.append(f"{calls.completion_tokens or 0:,} completion tokens")
+        if calls.cost_usd is not None:
+            words.append(f"{calls.cost_usd:.4f} USD")
+        return words
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """What compares the judges on one suite."""
+
+    comparison: Comparison
+    suite: str
+    tables: tuple[Analysis, ...]
+
+    @property
+    def _rows(self) -> dict[str, Rows]:
+        return {one["analysis"]: one["rows"] for one in self.tables}
+
+    @property
+    def board(self) -> Board:
+        """The comparison as a table of texts."""
+        return self.comparison.board(self.suite, self._rows)
+
+    @property
+    def lines(self) -> Iterable[str]:
+        """The comparison on a terminal."""
+        return self.comparison.lines(self.suite, self._rows)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A datasheet as renderings show it.
+
+    Attributes:
+        notices: settings in which the judges differ.
+    """
+
+    sheet: Datasheet
+    judges: tuple[JudgeView, ...]
+    comparisons: tuple[ComparisonView, ...]
+    notices: tuple[str, ...]
+    registry: Registry
+
+    def compared(self, *, apart: bool) -> list[ComparisonView]:
+        """The comparisons that stand in sections of their own, or those that do not."""
+        return [one for one in self.comparisons if one.comparison.apart is apart]
+
+    @property
+    def checks(self) -> list[tuple[JudgeView, CheckLine]]:
+        """Every check of every judge."""
+        return [(judge, line) for judge in self.judges for line in judge.sheet.checks]
+
+    @property
+    def figures(self) -> Iterator[Found]:
+        """The figures of all sections and comparisons; a figure without numbers says why."""
+        for section in self.registry.sections:
+            yield from section.figures(self.sheet)
+        for comparison in self.registry.comparisons:
+            yield from comparison.figures(self.sheet)
+
+
+def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
+    """What renderings show of a datasheet; ``registry``: what puts it into words and figures."""
+    judges = tuple(
+        JudgeView(
+            judge,
+            sheet.mode,
+            tuple(PartView(part, sheet.mode, registry.sections) for part in judge.parts),
+            sketch(registry.profile, judge.estimates),
+        )
+        for judge in sheet.judges
+    )
+    notices = setting_notices(judge.identity for judge in sheet.judges)
+    compared = tuple(_compared(sheet, registry.comparisons))
+    return View(sheet, judges, compared, tuple(notices), registry)
+
+
+def _compared(sheet: Datasheet, comparisons: Iterable[Comparison]) -> Iterator[ComparisonView]:
+    for comparison in comparisons:
+        by_suite: dict[str, list[Analysis]] = {}
+        for one in sheet.analyses:
+            if one["analysis"] in comparison.all_names:
+                by_suite.setdefault(one["suite"], []).append(one)
+        for suite, tables in by_suite.items():
+            yield ComparisonView(comparison, suite, tuple(tables))
+
+
+def bar_words(line: CheckLine) -> str:
+    """The bar of a check of one number, and its outcome: ``>= 0.9 PASS``."""
+    # The bar as written in the check's id; the sign follows from the kind of the check.
+    sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
+    return f"{sign} {line.bar:g} {line.outcome.upper()}"
+
+
+def outcome_words(outcomes: Iterable[str]) -> str:
+    """What came of all checks, in a few words: ``12 checks pass``, ``2 of 12 checks fail``."""
+    words = list(outcomes)
+    total, failed, open_ = len(words), words.count("fail"), words.count("inconclusive")
+    checks = f"{total} check{'s' * (total != 1)}"
+    if not words:
+        return "no checks"
+    if not failed and not open_:
+        return f"{checks} pass{'es' * (total == 1)}"
+    parts = [f"{failed} of {checks} fail{'s' * (failed == 1)}"] if failed else []
+    if open_:
+        parts.append(f"{open_} inconclusive" if failed else f"{open_} of {checks} inconclusive")
+    return ", ".join(parts)
+
+
+def _key(measure: str, condition: Mapping[str, Any]) -> tuple[str, frozenset[tuple[str, Any]]]:
+    return measure, frozenset(condition.items())
+
+
+def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
+    state = state_of(mode, of.calls)
+    if of.recorded is None:
+        return [state]
+    first, last = (moment[:10] for moment in of.recorded)
+    if first == last:
+        return [state, f"recorded {first}{numbers.age(first, today)}"]
+    return [state, f"recorded {first} to {last}{numbers.age(first, today, 'the oldest ')}"]
+
+
+def _worth(estimates: Iterable[Estimate]) -> str:
+    """Independent units that the units of each pooled measure are worth, and the design effect."""
+    parts = [
+        f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
+        for estimate in estimates
+        if not estimate.condition
+        and (found := estimate.clustered) is not None
+        and found.effective_n is not None
+        and found.design_effect is not None
+    ]
+    return "effective n (design effect): " + ", ".join(parts) if parts else ""

@@ -1,0 +1,270 @@
+"""What instruments and plugins add to the report, as values that renderers iterate over.
+
+A *section* is a table of one judge on one suite, with its words. A *comparison* is what sets the
+judges of a run side by side on one suite. Either may bring figures. Tables are plain values, as
+JSON has them: ``{"analysis": name, "suite": ..., "rows": [...]}``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.estimate import Estimate
+
+if TYPE_CHECKING:  # a plugin imports this when pytest starts
+    from pytest_judgesense.datasheet import Datasheet
+    from pytest_judgesense.figures import Found
+    from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.profile import Word
+    from pytest_judgesense.suites.suite import Suite
+    from pytest_judgesense.trial import Judgment
+
+Row: TypeAlias = Mapping[str, Any]
+Rows: TypeAlias = Sequence[Row]
+Analysis: TypeAlias = Mapping[str, Any]
+Estimates: TypeAlias = tuple[Estimate, ...]
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def no_rows(_cell: Cell, _estimates: Estimates, _suite: Suite | None) -> None:
+    """The rows of a section that is figures alone."""
+
+
+def no_lines(_rows: Rows) -> Iterator[str]:
+    """The words of a table that files alone hold."""
+    return iter(())
+
+
+def no_figures(_sheet: Datasheet) -> Iterator[Found]:
+    """The figures of what has none."""
+    return iter(())
+
+
+class Beside(NamedTuple):
+    """An estimate of a condition that the terminal shows, with other words in its line."""
+
+    estimate: Estimate
+    words: str
+    only_gated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSection:
+    """A table of one judge on one suite, beside its estimates.
+
+    Attributes:
+        name: of the table: lower-case letters, digits and ``_``.
+        rows: from a cell, its estimates and the suite, where more than a log of it is known, to
+            plain values; ``None``, or of a plugin no row, for no table.
+        lines: from the rows to what people read.
+        kinds: the kinds of suites that have it; empty for all.
+        figures: from a datasheet to the figures of a page.
+        only_drawn: the rows are points of a figure, too many for a table to be read.
+        covers: keys of conditions whose estimates a terminal leaves to the table.
+        every: one of these keys, if a check without it holds at every value of it; estimates that a
+            check gates at one value stand in a row of their own.
+        beside: estimates of ``covers`` that the terminal shows below their measure nevertheless.
+        flips: pairs of judgments that contradict one another in what the instrument varies, and
+            what that is called.
+        source: the plugin that adds it; set when it is added.
+
+    Raises:
+        ValueError: the name is of another form.
+    """
+
+    name: str
+    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = no_rows
+    lines: Callable[[Rows], Iterable[str]] = no_lines
+    kinds: tuple[str, ...] = ()
+    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    only_drawn: bool = False
+    covers: tuple[str, ...] = ()
+    every: str = ""
+    beside: Callable[[Iterable[Estimate]], Iterable[Beside]] = lambda _: ()
+    flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        _verify(self.name)
+
+    def analysis(self, cell: Cell, estimates: Estimates, suite: Suite | None) -> Analysis | None:
+        """The table of a cell; ``None`` where it has none.
+
+        Raises:
+            ExtensionError: the plugin gave no such rows or lines; it is named.
+        """
+        if self.kinds and cell.design.kind not in self.kinds:
+            return None
+        if self.source:
+            return self._analysis_of_plugin(cell, estimates, suite)
+        rows = self.rows(cell, estimates, suite)
+        return None if rows is None else _table(self.name, cell.suite, rows)
+
+    def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
+        """The ``flips`` of a cell of its kinds."""
+        return () if self.kinds and cell.design.kind not in self.kinds else self.flips(cell)
+
+    def _analysis_of_plugin(
+        self, cell: Cell, estimates: Estimates, suite: Suite | None
+    ) -> Analysis | None:
+        """The table with its lines, so that it can be shown where the plugin is not installed."""
+        try:
+            # By JSON and back: what workers send and files hold is what is shown.
+            given = list(self.rows(cell, estimates, suite) or ())
+            rows = json.loads(json.dumps(given, allow_nan=False))
+            lines = [str(line) for line in self.lines(rows)] if rows else []
+        except JudgesenseError:
+            raise
+        except Exception as error:
+            raise ExtensionError(
+                f"report section {self.name!r} of plugin {self.source} cannot be made of judge "
+                f"{cell.judge} on suite {cell.suite}",
+                found=f"{type(error).__name__}: {error}",
+                expected="rows of plain values, and lines of text",
+                remedy="fix the plugin",
+            ) from error
+        return {**_table(self.name, cell.suite, rows), "lines": lines} if rows else None
+
+
+class Entrant(NamedTuple):
+    """One judge of a comparison: what its sheet of the suite holds."""
+
+    judge: str
+    name: str
+    material: Mapping[str, Any] | None
+    analyses: Sequence[Analysis]
+
+
+class Digits(str):
+    """A cell of digits and words of the instrument's own; any other is shown as code."""
+
+    __slots__ = ()
+
+
+class Board(NamedTuple):
+    """A comparison in words: a table of texts, and sentences below it."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What compares the judges of a run on one suite.
+
+    Attributes:
+        name: of its first table, the one that its words and its board are drawn up from.
+        tables: from the suite's name, its judges, the seed and whether secondary analyses are
+            wanted to rows by name of the table; nothing where there is nothing to compare.
+        board: from a suite and the rows of its tables to what Markdown shows.
+        lines: from the same to lines of a terminal, laid out.
+        names: of all tables.
+        secondary: names of those that take an optional package, made for files alone.
+        kinds: the kinds of suites whose judges it compares by their material; empty for all.
+        material: from a cell of one of them to what the comparison needs of it, plain values.
+        figures: from a datasheet to the figures of a page.
+        apart: whether a terminal shows it in a section of its own, above the datasheet.
+        source: the plugin that adds it; set when it is added.
+
+    Raises:
+        ValueError: a name is of another form.
+    """
+
+    name: str
+    tables: Callable[[str, Sequence[Entrant], int, bool], Mapping[str, Rows]]
+    board: Callable[[str, Mapping[str, Rows]], Board]
+    lines: Callable[[str, Mapping[str, Rows]], Iterable[str]]
+    names: tuple[str, ...] = ()
+    secondary: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
+    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    apart: bool = False
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.all_names:
+            _verify(name)
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Names of all tables, each once."""
+        return tuple(dict.fromkeys((self.name, *self.names, *self.secondary)))
+
+    def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
+        """What the comparison needs of a cell; a plugin's names the comparison."""
+        if self.kinds and cell.design.kind not in self.kinds:
+            return None
+        found = self.material(cell)
+        return {"comparison": self.name, **found} if found and self.source else found
+
+    def _made(self, material: Mapping[str, Any] | None) -> bool:
+        named = self.name if self.source else None
+        return material is not None and material.get("comparison") == named
+
+    def analyses(
+        self, suite: str, entrants: Sequence[Entrant], seed: int, *, secondary: bool
+    ) -> list[Analysis]:
+        """The tables of a suite; none where there is nothing to compare."""
+        known = [
+            one if self._made(one.material) else one._replace(material=None) for one in entrants
+        ]
+        tables = self.tables(suite, known, seed, secondary)
+        return [_table(name, suite, rows) for name, rows in tables.items()]
+
+
+class Report(NamedTuple):
+    """What an instrument adds to the report: sections, comparisons, and words of the profile."""
+
+    sections: tuple[ReportSection, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    words: tuple[Word, ...] = ()
+
+
+def compare(
+    comparisons: Iterable[Comparison],
+    entrants: Mapping[str, Sequence[Entrant]],
+    seed: int,
+    *,
+    secondary: bool = False,
+) -> tuple[Analysis, ...]:
+    """The tables that compare judges, by comparison and suite; ``entrants``: by suite."""
+    return tuple(
+        table
+        for comparison in comparisons
+        for suite in sorted(entrants)
+        for table in comparison.analyses(suite, entrants[suite], seed, secondary=secondary)
+    )
+
+
+def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
+    """Judge (empty where it is not one judge's own), suite and rows of every table so named."""
+    of_judges = [
+        (judge.name, str(table["suite"]), table["rows"])
+        for judge in sheet.judges
+        for table in judge.analyses
+        if table["analysis"] == name
+    ]
+    return of_judges + [
+        ("", str(table["suite"]), table["rows"])
+        for table in sheet.analyses
+        if table["analysis"] == name
+    ]
+
+
+def _table(name: str, suite: str, rows: Rows) -> dict[str, Any]:
+    return {"analysis": name, "suite": suite, "rows": rows}
+
+
+def _verify(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        msg = f"the name of a report section is like my_section, not {name!r}"
+        raise ValueError(msg)

@@ -1,0 +1,52 @@
+"""The stimulus as a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pytest_judgesense.trial import Condition, Order
+
+ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One stimulus.
+
+    Attributes:
+        id: short name, part of every trial id; it never reaches a judge.
+        cluster: the independent unit that it belongs to.
+        fields: texts that the template's placeholders stand for.
+        contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
+        label: the correct label, or the better content ``1``, ``2``; ``None`` if there is none.
+        condition: ``distance``, ``subset`` and whatever else the design varies over items.
+        shared_with: name of a suite that asks the same item the same prompt, as with templates.
+        inverted: templates whose labels mean the opposite on this item alone, where items bring
+            their own prompts.
+    """
+
+    id: str
+    cluster: str
+    fields: Mapping[str, str]
+    contents: tuple[str, ...] = ()
+    label: str | None = None
+    condition: Condition = field(default_factory=dict)
+    shared_with: str | None = None
+    inverted: tuple[str, ...] = ()
+
+    def texts(self, order: Order, content: str | None = None) -> dict[str, str]:
+        """What placeholders stand for when the contents are presented in ``order``.
+
+        Args:
+            order: ``ab`` shows content 1 in slot A.
+            content: shows this content alone, ``1`` or ``2``, as ``answer``.
+        """
+        if not self.contents:
+            return dict(self.fields)
+        if content is not None:
+            return {**self.fields, "answer": self.contents[content == "2"]}
+        first, second = self.contents if order == "ab" else self.contents[::-1]
+        return {**self.fields, "a": first, "b": second}

@@ -1,0 +1,198 @@
+"""What is special to a kind of suites, as one value.
+
+A suite file names its kind. Decision space, design, templates, presets and checks mean the same in
+every suite; items, rules, calls and replies may be those of the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError
+from pytest_judgesense.suites.finding import Rule
+from pytest_judgesense.suites.item import ITEM_ID, Item
+from pytest_judgesense.trial import Outcome, Trial
+
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.schema import SuiteForm
+    from pytest_judgesense.suites.stimuli import Stimuli
+
+# What replies come to, and what else they state: the detail of a judgment.
+Reading: TypeAlias = tuple[Outcome, dict[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyForm:
+    """What a reply is to state, where that is more or else than a verdict of the suite's space.
+
+    Attributes:
+        read: from the text of a reply, and whether the endpoint cut it off, to what it states.
+        described: the form in a sentence, for whoever brings a malformed reply into it.
+        example: a reply of the form, with placeholders, likewise.
+        schema: the JSON schema that providers with structured output are given; ``None`` for none.
+    """
+
+    read: Callable[[str, bool], Reading]
+    described: str
+    example: str
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one call of a trial asks.
+
+    Attributes:
+        content: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
+        reply: the form of its reply; ``None`` for that of the kind.
+    """
+
+    content: str | None = None
+    reply: ReplyForm | None = None
+
+
+def one_question(_: Trial) -> tuple[Question, ...]:
+    """The prompt of the trial as it is."""
+    return (Question(),)
+
+
+def _sole(_: Trial, outcomes: Sequence[Outcome]) -> Reading:
+    (outcome,) = outcomes
+    return outcome, None
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of suites: the built-in ones, and those that plugins add.
+
+    Attributes:
+        name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
+        items: from the lines of the stimuli file to the items. A `ValueError` says what is wrong
+            with them.
+        line_forms: the pydantic models of a line of the stimuli file, for its documentation.
+        verify: looks at the suite file. A `ValueError` says what does not belong together.
+        rules: beside those that hold for all suites.
+        waived: of the rules for all suites, those that do not hold here.
+        labelled: the rule that items have the labels that their suite cannot do without; it is
+            put aside while a judge is asked for them.
+        wordings: whether the templates are wordings of one prompt, compared with one another. The
+            prompts of a judge replace them all.
+        sweeps: whether items are asked at several temperatures, by templates of several judge types
+            and prompt styles, of which no two are compared as wordings.
+        questions: the calls of a trial.
+        combine: what the outcomes of several questions come to, none of them `Failed`.
+        reply: the form of a reply; ``None`` for a verdict of the decision space.
+        weights: what the parts of a judge's instability weigh unless the suite file says so;
+            ``None`` where there is no such number.
+        source: the plugin that added it; empty for a built-in kind.
+
+    Raises:
+        ValueError: the name is of another form.
+    """
+
+    name: str
+    items: Callable[[Stimuli], Iterable[Item]]
+    line_forms: tuple[type[Any], ...] = ()
+    verify: Callable[[SuiteForm], None] | None = None
+    rules: tuple[Rule, ...] = ()
+    waived: tuple[Rule, ...] = ()
+    labelled: Rule | None = None
+    wordings: bool = False
+    sweeps: bool = False
+    questions: Callable[[Trial], tuple[Question, ...]] = one_question
+    combine: Callable[[Trial, Sequence[Outcome]], Reading] = _sole
+    reply: ReplyForm | None = None
+    weights: tuple[float, float, float, float] | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.name.replace("-", "").isalnum() and self.name == self.name.lower()):
+            msg = f"the name of a kind is like my-kind, not {self.name!r}"
+            raise ValueError(msg)
+
+    def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
+        """The items of the lines of a stimuli file.
+
+        Raises:
+            SuiteError: the lines are wrong.
+            ExtensionError: the plugin that added the kind is wrong; it is named.
+        """
+        with self.blamed():
+            try:
+                items = list(self.items(stimuli))
+            except ValueError as error:
+                if not self.source:
+                    raise
+                raise SuiteError(
+                    f"the stimuli in {stimuli.file} are not of the kind {self.name}",
+                    found=str(error),
+                    expected=f"what plugin {self.source} documents for the kind {self.name}",
+                    remedy="fix the lines",
+                ) from error
+        if self.source:
+            self._verify_ids(items)
+        if not items:
+            raise SuiteError(
+                f"suite {stimuli.form.name} has no items",
+                found=f"{len(stimuli.lines)} lines, of which none makes an item",
+                expected="at least one item",
+                remedy=f"fix {stimuli.file}",
+            )
+        return tuple(items)
+
+    def check(self, form: SuiteForm) -> None:
+        """Nothing, if the parts of the suite file belong together.
+
+        Raises:
+            ValueError: they do not.
+            ExtensionError: the plugin that added the kind is wrong; it is named.
+        """
+        if self.verify is None:
+            return
+        objection = None
+        with self.blamed():
+            try:
+                self.verify(form)
+            except ValueError as error:
+                objection = error
+        if objection is not None:
+            raise objection
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Within it the functions of the kind run: what they raise is said of their plugin.
+
+        Raises:
+            ExtensionError: a function that a plugin has added fails; the plugin is named.
+        """
+        try:
+            yield
+        except JudgesenseError:
+            raise
+        except Exception as error:
+            if not self.source:
+                raise
+            raise self._broken(
+                f"{type(error).__name__}: {error}", "values as the fields of a kind document them"
+            ) from error
+
+    def _verify_ids(self, items: Sequence[object]) -> None:
+        seen = set()
+        for item in items:
+            if not isinstance(item, Item) or not ITEM_ID.fullmatch(item.id) or item.id in seen:
+                raise self._broken(
+                    repr(item)[:200],
+                    "items with an id of its own each, made of letters, digits, '.', '_' and '-'",
+                )
+            seen.add(item.id)
+
+    def _broken(self, found: str, expected: str) -> ExtensionError:
+        return ExtensionError(
+            f"kind {self.name!r} of plugin {self.source} cannot be used",
+            found=found,
+            expected=expected,
+            remedy="fix the plugin",
+        )

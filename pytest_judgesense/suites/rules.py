@@ -1,0 +1,342 @@
+r"""Is a suite worth a cent? Rules that find what would make its numbers mean something else. Pure.
+
+A rule is a function from a suite to findings. What cannot be asked is refused when the suite is
+loaded. What can be asked is for lint: an *error* says that a measure would not mean what its name
+says, and no judge is asked; a *warning* says what a reader of the numbers must know. Nothing is
+dropped or fixed. The rules here hold for every suite; each kind adds its own, and may waive some.
+
+What wordings ask for is read in `suites.wordings`.
+
+Conventions: prompts are those of the plan (items x templates x orders). A *fixed answer* is right
+too often where its share of the labelled trials exceeds ``1/k + 0.15`` for k labels (0.65 of two,
+0.35 of five), by more than one item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.suites.finding import LintFinding, Rule, some
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.wordings import polarity, template_labels
+from pytest_judgesense.trial import TIE, Order, Trial
+
+# How far a share of items may lie from the one that tells nothing, and of how many items at least.
+MARGIN: Final = 0.15
+ENOUGH: Final = 10
+
+
+def verify(suite: Suite) -> None:
+    """Nothing, if the suite can be asked.
+
+    Raises:
+        SuiteError: a rule that holds at loading is broken.
+        ExtensionError: a rule fails, of a kind that a plugin has added; the plugin is named.
+    """
+    _refuse(suite, _rules(suite, loading=True))
+
+
+def verify_labelled(suite: Suite) -> None:
+    """Nothing, if the items have the labels that the kind of the suite cannot do without.
+
+    Raises:
+        SuiteError: an item has none.
+    """
+    _refuse(suite, (suite.form.labelled,) if suite.form.labelled else ())
+
+
+def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
+    """What rules find in the items, templates and design of a loaded suite, errors first."""
+    with suite.form.blamed():
+        found = [finding for rule in _rules(suite, loading=False) for finding in rule.find(suite)]
+    return tuple(sorted(found, key=lambda finding: finding.severity))
+
+
+def _rules(suite: Suite, *, loading: bool) -> Iterator[Rule]:
+    for rule in (*RULES, *suite.form.rules):
+        if rule.loading == loading and rule not in suite.form.waived:
+            yield rule
+
+
+def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:
+    with suite.form.blamed():
+        for rule in rules:
+            for finding in rule.find(suite):
+                raise SuiteError(
+                    f"{finding.where} {finding.what}",
+                    found=finding.found,
+                    expected=finding.expected,
+                    remedy=finding.remedy,
+                )
+
+
+def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
+    """The items of ``suite`` with the labelled ones of ``other``, whose trials they share.
+
+    Raises:
+        SuiteError: the two do not ask with the same prompts, so that nothing can be shared.
+    """
+
+    def asked(of: Suite) -> tuple[object, ...]:
+        return (of.kind, of.system, of.orders, of.replicates, of.space, of.templates)
+
+    if asked(suite) != asked(other):
+        raise SuiteError(
+            f"suite {suite.name} cannot be pooled with {other.name}",
+            found="another kind, system prompt, template, decision space or design",
+            expected="the same in both: the trials of one are those of the other",
+            remedy=f"fix {suite.path}, or leave pooled_with out",
+        )
+    labelled = (item for item in other.items if item.label is not None)
+    return (*suite.items, *(replace(item, shared_with=other.base) for item in labelled))
+
+
+def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
+    """The placeholders by which ``template`` shows what is judged."""
+    if template.single:
+        return frozenset({"answer"})
+    return frozenset({"a", "b"} if suite.space.pairwise else ())
+
+
+def prompts_of(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
+    """The user prompt of every item and order under every template."""
+    items = {item.id: item for item in suite.items}
+    templates = {template.id: template for template in suite.templates}
+    shown: dict[tuple[str, Order], dict[str, str]] = {}
+    for trial in plan_trials(suite):
+        item, template = items[trial.item], templates[trial.template]
+        texts = item.texts(trial.order)
+        if template.single:
+            texts["answer"] = "\n".join(item.contents)
+        prompt = fill(template.text, texts)
+        shown.setdefault((trial.item, trial.order), {})[trial.template] = prompt
+    return shown
+
+
+def same_sides(suite: Suite) -> list[str]:
+    """The pairwise items whose two candidates are the same text."""
+    return [i.id for i in suite.items if i.contents and len({c.strip() for c in i.contents}) == 1]
+
+
+# --- what holds at loading ------------------------------------------------------------------
+
+
+def _candidates(suite: Suite) -> Iterator[LintFinding]:
+    """Templates show what is judged."""
+    for template in suite.templates:
+        required, asked = shown_candidates(suite, template), placeholders(template.text)
+        if hidden := sorted(required - asked):
+            yield LintFinding(
+                "error",
+                "candidates",
+                f"template {template.id} of suite {suite.name}",
+                "does not show " + ("the candidate" if template.single else "both candidates"),
+                "no {{" + "}}, no {{".join(hidden) + "}}",
+                "{{" + "}} and {{".join(sorted(required)) + "}}",
+                f"fix the template in {suite.path}",
+            )
+
+
+def _fields(suite: Suite) -> Iterator[LintFinding]:
+    """Items have the fields that templates name."""
+    for item in suite.items:
+        for template in suite.templates:
+            given = {*item.fields, *shown_candidates(suite, template)}
+            if missing := sorted(placeholders(template.text) - given):
+                yield LintFinding(
+                    "error",
+                    "fields",
+                    f"template {template.id} of suite {suite.name}",
+                    f"asks for what item {item.id} does not have",
+                    "{{" + missing[0] + "}}",
+                    "one of: " + ", ".join(sorted(given)),
+                    f"fix the template in {suite.path} or add the field to the item",
+                )
+
+
+def _labels(suite: Suite) -> Iterator[LintFinding]:
+    """Labels are of the decision space."""
+    if suite.space.pairwise:
+        return
+    for item in suite.items:
+        if item.label is not None and item.label not in suite.space.labels:
+            yield LintFinding(
+                "error",
+                "labels",
+                f"item {item.id} of suite {suite.name}",
+                "has a label outside the decision space",
+                repr(item.label),
+                "one of: " + ", ".join(suite.space.labels),
+                "fix the label, or [space]",
+            )
+
+
+# A mark of rank as a generator of stimuli would leave it: "label: 1", "[level=3]", "winner: B".
+_LEFT_MARK: Final = re.compile(
+    r"\b(?:gold|label|level|winner|better|quality|distance|subset|rank)[ _]?(?:id)?\s*[:=]\s*"
+    r"[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)",
+    re.IGNORECASE,
+)
+
+
+def _marks(suite: Suite) -> Iterator[LintFinding]:
+    """No item shows its id, its label or its level."""
+    for item in suite.items:
+        # An id that is an ordinary word may occur in a text; one with a number in it is a mark.
+        marked = re.search(r"[A-Za-z]", item.id) and re.search(r"\d", item.id)
+        for text in (*item.fields.values(), *item.contents):
+            mark = _LEFT_MARK.search(text)
+            if leak := mark[0] if mark else item.id if marked and item.id in text else None:
+                yield LintFinding(
+                    "error",
+                    "marks",
+                    f"item {item.id} of suite {suite.name}",
+                    "tells the judge what it is",
+                    repr(leak),
+                    "no id, label, level or distance in what the judge reads",
+                    "reword the text",
+                )
+
+
+# --- what lint tells ------------------------------------------------------------------------
+
+
+def _duplicates(suite: Suite) -> Iterator[LintFinding]:
+    """The same prompts counted several times: pairs of wordings, else items."""
+    pairs = suite.compared_pairs if suite.form.wordings else ()
+    units: dict[frozenset[str], list[str]] = {}
+    by_item: dict[str, set[str]] = {}
+    for (item, _), by_template in prompts_of(suite).items():
+        by_item.setdefault(item, set()).update(by_template.values())
+        for a, b in pairs:
+            units.setdefault(frozenset((by_template[a], by_template[b])), []).append(item)
+    if not units:
+        for item, prompts in by_item.items():
+            units.setdefault(frozenset(prompts), []).append(item)
+    count = sum(map(len, units.values()))
+    if len(units) == count:
+        return
+    clusters = {item.id: item.cluster for item in suite.items}
+    spread = any(len({clusters[item] for item in items}) > 1 for items in units.values())
+    yield LintFinding(
+        "warning",
+        "duplicates",
+        "items " + next(some(items) for items in units.values() if len(items) > 1),
+        "the same prompts are counted several times",
+        f"{count} {'pairs' if pairs else 'items'}, {len(units)} distinct, "
+        f"in {len(set(clusters.values()))} clusters",
+        "every one once; replicates = N asks again",
+        "give repeated items one cluster, or leave them out: intervals take them for independent"
+        if spread
+        else f"the effective n is {len(units)} at most; repeated items share a cluster, so "
+        "clustered intervals hold, those of the source paper do not",
+    )
+
+
+def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
+    """Two sides with nothing between them."""
+    if same := same_sides(suite):
+        yield LintFinding(
+            "error",
+            "identical-sides",
+            f"items {some(same)}",
+            "the two candidates are identical",
+            f"{len(same)} of {len(suite.items)} items",
+            "two texts that differ",
+            "fix the items, or put them into a vacuum suite",
+        )
+
+
+def _right_answer(suite: Suite, trial: Trial) -> str | None:
+    """The verdict that is right, as the judge would have to put it."""
+    if trial.label is None or trial.label == TIE:
+        return trial.label
+    labels = suite.space.labels
+    if suite.space.pairwise:
+        return "A" if (trial.label == "1") == (trial.order == "ab") else "B"
+    if trial.condition.get("polarity") == "inverted":
+        return labels[len(labels) - 1 - labels.index(trial.label)]
+    return trial.label
+
+
+def _label_balance(suite: Suite) -> Iterator[LintFinding]:
+    """One answer, given to everything, would be right too often."""
+    right = Counter(a for t in plan_trials(suite) if (a := _right_answer(suite, t)) is not None)
+    if not right:
+        return
+    (answer, most), total = right.most_common(1)[0], sum(right.values())
+    excess = most / total - 1 / len(suite.space.labels)
+    labelled = sum(item.label is not None for item in suite.items)
+    if excess > MARGIN and excess * labelled > 1:
+        yield LintFinding(
+            "warning",
+            "label-balance",
+            f"suite {suite.name}",
+            f"a judge that always answers {answer} would be right too often",
+            ", ".join(f"{label} {right[label]}" for label in (*suite.space.verdicts,))
+            + f" of {total} trials",
+            f"each label about {1 / len(suite.space.labels):.0%}",
+            'balance the labels, or ask in both orders: orders = "both"'
+            if suite.space.pairwise and suite.orders != "both"
+            else "balance the labels",
+        )
+
+
+_MARK: Final = r"(?:gold|label|ground[ _-]?truth|(?:correct|expected) (?:answer|label|verdict))"
+_RANK: Final = re.compile(
+    r"^\s*[\[(](?:better|worse|good|bad|chosen|rejected|correct|wrong|winner|loser)[\])]",
+    re.IGNORECASE,
+)
+
+
+def _label_visible(suite: Suite) -> Iterator[LintFinding]:
+    """The correct answer stands in what the judge reads."""
+    shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
+    leaks = []
+    for item in suite.items:
+        label = re.escape(item.label or "")
+        says = re.compile(
+            rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b", re.IGNORECASE
+        )
+        texts = [text for name, text in item.fields.items() if name in shown]
+        if any(_RANK.match(content) for content in item.contents) or (
+            item.label
+            and any(says.search(t) or t.strip() == item.label for t in (*texts, *item.contents))
+        ):
+            leaks.append(item.id)
+    if leaks:
+        yield LintFinding(
+            "error",
+            "label-visible",
+            f"items {some(leaks)}",
+            "the correct answer stands in the prompt",
+            f"{len(leaks)} of {len(suite.items)} items",
+            "stimuli without a mark of their rank",
+            "take the field out of the template, or the mark out of the text",
+        )
+
+
+# Those that kinds may waive.
+MARKS: Final = Rule(_marks, loading=True)
+IDENTICAL_SIDES: Final = Rule(_identical_sides)
+
+RULES: Final = (
+    Rule(_candidates, loading=True),
+    Rule(_fields, loading=True),
+    Rule(_labels, loading=True),
+    MARKS,
+    Rule(_duplicates),
+    IDENTICAL_SIDES,
+    Rule(_label_balance),
+    Rule(polarity),
+    Rule(template_labels),
+    Rule(_label_visible),
+)

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.errors import BrokenCassette, CassetteError
+
+
+def exchange(trial: str, answer: str = "yes") -> Exchange:
+    return Exchange(
+        trial,
+        1,
+        RecordedRequest("POST", "https://h/", "{}"),
+        RecordedResponse(200, {}, answer),
+        "2026-01-31T12:00:00Z",
+    )
+
+
+def test_a_missing_file_holds_nothing_and_opening_creates_none(cassette: Path) -> None:
+    assert read_exchanges(cassette) == []
+    assert Journal(cassette).notice is None
+    assert not cassette.parent.exists()
+
+
+def test_lines_from_many_threads_stay_whole(cassette: Path) -> None:
+    journal = Journal(cassette)
+    wanted = {f"t{number}" for number in range(40)}
+    threads = [
+        threading.Thread(target=journal.append, args=(exchange(trial, "x" * 20_000),))
+        for trial in wanted
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {entry.trial for entry in read_exchanges(cassette)} == wanted
+
+
+def test_every_line_is_on_disk_at_once(cassette: Path) -> None:
+    journal = Journal(cassette)
+    journal.append(exchange("one"))
+    assert read_exchanges(cassette) == [exchange("one")]
+
+
+@pytest.mark.parametrize("line", [b"not json", b'{"trial": 1}', b"", b"\xff"])
+def test_a_broken_line_is_named(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(exchange("a").to_line().encode() + b"\n" + line + b"\n")
+    with pytest.raises(BrokenCassette) as caught:
+        read_exchanges(path)
+    assert caught.value.what.startswith(f"{path}:2:")
+    assert caught.value.remedy
+
+
+def test_a_torn_last_line_is_an_error_to_readers_and_mended_by_recorders(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    whole = exchange("a").to_line().encode() + b"\n"
+    # Cut within "é": what is left is not even UTF-8.
+    torn = exchange("é").to_line().encode()[:12]
+    path.write_bytes(whole + torn)
+    with pytest.raises(BrokenCassette, match=r"c\.jsonl:2: the last line is cut off"):
+        read_exchanges(path)
+    notice = Journal(path).notice
+    assert notice is not None
+    assert f"{len(torn)} bytes" in notice
+    assert path.read_bytes() == whole
+
+
+def test_a_whole_last_line_without_a_break_is_read_and_completed(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(exchange("a").to_line())
+    assert read_exchanges(path) == [exchange("a")]
+    journal = Journal(path)
+    assert journal.notice is None
+    journal.append(exchange("b"))
+    assert [entry.trial for entry in read_exchanges(path)] == ["a", "b"]
+
+
+def test_rewriting_replaces_the_file_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    rewrite(path, [exchange("a"), exchange("ü")])
+    expected = f"{exchange('a').to_line()}\n{exchange('ü').to_line()}\n".encode()
+    assert path.read_bytes() == expected
+    before = path.stat().st_mtime_ns
+    rewrite(path, [exchange("a"), exchange("ü")])
+    assert path.stat().st_mtime_ns == before
+    assert [file.name for file in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_a_file_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "folder" / "c.jsonl")
+    (tmp_path / "folder").write_text("a file where the folder should be")
+    with pytest.raises(CassetteError, match="could not be recorded") as caught:
+        journal.append(exchange("a"))
+    assert "--judge-cassettes" in caught.value.remedy

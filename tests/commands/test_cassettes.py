@@ -1,0 +1,157 @@
+"""``judgesense cassettes check`` as a process, on recordings of this project and of stock vcrpy."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+import vcr
+
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.storage import rewrite
+from tests import processes
+
+HIDDEN = "hQ5rVb81nXcW0yTd"
+
+
+def check(*paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return processes.run(
+        "judgesense", "cassettes", "check", *paths, environment=variables | environ
+    )
+
+
+def _cassette(path: Path, answer: str, url: str = "https://h/v1") -> Path:
+    request = RecordedRequest("POST", url, '{"prompt":"p"}')
+    response = RecordedResponse(200, {}, answer)
+    rewrite(path, [Exchange("one", 1, request, response, "2026-01-31T12:00:00Z")])
+    return path
+
+
+def test_a_clean_recording_is_exit_code_0(tmp_path: Path) -> None:
+    done = check(_cassette(tmp_path / "c.jsonl", "YES"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "0 secrets in 1 files, 1 exchanges\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "url", "what"),
+    [
+        (f"it is {HIDDEN}", "https://h/v1", "response body: OLD_KEY"),
+        ("sk-proj-4fT9aKx03LmQz8Rv71YbNcWd", "https://h/v1", "response body: an API key"),
+        ("YES", f"https://h/v1?api_key={HIDDEN}", "request: api_key in the URL"),
+    ],
+)
+def test_a_secret_is_exit_code_1_and_named_without_its_value(
+    tmp_path: Path, answer: str, url: str, what: str
+) -> None:
+    path = _cassette(tmp_path / "sub" / "c.jsonl", answer, url)
+    done = check(tmp_path, OLD_KEY=HIDDEN)
+    assert done.returncode == 1
+    assert f"{path}:1: {what}" in done.stdout.splitlines()
+    assert HIDDEN not in done.stdout + done.stderr
+    assert "4fT9aKx03LmQz8Rv71YbNcWd" not in done.stdout
+
+
+def test_stock_vcrpy_yaml_is_searched_compressed_bodies_included(tmp_path: Path) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = gzip.compress(json.dumps({"echo": HIDDEN}).encode())
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.send_header("Set-Cookie", "sid=Kx7Rv2YbNc9WdLm4; Path=/")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    path = tmp_path / "stock.yaml"
+    try:
+        with vcr.use_cassette(str(path)):  # type: ignore[attr-defined]
+            url = f"http://127.0.0.1:{server.server_address[1]}/v1?token={HIDDEN[::-1]}"
+            httpx.post(url, json={"p": 1}, headers={"Authorization": f"Bearer {HIDDEN}"})
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    done = check(path)
+    assert done.returncode == 1
+    place = f"{path}: interaction 1"
+    assert {
+        f"{place}: request: authorization header",
+        f"{place}: request: token in the URL",
+        f"{place}: response: cookie",
+        # Known from the header of the request alone, found in the compressed answer.
+        f"{place}: response body: authorization header",
+    } <= set(done.stdout.splitlines())
+    assert HIDDEN not in done.stdout + done.stderr
+
+
+def test_what_a_filter_has_replaced_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "filtered.yaml"
+    path.write_text(
+        "interactions:\n- request:\n    body: null\n    headers:\n"
+        "      authorization: [DUMMY-KEY]\n"
+        "      cookie: [sid=REDACTED-BY-ME-1]\n    method: GET\n    uri: https://h/?key=REDACTED\n"
+        "  response:\n    body: {string: YES}\n    headers: {}\n    status: {code: 200}\n"
+        "version: 1\n"
+    )
+    assert check(path).returncode == 0
+
+
+def test_yaml_runs_no_code_and_is_a_broken_file(tmp_path: Path) -> None:
+    path, proof = tmp_path / "evil.yaml", tmp_path / "ran"
+    path.write_text(
+        f'interactions: !!python/object/apply:os.system ["touch {proof}"]\nversion: 1\n'
+    )
+    done = check(path)
+    assert done.returncode == 3
+    assert "evil.yaml cannot be read" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.jsonl", "{}\n"), ("a.jsonl", '{"trial'), ("a.yaml", "a: [\n"), ("a.json", '{"a": 1}')],
+)
+def test_a_broken_file_is_exit_code_3_and_the_others_are_searched(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    _cassette(tmp_path / "z.jsonl", HIDDEN)
+    done = check(tmp_path, A_KEY=HIDDEN)
+    assert done.returncode == 3
+    assert name in done.stderr
+    assert "z.jsonl:1: response body: A_KEY" in done.stdout
+
+
+def test_a_path_that_is_not_there_is_a_wrong_command(tmp_path: Path) -> None:
+    done = check(tmp_path / "none.jsonl")
+    assert done.returncode == 2
+    assert "no such file" in done.stderr
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"trial\x1b]0;owned\x07\n{}\n')
+    done = check(path)
+    assert done.returncode == 3
+    assert "\x1b" not in done.stderr
+
+
+def test_the_shipped_recordings_are_clean() -> None:
+    folder = Path(__file__).parents[2] / "cassettes" / "clean"
+    assert check(folder / "vacuum.jsonl", folder / "coherence.jsonl").returncode == 0

@@ -1,0 +1,168 @@
+"""``judgesense compare``: baselines, logs and datasheets, then against now."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.baseline import baseline_text
+from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.datasheet import Calls, SuiteSheet, merge_parts
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.codec import datasheet_json, part_to_plain
+from pytest_judgesense.report.log import log_lines
+from tests import processes
+from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
+
+STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")
+
+
+def compare(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return processes.run("judgesense", "compare", *arguments, cwd=cwd)
+
+
+def judge(flips: int, items: int = 40) -> Cell:
+    """A judge whose second wording flips on so many items; the others are YES and NO in turn."""
+    words: Mapping[str, Sequence[str]] = {
+        f"i{k}": FLIPS if k < flips else (STEADY, ("NO", "NO"))[k % 2] for k in range(items)
+    }
+    return cell(YES_NO, worded(words))
+
+
+def sheet(of: Cell, model: str, template: str) -> SuiteSheet:
+    return SuiteSheet(
+        judge=of.judge,
+        suite=of.suite,
+        identity={"name": of.judge, "provider": "openai", "model": model, "temperature": 0.0},
+        prompts={of.suite: {"system": "", "templates": {"t1": template}}},
+        suite_digest="0" * 16,
+        served=(),
+        recorded=None,
+        estimates=Side.of(of).estimates,
+        calls=Calls(),
+    )
+
+
+def write(
+    path: Path, of: Cell, *, model: str = "m-1", template: str = "Yes?", digest: str = "d" * 16
+) -> None:
+    """The measurement as the file that the suffix names."""
+    part = sheet(of, model, template)
+    log = list(log_lines(of.judgments, of.design))
+    if path.suffix == ".jsonl":
+        text = "\n".join(log) + "\n"
+    elif path.name.startswith("sheet"):
+        text = datasheet_json(merge_parts([part], seed=0, mode="replay", versions={}))
+    else:
+        text = baseline_text([{"sheet": part_to_plain(part), "log": log, "stimuli": digest}], 0, {})
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_regression_is_exit_code_1_and_shows_what_changed_and_the_flips(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", judge(0), template="Is it so?\nReply YES or NO.")
+    write(tmp_path / "b.json", judge(12), model="m-2", template="Is it true?\nReply YES or NO.")
+    done = compare("a.json", "b.json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "judge j, suite s"
+    assert "  judge: model m-1 -> m-2" in lines
+    assert {"    -Is it so?", "    +Is it true?"} <= set(lines)
+    (jss,) = [line.split() for line in lines if line.startswith("  jss ")]
+    # 12 of 40 pairs flip; all for the worse: two-sided exact p = 2 / 2^12 = 0.000488.
+    assert jss[1:4] == ["1.000", "0.700", "-0.300"]
+    assert jss[-2:] == ["0.000488", "regressed"]
+    # Of each of the 12 items the second wording changed, or, of those that were NO, the first.
+    assert "  another verdict (of 80 trials in both): 12, on 12 items" in lines
+    assert "    s/i0/t2/ab/r1: YES -> NO" in lines
+    assert max(map(len, lines)) <= 100
+
+
+def test_the_same_measurement_is_unchanged_throughout_and_exit_code_0(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", judge(4))
+    done = compare("a.json", "a.json", cwd=tmp_path)
+    assert done.returncode == 0
+    verdicts = {line.split()[-1] for line in done.stdout.splitlines() if line.startswith("  jss ")}
+    assert verdicts == {"unchanged"}
+    assert "all 80 trials in both have the same verdicts" in done.stdout
+    assert "nothing else is known to differ" in done.stdout
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_a_log_is_compared_trial_by_trial_with_a_log_or_a_baseline(
+    tmp_path: Path, suffix: str
+) -> None:
+    write(tmp_path / f"a.{suffix}", judge(0))
+    write(tmp_path / "b.jsonl", judge(12))
+    done = compare(f"a.{suffix}", "b.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "0.000488" in done.stdout
+
+
+def test_datasheets_hold_no_judgments_and_are_compared_unpaired(tmp_path: Path) -> None:
+    write(tmp_path / "sheet-a.json", judge(0, 200))
+    write(tmp_path / "sheet-b.json", judge(100, 200))
+    done = compare("sheet-a.json", "sheet-b.json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "unpaired: without the judgments" in done.stdout
+    (jss,) = [line.split() for line in done.stdout.splitlines() if line.startswith("  jss ")]
+    assert jss[1:4] == ["1.000", "0.500", "-0.500"]
+
+
+def test_the_margin_may_be_given(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", judge(0))
+    write(tmp_path / "b.jsonl", judge(12))
+    assert compare("a.jsonl", "b.jsonl", "--margin", "1.9", cwd=tmp_path).returncode == 0
+    assert compare("a.jsonl", "b.jsonl", "--margin", "-1", cwd=tmp_path).returncode == 2
+
+
+def test_construct_dependent_measures_are_shown_and_not_judged(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", cell(SLOTS, both_orders("p", [("A", "B")] * 30)))
+    write(tmp_path / "b.jsonl", cell(SLOTS, both_orders("p", [("A", "A")] * 30)))
+    done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
+    rows = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("  o")}
+    assert rows["order_stable"].endswith("not judged")
+    assert rows["order_positional"].endswith("regressed")
+
+
+def test_another_suite_digest_is_said_among_what_changed(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", judge(0), digest="a" * 16)
+    write(tmp_path / "b.json", judge(0), digest="b" * 16)
+    assert f"digest {'a' * 16} -> {'b' * 16}" in compare("a.json", "b.json", cwd=tmp_path).stdout
+
+
+def test_what_cannot_be_compared_says_why(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", judge(0))
+    (tmp_path / "old.json").write_text(json.dumps({"schema": "judgesense/baseline/0"}))
+    (tmp_path / "odd.json").write_text("[1")
+    for name, code, says in (
+        ("none.json", 2, "there is no file"),
+        ("none.jsonl", 3, "cannot be read"),
+        ("old.json", 3, "judgesense/baseline/0"),
+        ("odd.json", 3, "cannot be read"),
+    ):
+        done = compare("a.json", name, cwd=tmp_path)
+        assert (done.returncode, says in done.stderr) == (code, True), done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_nothing_in_common_is_a_wrong_command(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", judge(0))
+    text = (tmp_path / "a.jsonl").read_text().replace('"suite":"s"', '"suite":"other"')
+    (tmp_path / "b.jsonl").write_text(text)
+    done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "j on s against j on other" in done.stderr
+
+
+def test_a_reply_with_control_characters_reaches_no_terminal_raw(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", judge(0))
+    write(tmp_path / "b.jsonl", judge(2))
+    text = (tmp_path / "b.jsonl").read_text().replace('"reply":null', '"reply":"\\u001b[2J"')
+    (tmp_path / "b.jsonl").write_text(text)
+    done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[2J" in done.stdout

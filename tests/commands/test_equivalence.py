@@ -1,0 +1,85 @@
+"""``judgesense equivalence``: asked at a real endpoint, recorded, replayed, pasted back."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.suites.schema import EquivalenceForm
+from tests.plugin.project import ChatServer, parity_suite
+
+REVIEWS = """
+[[equivalence]]
+pair = ["t2", "t1"]
+reviews = { ann = "YES" }
+"""
+
+
+def doubts_halves(prompt: str) -> str:
+    """YES, but no verdict on the third wording against the first, and UNSURE against the second."""
+    if "Does {{number}} leave" not in prompt:
+        return "YES"
+    return "UNSURE" if "Tell whether" in prompt else "That is a long story."
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    chat = ChatServer()
+    chat.reply = doubts_halves
+    parity_suite(tmp_path, extra=REVIEWS)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges."m.1"]\nprovider = "openai"\nmodel = "m-1"\n'
+        f'base_url = "{chat.base_url}"\nsystem = "Answer YES or NO."\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    yield chat
+    chat.close()
+
+
+ASKED = ["equivalence", "parity.suite.toml", "--judge-name", "m.1"]
+
+
+def test_a_judge_screens_the_compared_pairs_and_its_rows_are_valid_toml(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ASKED, "--judge-mode", "record"]) == 0
+    printed = capsys.readouterr().out
+    assert len(server.asked) == 3  # the ring of three templates
+    assert "# judge m.1 on 3 template pairs of parity: 1 UNSURE, 1 YES, 1 no verdict" in printed
+    assert "# t3~t1: no verdict, " in printed
+    rows = [EquivalenceForm.model_validate(row) for row in tomllib.loads(printed)["equivalence"]]
+    # What reviewers have said is kept, so that the rows replace those of the suite file.
+    assert [(row.pair, row.reviews) for row in rows] == [
+        (("t2", "t1"), {"ann": "YES", "m.1": "YES"}),
+        (("t2", "t3"), {"m.1": "UNSURE"}),
+    ]
+
+
+def test_it_is_asked_without_the_judges_own_system_prompt(server: ChatServer) -> None:
+    main([*ASKED, "--judge-mode", "record"])
+    systems = {body["messages"][0]["content"] for body in server.asked}
+    assert systems == {"You compare instructions. Answer with one word."}
+
+
+def test_it_is_recorded_and_replayed_without_a_call(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*ASKED, "--judge-mode", "record"])
+    first = capsys.readouterr().out
+    server.forget()
+    assert main(ASKED) == 0
+    assert capsys.readouterr().out == first
+    assert server.asked == []
+
+
+def test_what_is_not_recorded_is_an_error_with_the_command_that_records_it(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(ASKED) == 3
+    told = capsys.readouterr().err
+    assert "judgesense equivalence parity --judge-name m.1 --judge-mode record" in told
+    assert server.asked == []

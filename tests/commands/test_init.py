@@ -1,0 +1,195 @@
+"""``judgesense init``: what it writes works as it stands, and what is there stays as it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_judgesense.commands.init import start
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.judges.spec import _JudgeForm
+from tests.processes import ENVIRONMENT
+
+WRITTEN = {
+    "pyproject.toml",
+    "suites/answers/items.jsonl",
+    "suites/answers/answers.suite.toml",
+    ".github/workflows/judges.yml",
+    ".gitattributes",
+}
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def bash(
+    folder: Path, script: str, before: Path | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script as CI does, with the programs of this environment, ``before`` them others."""
+    own = [str(before)] if before else []
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    path = os.pathsep.join([*own, str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env={**kept, "PATH": path, **ENVIRONMENT, **more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
+    begun = bash(tmp_path, "judgesense init 'my judge'")
+    assert begun.returncode == 0, begun.stderr
+    folder = tmp_path / "my judge"
+    assert set(files_of(folder)) == WRITTEN
+    printed = [line.strip() for line in begun.stdout.splitlines() if line.startswith("  ")]
+    assert printed[0] == "cd 'my judge'"
+    assert printed[2:] == [
+        "pytest suites/answers --judge-mode record",
+        "pytest suites/answers",
+    ]
+    done = bash(tmp_path, "\n".join(printed))
+    assert done.returncode == 0, done.stdout + done.stderr
+    # 12 items under 3 wordings: asked once, then replayed.
+    assert "answers: nothing found" in done.stdout
+    assert "calls:  36 made, 0 replayed, 0 failed" in done.stdout
+    assert "calls:  0 made, 36 replayed, 0 failed" in done.stdout
+    assert done.stdout.count("3 passed") == 2
+    assert "straddles" not in done.stdout  # the bars can be decided by twelve items
+
+    # What GitHub would run, with a stand-in for pip alone.
+    fake = tmp_path / "bin"
+    fake.mkdir()
+    (fake / "python").write_text('#!/bin/sh\necho "$@" >installed\n')
+    (fake / "python").chmod(0o755)
+    workflow = yaml.safe_load((folder / ".github/workflows/judges.yml").read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    for step in (step["run"] for step in workflow["jobs"]["judges"]["steps"] if "run" in step):
+        summary = str(tmp_path / "summary.md")
+        more = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary}
+        ran = bash(folder, step, fake, **more)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (folder / "installed").read_text() == "-m pip install pytest-judgesense\n"
+    assert "**3 checks pass**" in Path(summary).read_text(encoding="utf-8")
+    for name in ("report.xml", "datasheet.json", "datasheet.md"):
+        assert (folder / name).is_file()
+
+
+def test_a_reader_who_has_seen_enough_stops_nothing(tmp_path: Path) -> None:
+    assert bash(tmp_path, "set +o pipefail; judgesense init | head -n 1").returncode == 0
+    assert set(files_of(tmp_path)) == WRITTEN
+
+
+def test_a_second_time_everything_is_left_alone(tmp_path: Path) -> None:
+    list(start(tmp_path))
+    before = files_of(tmp_path)
+    told = [line for line in start(tmp_path) if line and not line.startswith(("next", "then", " "))]
+    assert files_of(tmp_path) == before
+    assert len(told) == 4
+    assert all(line.startswith("left alone: ") for line in told)
+    assert "declares judges: mine" in told[0]
+    assert "consider adding: cassettes/** -text linguist-generated" in told[3]
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        b"",
+        b'[project]\nname = "mine"\n',
+        b'[project]\nname = "mine"  # no line end',
+        b'[tool.pytest.ini_options]\r\nminversion = "8"\r\n\r\n[tool.judgesense]\r\n',
+        '[project]\nname = "größer"\n# last\n\n'.encode(),
+    ],
+)
+def test_a_project_gets_a_judge_and_keeps_every_byte(tmp_path: Path, known: bytes) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_bytes(known)
+    project.chmod(0o640)
+    told = next(iter(start(tmp_path)))
+    assert told == f"added to:   {project}, [tool.judgesense.judges.mine]"
+    now = project.read_bytes()
+    assert now.startswith(known)
+    assert (b"\r\n" in known) == (b"\r\n" in now)
+    assert now.count(b"\n") == now.count(b"\r\n") or b"\r\n" not in now
+    assert project.stat().st_mode & 0o777 == 0o640
+    assert declared_judges(tmp_path)["mine"].provider == "embedded"
+
+
+def test_judges_that_are_declared_stay_the_only_ones(tmp_path: Path) -> None:
+    known = '[tool.judgesense.judges.prod]\nprovider = "openai"\nmodel = "m"\n'
+    (tmp_path / "pyproject.toml").write_text(known)
+    told = next(iter(start(tmp_path)))
+    assert told.startswith("left alone: ")
+    assert told.endswith("declares judges: prod")
+    assert (tmp_path / "pyproject.toml").read_text() == known
+
+
+def test_a_table_that_takes_no_further_one_is_left_alone(tmp_path: Path) -> None:
+    known = "[tool]\njudgesense = {}\n"
+    (tmp_path / "pyproject.toml").write_text(known)
+    told = next(iter(start(tmp_path)))
+    assert "declare a judge there: [tool.judgesense.judges.mine]" in told
+    assert (tmp_path / "pyproject.toml").read_text() == known
+
+
+@pytest.mark.parametrize(
+    "known", [b"[project\n", b"\xff\n", b'tool = "x"\n', b"tool.judgesense = 1\n"]
+)
+def test_a_broken_project_is_told_before_anything_is_written(tmp_path: Path, known: bytes) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(known)
+    done = bash(tmp_path, "judgesense init") if known == b"[project\n" else None
+    if done is not None:
+        assert done.returncode == 2
+        assert "pyproject.toml cannot be read" in done.stderr
+        assert "Traceback" not in done.stderr
+    with pytest.raises(UsageError, match="fix it"):
+        list(start(tmp_path))
+    assert files_of(tmp_path) == {"pyproject.toml": known}
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    with pytest.raises(UsageError, match="is no folder"):
+        list(start(tmp_path / "x"))
+
+
+def test_a_suite_of_that_name_gets_no_items_of_ours(tmp_path: Path) -> None:
+    place = tmp_path / "suites" / "answers"
+    place.mkdir(parents=True)
+    (place / "notes.txt").write_text("mine")
+    assert f"left alone: {place} is there" in list(start(tmp_path))
+    assert [path.name for path in place.iterdir()] == ["notes.txt"]
+
+
+def test_below_the_top_of_a_repository_no_workflow_is_written(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    told = list(start(tmp_path / "inner"))
+    assert (
+        f"left out:   .github/workflows/judges.yml: the repository begins at {tmp_path.resolve()}"
+    ) in told
+    assert not (tmp_path / "inner" / ".github").exists()
+    assert (tmp_path / "inner" / "suites").is_dir()
+
+
+def test_the_example_in_the_comment_is_a_judge(tmp_path: Path) -> None:
+    list(start(tmp_path))
+    text = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
+    example = text.partition("# [tool.judgesense")[2]
+    table = tomllib.loads("[tool.judgesense" + example.replace("\n# ", "\n"))
+    (form,) = table["tool"]["judgesense"]["judges"].values()
+    assert _JudgeForm.model_validate(form).provider == "openai"

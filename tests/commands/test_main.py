@@ -1,0 +1,259 @@
+"""The command line, as a process: what it prints and how it exits."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from tests import processes
+from tests.shared_data import LLMBAR, needs_llmbar
+
+
+def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
+    return processes.run("judgesense", *arguments, cwd=cwd)
+
+
+def _line(item: str, template: str, order: str, verdict: str, chosen: str) -> str:
+    return json.dumps(
+        {
+            "trial": f"toy/{item}/{template}/{order}/r1",
+            "judge": "toy-judge",
+            "suite": "toy",
+            "item": item,
+            "template": template,
+            "order": order,
+            "label": "1",
+            "verdict": verdict,
+            "chosen": chosen,
+        }
+    )
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.jsonl"
+    lines = [
+        _line(item, template, order, *said)
+        for item in ("i1", "i2")
+        for template in ("t1", "t2")
+        for order, said in (("ab", ("A", "1")), ("ba", ("B", "1")))
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_report_prints_a_datasheet_within_100_columns(log):
+    done = run("report", log)
+
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "judge toy-judge  log:toy-judge"
+    # 2 items x 2 orders x 1 template pair, no flip; 4 canonical pairs, the same content each time.
+    assert any(re.match(r"    jss +4/4 +1\.000", line) for line in lines)
+    assert any(re.match(r"    order_stable +4/4 +1\.000", line) for line in lines)
+    assert max(map(len, lines)) <= 100
+
+
+def test_report_writes_the_datasheet_by_suffix(log, tmp_path):
+    done = run("report", log, "--datasheet", "a/sheet.json", "--datasheet", "b.jsonl", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    sheet = json.loads((tmp_path / "a/sheet.json").read_text(encoding="utf-8"))
+    assert sheet["schema"] == "judgesense/datasheet/1"
+    assert len((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 8
+    again = run("report", "b.jsonl", "--datasheet", "c.json", cwd=tmp_path)
+    assert again.returncode == 0
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a/sheet.json").read_bytes()
+
+
+def test_report_writes_markdown_and_a_badge_of_a_log_that_holds_no_checks(log, tmp_path):
+    done = run("report", log, "--datasheet", "x.md", "--badge", "a/b.svg", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "x.md").read_text(encoding="utf-8")
+    # As in the terminal: 4 of 4 pairs.
+    assert "| `jss` | | 4/4 | 1.000 |" in text
+    badge = (tmp_path / "a/b.svg").read_text(encoding="utf-8")
+    assert "<title>judge toy-judge: no checks</title>" in badge
+    assert "badge written: a/b.svg" in done.stdout
+
+
+def test_report_tells_the_checks_of_datasheets_and_makes_a_badge_of_them(tmp_path):
+    check = {"check": "jss_floor[0.9]", "suite": "s", "explanation": "jss = \x1b[2J"}
+    for name, outcome in (("one", "pass"), ("two", "fail")):
+        entry = {"judge": {"name": name}, "checks": [{**check, "outcome": outcome}]}
+        sheet = {"schema": "judgesense/datasheet/1", "judges": [entry]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(sheet))
+    done = run("report", "one.json", "two.json", "--badge", "b.svg", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        r"PASS  judge one, s, jss_floor[0.9]: jss = \x1b[2J",
+        r"FAIL  judge two, s, jss_floor[0.9]: jss = \x1b[2J",
+        "1 of 2 checks fails",
+        "badge written: b.svg",
+    ]
+    assert "<title>2 judges: 1 of 2 checks fails</title>" in (tmp_path / "b.svg").read_text()
+
+
+def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
+    (tmp_path / "x.json").write_text('{"schema": "judgesense/datasheet/1", "judges": [{}]}')
+    for wrong in (["x.json", log], ["x.json", "--ranking"], ["x.json", "--datasheet", "y.json"]):
+        done = run("report", *wrong, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "a datasheet holds no judgments" in done.stderr
+    for path in ("x.json", "missing.json"):
+        done = run("report", path, cwd=tmp_path)
+        assert done.returncode == 3
+        assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_suffix_is_a_wrong_command(log, tmp_path):
+    done = run("report", log, "--datasheet", tmp_path / "x.txt")
+
+    assert done.returncode == 2
+    assert ".json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("text", ["{", '{"trial": 1}'])
+def test_a_broken_log_is_exit_code_3_and_names_the_line(tmp_path, text):
+    path = tmp_path / "broken.jsonl"
+    path.write_text(text, encoding="utf-8")
+
+    done = run("report", path)
+
+    assert done.returncode == 3
+    assert f"{path}:1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_log_that_is_not_there_is_exit_code_3(tmp_path):
+    done = run("report", tmp_path / "none.jsonl")
+
+    assert done.returncode == 3
+    assert "none.jsonl" in done.stderr
+
+
+def test_an_empty_log_is_a_wrong_command(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+
+    assert run("report", tmp_path / "empty.jsonl").returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["import", "unknown", "x", "-o", "y"]])
+def test_a_wrong_command_is_exit_code_2_with_the_valid_names(arguments):
+    done = run(*arguments)
+
+    assert done.returncode == 2
+    assert "usage: judgesense" in done.stderr
+
+
+def test_import_of_a_folder_without_results_is_exit_code_3(tmp_path):
+    done = run("import", "llmbar", tmp_path, "-o", tmp_path / "log.jsonl")
+
+    assert done.returncode == 3
+    assert not (tmp_path / "log.jsonl").exists()
+
+
+@needs_llmbar
+@pytest.mark.parametrize("reparse", [[], ["--reparse"]])
+def test_llmbar_is_imported_and_reported(tmp_path, reparse):
+    imported = run("import", "llmbar", LLMBAR, "-o", "log.jsonl", *reparse, cwd=tmp_path)
+    reported = run("report", "log.jsonl", cwd=tmp_path)
+
+    assert imported.returncode == 0, imported.stderr
+    assert reported.returncode == 0, reported.stderr
+    for judge in ("ChatGPT", "LLaMA2"):
+        assert f"judge {judge}" in reported.stdout
+    for measure in ("jss", "order_stable", "side_bias", "agreement", "unparsed_rate"):
+        # Two judges on two subsets.
+        assert len(re.findall(rf"^    {measure} ", reported.stdout, re.MULTILINE)) == 4
+
+
+def test_serve_serves_on_loopback_until_it_is_interrupted():
+    command = [sys.executable, "-u", "-m", "pytest_judgesense.commands", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().split()[-1]
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", url)
+            prompt = (
+                "<text>\nOne. Two.\n</text>\nRate from 1 to 5. Reply with one number from 1 to 5."
+            )
+            body = {"model": "clean", "messages": [{"role": "user", "content": prompt}]}
+            reply = httpx.post(f"{url}/chat/completions", json=body, timeout=10).json()
+            # Two sentences without a common stem or a connective: cohesion 0, the lowest label.
+            assert reply["choices"][0]["message"]["content"] == "1"
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=10) == 0
+
+
+def test_a_port_in_use_is_a_wrong_command():
+    command = [sys.executable, "-u", "-m", "pytest_judgesense.commands", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = process.stdout.readline().strip().split(":")[-1].removesuffix("/v1")
+            done = run("serve", "--port", port)
+            assert done.returncode == 2
+            assert f"port {port} cannot be served" in done.stderr
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=10)
+
+
+def test_version():
+    assert run("--version").stdout.startswith("judgesense 0.")
+
+
+def test_report_writes_a_page_that_says_that_a_log_holds_no_prompts(log, tmp_path):
+    path = tmp_path / "x.html"
+    done = run("report", log, "--datasheet", path)
+    assert done.returncode == 0, done.stderr
+    assert f"datasheet written: {path}" in done.stdout
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "The judgment log holds no prompts" in text
+    assert "4/4" in text  # see the report above
+
+
+def test_a_page_that_cannot_be_drawn_costs_no_other_file(log, tmp_path):
+    code = (
+        "import sys, importlib.util as util; known = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'jinja2' else known(name, *rest)\n"
+        "from pytest_judgesense.commands.main import main\n"
+        f"sys.exit(main(['report', {str(log)!r}, '--datasheet', 'x.html', '--datasheet', 'x.md',"
+        " '--badge', 'b.svg']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    install = "jinja2 not installed; pip install 'pytest-judgesense[html]'"
+    assert done.stderr == f"judgesense: x.html cannot be written: {install}\n"
+    assert done.stdout.splitlines()[-2:] == ["datasheet written: x.md", "badge written: b.svg"]
+    assert {"x.md", "b.svg"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
+    (tmp_path / "odd.py").write_text(
+        "from pytest_judgesense.registry import ReportSection\n"
+        "def pytest_judgesense_report_sections():\n"
+        "    rows = lambda cell, estimates: ['no row']\n"
+        "    return [ReportSection('odd', rows, lambda rows: ['odd: shown'])]\n"
+    )
+    given = ("report", log, "--datasheet", "x.html", "--datasheet", "x.json")
+    done = run("-p", "odd", *given, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    (error,) = done.stderr.splitlines()
+    assert error.startswith("judgesense: x.html cannot be written: AttributeError: ")
+    assert done.stdout.splitlines()[-1] == "datasheet written: x.json"
+    assert "Traceback" in run("-p", "odd", *given, "-v", cwd=tmp_path).stderr

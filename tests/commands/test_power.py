@@ -1,0 +1,219 @@
+"""From a suite, and recordings where there are any, to error rates and designs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scipy.stats import betabinom
+
+from pytest_judgesense.commands.plan import plan_lines
+from pytest_judgesense.commands.power import (
+    Asked,
+    CheckPower,
+    power_lines,
+    powers,
+    split_lines,
+)
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
+from pytest_judgesense.measurement import cell_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import CheckDeclaration, Suite
+from pytest_judgesense.trial import Judgment, Verdict
+from tests.shipped import CASSETTES
+from tests.suites.known import load_suite
+
+
+def suite_of(name: str, *, replicates: int = 1, **checks: float) -> Suite:
+    suite = load_suite(builtin_suites()[name])
+    if not checks:
+        return replace(suite, replicates=replicates)
+    declared = tuple(CheckDeclaration(check, {"bar": bar}) for check, bar in checks.items())
+    return replace(suite, replicates=replicates, checks=declared)
+
+
+def flipping(suite: Suite, items: int, *, replicate: int | None = None) -> Cell:
+    """A judge that answers t1 of the first items otherwise than the rest (in one replicate)."""
+    named = [item.id for item in suite.items[:items]]
+    judgments = []
+    for trial in plan_trials(suite):
+        flips = trial.item in named and trial.template == "t1"
+        flips &= replicate in (None, trial.replicate)
+        right = str(trial.label)
+        other = {"YES": "NO", "NO": "YES"}[right]
+        judgments.append(Judgment(trial, "toy", Verdict(other if flips else right)))
+    return cell_of("toy", suite, judgments, 0)
+
+
+def one(rows: list[CheckPower]) -> CheckPower:
+    (row,) = rows
+    return row
+
+
+def test_new_items_may_flip_more_and_the_same_items_may_not() -> None:
+    # 4 of 40 items flip two of their five pairs in both replicates: JSS = 1 - 16 / 400 = 0.96.
+    suite = suite_of("factuality", replicates=2, jss_floor=0.95)
+    row = one(powers(suite, Asked(), flipping(suite, 4)))
+    assert (row.name, row.value, row.clusters) == ("jss_floor[0.95]", pytest.approx(0.96), 40)
+    assert isinstance(row.anew, float)
+    assert isinstance(row.again, float)
+    # All 80 cells of item and replicate agree. The bar of 380 is missed when five units move:
+    # beta-binomial(80, 1/2, 40 + 1/2) above 4.
+    assert row.again == pytest.approx(float(betabinom.sf(4, 80, 0.5, 40.5)))
+    assert row.anew > 3 * row.again
+
+
+def test_replicates_that_differ_make_asking_again_a_risk() -> None:
+    # The same flips in one of two replicates: JSS = 1 - 8 / 400 = 0.98.
+    suite = suite_of("factuality", replicates=2, jss_floor=0.98)
+    row = one(powers(suite, Asked(), flipping(suite, 4, replicate=1)))
+    assert isinstance(row.again, float)
+    assert 0.2 < row.again < 0.6  # the bar is where the estimate is
+
+
+def test_one_replicate_cannot_tell_and_says_how_it_could() -> None:
+    suite = suite_of("factuality", jss_floor=0.95)
+    row = one(powers(suite, Asked(), flipping(suite, 4)))
+    assert row.again == "needs two or more replicates; set replicates in [design]"
+
+
+def test_a_floor_and_the_ceiling_of_its_complement_agree() -> None:
+    suite = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
+    jss, flips = powers(suite, Asked(), flipping(suite, 6))
+    assert jss.anew == pytest.approx(flips.anew, abs=0.04)
+    assert jss.drop == pytest.approx(flips.drop, abs=0.01)
+
+
+def test_the_confident_policy_stops_smaller_drops_and_stops_more_often() -> None:
+    suite = suite_of("factuality", jss_floor=0.9)
+    plain = one(powers(suite, Asked(), flipping(suite, 4)))
+    strict = one(powers(suite, Asked("confident"), flipping(suite, 4)))
+    assert isinstance(plain.anew, float)
+    assert isinstance(plain.drop, float)
+    assert strict.anew > plain.anew
+    assert strict.drop < plain.drop
+
+
+def test_a_judge_of_one_label_never_passes_a_floor_on_stability() -> None:
+    suite = suite_of("factuality", jss_floor=0.5)
+    judgments = [Judgment(trial, "toy", Verdict("YES")) for trial in plan_trials(suite)]
+    row = one(powers(suite, Asked(), cell_of("toy", suite, judgments, 0)))
+    assert row.anew == row.again == 1.0
+
+
+def test_kappa_has_a_chance_and_no_smallest_drop() -> None:
+    suite = suite_of("factuality", kappa_floor=0.8)
+    row = one(powers(suite, Asked(), flipping(suite, 6)))
+    assert isinstance(row.anew, float)
+    assert 0 < row.anew < 0.5
+    assert row.drop == "kappa is no share of its units"
+
+
+def test_a_plan_alone_takes_what_is_assumed() -> None:
+    suite = suite_of("factuality", jss_floor=0.9, agreement_floor=0.9)
+    jss, agreement = powers(suite, Asked(shares={"jss": 0.91}))
+    assert (jss.value, jss.clusters) == (0.91, 40)
+    assert agreement.value == pytest.approx(0.95)  # half-way between bar and no error
+    assert isinstance(jss.anew, float)
+    assert jss.anew > agreement.anew > 0
+    assert jss.again == "a plan alone has no replies"
+
+
+def test_the_order_of_the_suite_is_the_plan_of_a_pairwise_one() -> None:
+    suite = suite_of("ladder", side_bias_limit=0.1, raw_false_preference_ceiling=0.2)
+    side, raw = powers(suite, Asked(shares={"side_bias": 0.05, "raw_false_preference": 0.1}))
+    assert (side.clusters, raw.clusters) == (20, 20)
+    assert isinstance(side.anew, float)
+    assert isinstance(raw.anew, float)
+
+
+def test_more_clusters_are_needed_for_a_smaller_drop() -> None:
+    suite = suite_of("factuality", jss_floor=0.9)
+    shares = {"jss": 0.95}
+    needed = [one(powers(suite, Asked(drop=d, shares=shares))).needed for d in (0.08, 0.12)]
+    assert isinstance(needed[0], int)
+    assert isinstance(needed[1], int)
+    assert needed[0] >= needed[1]
+    within = one(powers(suite, Asked(drop=0.02, shares=shares))).needed
+    assert within == "after such a drop the judge is still within the bar"
+
+
+def test_all_bars_of_a_composite_check_stand_there() -> None:
+    names = [row.name for row in powers(suite_of("criterion"), Asked())]
+    assert names == [
+        "criterion_tradeoff: raw_false_preference",
+        "criterion_tradeoff: target_sensitivity[distance=1]",
+        "criterion_tradeoff: target_sensitivity[distance=5]",
+    ]
+
+
+def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
+    suite, judge = suite_of("coherence"), judge_from_name("embedded:mixed")
+    lines = list(power_lines(suite, Asked(), judge, CASSETTES))
+    assert lines == list(power_lines(suite, Asked(), judge, CASSETTES))
+    assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
+    assert lines[3].split()[:3] == ["jss_floor[0.9]", "0.960", "(1)"]
+    assert max(map(len, lines)) <= 100
+
+
+def test_without_recordings_the_plan_speaks_and_says_so(tmp_path: Path) -> None:
+    judge = JudgeSpec("mine", "openai", "some-model")
+    lines = list(power_lines(suite_of("coherence"), Asked(), judge, tmp_path))
+    assert lines[0].endswith("the plan alone")
+    assert lines[1] == "  not all trials of judge mine are recorded"
+
+
+def test_the_variance_lies_with_the_items_where_the_items_differ() -> None:
+    # Ten of 40 items are wrong under t1 alone, and no replicate differs: a second one buys nothing.
+    # The shares right are 0.75, 1, 1, 1, 1 under the five wordings, so that wordings vary by about
+    # 0.05^2 * 5 = 0.0125: 0.1 needs 0.0125 / t < (0.1 / 1.96)^2, t of 5 or more.
+    suite = suite_of("factuality", replicates=2)
+    variance, design = split_lines(flipping(suite, 10), 0.1)
+    assert variance.startswith("variance of agreement: item 0.0")
+    assert variance.endswith("replicate 0.0000")
+    assert " x 1 replicates = " in design
+    assert int(design.split(" templates")[0].split()[-1]) >= 5
+
+
+def test_vacuum_varies_in_its_decisive_answers() -> None:
+    cell = _vacuum()
+    variance, _ = split_lines(cell, 0.1)
+    assert variance.startswith("variance of dark_current: item ")
+
+
+def _vacuum() -> Cell:
+    suite = suite_of("vacuum")
+    judgments = []
+    for i, trial in enumerate(plan_trials(suite)):
+        said = "A" if i % 3 == 0 else "tie"
+        judgments.append(Judgment(trial, "toy", Verdict(said), "1" if said == "A" else "tie"))
+    return cell_of("toy", suite, judgments, 0)
+
+
+def test_a_plan_counts_what_is_not_recorded_and_what_it_costs(tmp_path: Path) -> None:
+    suite = suite_of("coherence")
+    judge = JudgeSpec("mine", "openai", "some-model", max_tokens=10, prices=Prices(1.0, 10.0))
+    lines = list(plan_lines(judge, suite, tmp_path))
+    assert lines[1] == "  trials: 200, of 40 items, 5 templates"
+    assert lines[2] == "  calls to be made: 200 (0 are recorded)"
+    tokens = int(lines[3].split()[2])
+    assert lines[3] == f"  tokens: about {tokens} of prompts, at most 2000 of replies"
+    # Dollars a million tokens: prompts alone, and 2,000 tokens of replies at 10.
+    low = tokens / 1e6
+    assert lines[4] == f"  cost: {low:.4f} to {low + 0.02:.4f} USD"
+
+
+def test_a_plan_of_what_is_recorded_costs_nothing() -> None:
+    lines = list(plan_lines(judge_from_name("embedded:clean"), suite_of("coherence"), CASSETTES))
+    assert lines[2] == "  calls to be made: 0 (200 are recorded)"
+
+
+def test_an_assumption_on_an_unknown_measure_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="did you mean 'jss'"):
+        Asked(shares={"jass": 0.9})
+    with pytest.raises(UsageError, match="above 0"):
+        Asked(drop=0.0)

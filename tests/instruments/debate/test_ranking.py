@@ -1,0 +1,228 @@
+"""The ranking of configurations, and the tables beside it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally
+from pytest_judgesense.instruments.debate.ranking import Ranking, rank, ranking_of
+from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
+
+TOPICS = [f"t{i}" for i in range(10)]
+
+
+def tally(topic: str, debate: int, *, flip: bool = False, spread: float = 0.0) -> Tally:
+    """A debate of three runs; PRO wins every other one, so that side bias is 0 without flips."""
+    pro = 3 * (debate % 2)
+    pro = abs(pro - 1) if flip else pro
+    return Tally(f"{topic}-{debate}", topic, f"c{topic[-1:] < '5'}", 3, pro, (spread,) * 4, 0.0)
+
+
+def judge(flips: int, spread: float = 0.0) -> list[Tally]:
+    """Ten topics of two debates; in so many of them one debate flips."""
+    return [
+        tally(topic, debate, flip=debate == 0 and i < flips, spread=spread)
+        for i, topic in enumerate(TOPICS)
+        for debate in (0, 1)
+    ]
+
+
+def test_the_lowest_instability_is_first_and_ties_share_a_rank() -> None:
+    ranking = rank("s", {"a:p0": judge(4), "b:p0": judge(0), "c:p0": judge(0)})
+    assert [(row.name, row.rank) for row in ranking.rows] == [("b:p0", 1), ("c:p0", 1), ("a:p0", 3)]
+    # 4 of 20 debates flip, each takes PRO from 0 to 1 of 3 runs: PRO wins 30 + 4 of 60.
+    assert ranking.rows[2].instability == pytest.approx(3 * 4 / 20 + 2 * (34 / 60 - 0.5))
+    assert (ranking.debates, ranking.topics, ranking.runs) == (20, 10, 3)
+
+
+def test_the_resamples_are_of_whole_topics_and_of_the_same_ones_for_all() -> None:
+    # b is a, and worse by the same in every debate: in no resample is it first.
+    worse = [tally(t.cluster, int(t.debate[-1]), flip=0 < t.pro < 3, spread=1.0) for t in judge(3)]
+    ranking = rank("s", {"a:p": judge(3), "b:p": worse})
+    assert [row.shares for row in ranking.rows] == [(1.0, 0.0), (0.0, 1.0)]
+    assert "not settled" not in ranking.recommendation
+
+
+def test_the_share_of_first_ranks_is_that_of_resamples_without_the_flipping_topic() -> None:
+    # Spread 0 and one flipping topic, against a spread that is outweighed by a single flip: the
+    # first configuration loses exactly if its topic is drawn, with probability 1 - 0.9^10.
+    ranking = rank("s", {"a:p": judge(1), "b:p": judge(0, spread=0.01)})
+    found = ranking.find("a:p")
+    assert found is not None
+    deviation = math.sqrt(0.9**10 * (1 - 0.9**10) / 1000)
+    assert found.shares[0] == pytest.approx(0.9**10, abs=4 * deviation)
+    assert found.left_out == (1, 2)  # without that debate it is first
+    assert "not settled: a:p" in ranking.recommendation
+
+
+def test_the_same_seed_gives_the_same_ranking_and_the_order_given_does_not_matter() -> None:
+    given_ones = {"a:p": judge(3), "b:p": judge(2, 0.3), "c:p": judge(1, 0.5)}
+    first = rank("s", given_ones, seed=7)
+    assert first == rank("s", dict(reversed(given_ones.items())), seed=7)
+    assert first.rows != rank("s", given_ones, seed=8).rows
+
+
+def test_weights_decide_and_what_depends_on_them_is_said() -> None:
+    given_ones = {"flips:p": judge(1), "spreads:p": judge(0, spread=0.1)}
+    assert rank("s", given_ones).rows[0].name == "spreads:p"
+    ranking = rank("s", given_ones, weights=(0.0, 1.0, 0.5, 0.0))
+    assert ranking.rows[0].name == "flips:p"
+    changed = {variant for variant, _, is_other in ranking.reliance if is_other}
+    assert "all weights 1" not in changed  # 0.05 + 1/60 is less than 0.1
+    assert "components in standard deviations" in changed  # two of three speak for the other
+    assert "mean of the ranks by component" in changed
+    assert len(ranking.reliance) == 4 * 3 + 3
+
+
+def test_configurations_without_two_runs_are_left_out_with_the_reason() -> None:
+    single = [Tally("t0-0", "t0", "", 1, 1, None, None)]
+    ranking = rank("s", {"a:p": judge(1), "b:p": single})
+    assert [row.name for row in ranking.rows] == ["a:p"]
+    assert ranking.excluded == {"b:p": "no debate with two parsed runs"}
+    none = rank("s", {"b:p": single})
+    assert none.rows == ()
+    assert "no configuration can be recommended" in none.recommendation
+    apart = rank("s", {"a:p": judge(1)[:2], "b:p": judge(1)[2:4]})
+    assert set(apart.excluded.values()) == {"no debate that all configurations have judged twice"}
+
+
+def test_configurations_are_compared_on_the_debates_that_all_have_judged() -> None:
+    ranking = rank("s", {"a:p": judge(0), "b:p": judge(4)[2:]})
+    assert (ranking.debates, ranking.topics) == (18, 9)
+    assert ranking.rows[1].parts["repeat_flip_rate"] == pytest.approx(3 / 18)
+
+
+def material(tallies: dict[str, list[Tally]], ddof: int = 0) -> dict[str, object]:
+    lines = {prompt: [one.to_line() for one in some] for prompt, some in tallies.items()}
+    return {"ddof": ddof, "weights": list(WEIGHTS), "prompts": lines}
+
+
+def nine() -> dict[str, dict[str, object]]:
+    rng = np.random.default_rng(1)
+    return {
+        f"j{j}": material(
+            {
+                f"p{p}": [
+                    tally(t, d, flip=rng.random() < 0.1 * (1 + j), spread=float(rng.random() + j))
+                    for t in TOPICS
+                    for d in (0, 1)
+                ]
+                for p in range(3)
+            }
+        )
+        for j in range(3)
+    }
+
+
+def tables(materials: dict[str, dict[str, object]]) -> dict[str, list[dict[str, Any]]]:
+    return analyses_of("s", materials, 0) | secondary_of("s", materials, 0)
+
+
+def test_judges_with_another_denominator_are_not_compared() -> None:
+    both = {"a": material({"p0": judge(1)}), "b": material({"p0": judge(0)}, ddof=1)}
+    ranking, _ = ranking_of("s", both, 0)
+    assert ranking.excluded == {"b": "its variances have another denominator"}
+
+
+def test_bands_move_with_their_thresholds() -> None:
+    # 2 of 20 debates flip: 10%, medium; below a threshold of 15% it is low.
+    rows = tables({"a": material({"p0": judge(2)})})["ranking_thresholds"]
+    flips = [row for row in rows if row["measure"] == "repeat_flip_rate"]
+    assert [(r["low_below"], r["high_above"]) for r in flips] == [
+        (0.1, 0.3),
+        (0.05, 0.3),
+        (0.15, 0.3),
+        (0.1, 0.25),
+        (0.1, 0.35),
+    ]
+    assert [r["medium"] for r in flips] == [1, 1, 0, 1, 1]
+    assert [r["moved"] for r in flips] == [[], [], ["a:p0"], [], []]
+
+
+def test_agreement_is_of_winners_and_alpha_is_over_all_configurations() -> None:
+    found = tables({"a": material({"p0": judge(0), "p1": judge(0)})})["configuration_agreement"]
+    assert found[0] == {"pair": ["a:p0", "a:p1"], "debates": 20, "agreement": 1.0}
+    assert found[-1]["krippendorff_alpha"] == 1.0
+
+
+def test_the_anova_is_that_of_another_computation() -> None:
+    pytest.importorskip("statsmodels")
+    materials = nine()
+    table = tables(materials)["anova"]
+    assert [row["effect"] for row in table] == ["model", "prompt", "model x prompt"]
+    # Sums of squares of a balanced design, by hand: values of shape (topics, models, prompts).
+    _, tallies = ranking_of("s", materials, 0)
+    values = np.array(
+        [
+            [
+                [
+                    np.mean(
+                        [3 * t.row[0] + t.row[2] for t in tallies[f"j{j}:p{p}"] if t.cluster == c]
+                    )
+                    for p in range(3)
+                ]
+                for j in range(3)
+            ]
+            for c in TOPICS
+        ]
+    )
+    grand, n = values.mean(), len(TOPICS)
+    model, topic = values.mean(axis=(0, 2)), values.mean(axis=(1, 2))
+    both = values.mean(axis=2)
+    effect = 3 * n * ((model - grand) ** 2).sum()
+    error = 3 * ((both - topic[:, None] - model[None, :] + grand) ** 2).sum()
+    assert table[0]["F"] == pytest.approx((effect / 2) / (error / (2 * (n - 1))))
+    assert (table[0]["df"], table[0]["df_error"]) == (2, 2 * (n - 1))
+
+
+def test_post_hoc_p_values_are_multiplied_by_the_number_of_pairs() -> None:
+    from statistics import mean, stdev
+
+    materials = {"a": material({"p0": judge(5), "p1": judge(0)}), "b": material({"p0": judge(2)})}
+    table = tables(materials)["post_hoc"]
+    assert {row["comparisons"] for row in table} == {3}
+    row = next(row for row in table if row["pair"] == ["a:p0", "a:p1"])
+    # Of two debates of a topic one flips in five of ten topics: differences of 3/2 and 0.
+    differences = [1.5] * 5 + [0.0] * 5
+    assert row["t"] == pytest.approx(mean(differences) / (stdev(differences) / math.sqrt(10)))
+    # t = 3 with 9 degrees of freedom: two-sided p 0.014956 (tables of Student's t).
+    assert row["p_bonferroni"] == pytest.approx(3 * 0.014956, abs=1e-5)
+
+
+def test_correlations_and_components_describe_the_measures() -> None:
+    found = tables(nine())
+    rows = found["measure_correlation"]
+    assert [row["measure"] for row in rows] == ["repeat_flip_rate", "score_variance", "side_bias"]
+    assert all(row[row["measure"]] == pytest.approx(1.0) for row in rows)
+    assert rows[0]["score_variance"] == pytest.approx(rows[1]["repeat_flip_rate"])
+    explained = [row["explained"] for row in found["measure_pca"]]
+    assert sum(explained) == pytest.approx(1.0)
+    assert explained == sorted(explained, reverse=True)
+
+
+def test_too_few_configurations_are_no_analysis_and_say_so() -> None:
+    found = tables({"a": material({"p0": judge(1)})})
+    assert "needs two or more models or prompts" in str(found["anova"])
+    assert "needs two configurations" in str(found["post_hoc"])
+    assert "needs 3 or more configurations, found 1" in str(found["measure_pca"])
+    alike = tables({j: material({"p0": judge(1), "p1": judge(1)}) for j in "abc"})
+    assert "fewer than two measures differ" in str(alike["measure_correlation"])
+    assert {row["unavailable"] for row in alike["post_hoc"]} == {"every topic differs alike"}
+
+
+@given(st.lists(st.integers(0, 10), min_size=1, max_size=4), st.integers(0, 3))
+def test_shares_are_a_distribution_for_distinct_ranks_and_rank_one_is_never_empty(
+    flips: list[int], seed: int
+) -> None:
+    ranking: Ranking = rank("s", {f"j{i}:p": judge(n) for i, n in enumerate(flips)}, seed=seed)
+    for row in ranking.rows:
+        assert sum(row.shares) == pytest.approx(1.0)
+        assert 1 <= row.left_out[0] <= row.left_out[1] <= len(flips)
+    assert sum(row.shares[0] for row in ranking.rows) >= 1.0 - 1e-9
+    assert min(row.rank for row in ranking.rows) == 1

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.datasheet import setting_notices
+from pytest_judgesense.instruments.paraphrase.sections import REPORT
+from pytest_judgesense.instruments.paraphrase.tables import leaderboard, tier_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.terminal import datasheet_lines
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.sections import Entrant
+from pytest_judgesense.suites.suite import Review
+from pytest_judgesense.trial import Design
+from tests.measures.building import GRADES, SLOTS, YES_NO, both_orders, cell, judgment, worded
+from tests.report.replaying import checked, replayed
+
+PUBLISHED = json.loads(
+    (Path(__file__).parents[2] / "data" / "published.json").read_text(encoding="utf-8")
+)["judgesense"]
+# The tier of each row of Table 1 by the published rule ("tiers" of the same file).
+TIERS = {
+    "claude-sonnet-4-5": "high",  # 0.992, 0.986
+    "gpt-4o": "high",  # 0.915, 0.828
+    "gpt-4o-mini": "low",  # 0.784
+    "gemini-2.5-flash": "low",  # 0.387
+    "claude-opus-4-7": "high",  # 0.987, 0.973
+    "mistral-7b": "moderate",  # 0.893
+}
+
+
+def tables(of: Cell, *reviews: Review) -> list[Mapping[str, Any]]:
+    suite: Any = SimpleNamespace(reviews=reviews)
+    made = (section.analysis(of, estimate_all(of), suite) for section in REPORT.sections)
+    return [table for table in made if table is not None]
+
+
+def rows(of: Cell, name: str, *reviews: Review) -> list[Mapping[str, Any]]:
+    (found,) = [table["rows"] for table in tables(of, *reviews) if table["analysis"] == name]
+    return list(found)
+
+
+def words(table: Mapping[str, Any]) -> list[str]:
+    (section,) = [one for one in REPORT.sections if one.name == table["analysis"]]
+    return list(section.lines(table["rows"]))
+
+
+@pytest.mark.parametrize("row", PUBLISHED["rows"], ids=lambda row: row["judge"])
+def test_the_published_judges_have_their_tiers(row: dict[str, Any]) -> None:
+    assert tier_of(row["jss"], row["kappa"]) == (TIERS[row["judge"]], None)
+
+
+@pytest.mark.parametrize(
+    ("jss", "kappa", "tier", "note"),
+    [
+        (0.9, 0.8, "high", None),
+        (0.95, 0.79, "moderate", "kappa 0.790 is below 0.8"),
+        (0.899, 0.9, "moderate", None),
+        (0.8, 0.1, "moderate", None),
+        (0.799, 0.9, "low", None),
+    ],
+)
+def test_the_ends_of_the_tiers(jss: float, kappa: float, tier: str, note: str | None) -> None:
+    assert tier_of(jss, kappa) == (tier, note)
+
+
+def test_agreement_that_chance_explains_is_moderate_and_says_so() -> None:
+    # 38 YES-YES, one NO-NO and one YES-NO: JSS 39/40 = 0.975. YES 39 and 38 times:
+    # p_e = (39*38 + 1*2)/1600 = 0.9275, kappa = (0.975 - 0.9275)/0.0725 = 0.655.
+    answers = {f"i{i}": ["YES", "YES"] for i in range(38)} | {"n": ["NO"] * 2, "f": ["YES", "NO"]}
+    (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
+    assert (tier["tier"], tier["note"]) == ("moderate", "kappa 0.655 is below 0.8")
+
+
+def test_a_negative_kappa_is_a_note_of_its_own() -> None:
+    answers = {"a": ["YES", "NO"], "b": ["NO", "YES"]}
+    (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
+    assert tier["tier"] == "low"
+    assert tier["note"] == "kappa -1.000 is negative: two wordings pull apart"
+
+
+def test_a_degenerate_cell_has_no_tier() -> None:
+    (tier,) = rows(cell(YES_NO, worded({i: ["YES", "YES"] for i in "abc"})), "tier")
+    assert (tier["tier"], tier["degenerate"]) == (None, True)
+    assert tier["note"] == "degenerate: one label throughout"
+
+
+def test_a_degenerate_pairwise_judge_is_known_by_its_slot_if_both_orders_were_run() -> None:
+    both = [j for t in ("t1", "t2") for j in both_orders("i", [("B", "B")] * 3, template=t)]
+    (tier,) = rows(cell(SLOTS, both), "tier")
+    assert tier["note"] == "degenerate: the slot, B in both orders"
+    one = [judgment(f"i{i}", "A", template=t) for i in range(3) for t in ("t1", "t2")]
+    (tier,) = rows(cell(SLOTS, one), "tier")
+    assert tier["note"] == (
+        "degenerate: always A, in one order: slot or content, both orders would tell"
+    )
+
+
+def test_the_template_that_flips_most_stands_first_with_its_pairs() -> None:
+    # Ring t1-t2, t2-t3, t3-t1. a: t2 alone differs, so t1-t2 and t2-t3 flip; b: none does.
+    # t2 is in 4 pairs and 2 flips, t1 and t3 in 4 pairs and 1 flip each.
+    ring = Design(kind="paraphrase", labels=("YES", "NO"), pairs="ring")
+    of = cell(ring, worded({"a": ["YES", "NO", "YES"], "b": ["NO", "NO", "NO"]}))
+    table = [(r["template"], r["flips"], r["pairs"]) for r in rows(of, "templates")]
+    assert table == [("t2", 2, 4), ("t1", 1, 4), ("t3", 1, 4)]
+    shown = [line for table in tables(of) for line in words(table)]
+    assert "flips most: t2 in 2/4 of its pairs" in shown
+
+
+def test_missing_replies_are_counted_by_template() -> None:
+    answers = {"a": ["YES", "?"], "b": ["YES", "!"], "c": ["NO", "NO"], "d": ["NO", "?"]}
+    table = {row["template"]: row for row in rows(cell(YES_NO, worded(answers)), "templates")}
+    t2 = table["t2"]
+    assert (t2["calls"], t2["unparsed"], t2["failed"]) == (4, 2, 1)
+    # Unparsed over the three replies received, failed over all four calls.
+    assert (t2["unparsed_rate"], t2["failed_rate"]) == (2 / 3, 1 / 4)
+    assert (table["t1"]["unparsed_rate"], table["t1"]["failed_rate"]) == (0.0, 0.0)
+
+
+def review(a: str, b: str, **verdicts: str) -> Review:
+    return Review((a, b), MappingProxyType(verdicts))
+
+
+def test_reviews_show_verdicts_of_compared_pairs_and_the_reviewers_kappa() -> None:
+    # ann and bob on four pairs: YES-YES, YES-YES, NO-NO, YES-NO. p_o = 3/4; ann says YES 3 times,
+    # bob twice: p_e = (3*2 + 1*2)/16 = 1/2; kappa = (3/4 - 1/2)/(1/2) = 1/2.
+    reviews = [
+        review("t2", "t1", ann="YES", bob="YES"),
+        review("t2", "t3", ann="YES", bob="YES"),
+        review("t1", "t4", ann="NO", bob="NO"),
+        review("t3", "t4", ann="YES", bob="NO"),
+    ]
+    ring = Design(kind="paraphrase", labels=("YES", "NO"), pairs="ring")
+    of = cell(ring, worded({"a": ["YES", "NO", "YES"]}))
+    first, second, third, agreement = rows(of, "equivalence", *reviews)
+    assert (first["template_pair"], first["verdict"]) == ("t1~t2", "YES")
+    assert second["reviews"] == {"ann": "YES", "bob": "YES"}
+    assert (third["template_pair"], third["verdict"]) == ("t3~t1", None)
+    assert agreement == {"reviewers": ["ann", "bob"], "kappa": 0.5, "n": 4}
+    (line,) = words(tables(of, *reviews)[-1])
+    assert line == (
+        "equivalence: template pairs 2 YES, 1 not reviewed, by ann, bob, "
+        "kappa of ann and bob 0.500 on 4 pairs"
+    )
+
+
+def board(*judges: tuple[str, dict[str, list[str]]]) -> list[Mapping[str, Any]]:
+    cells = {name: cell(GRADES, worded(answers)) for name, answers in judges}
+    suite = next(iter(cells.values())).suite
+    entrants = [Entrant(name, name, None, tables(of)) for name, of in cells.items()]
+    return list(leaderboard(suite, entrants)["leaderboard"])
+
+
+STEADY = {"a": ["1", "1"], "b": ["5", "5"], "c": ["3", "3"]}
+FLIPPY = {"a": ["1", "2"], "b": ["5", "5"], "c": ["3", "3"]}
+CONSTANT = {i: ["3", "3"] for i in "abc"}
+
+
+def test_a_leaderboard_ranks_by_jss_shares_ranks_and_leaves_degenerate_judges_out() -> None:
+    ranked = board(("z", FLIPPY), ("y", CONSTANT), ("x", STEADY), ("w", STEADY))
+    assert [(row["rank"], row["judge"]) for row in ranked] == [
+        (1, "w"),
+        (1, "x"),
+        (3, "z"),
+        (None, "y"),
+    ]
+    assert ranked[-1]["note"] == "degenerate: one label throughout"
+
+
+def test_one_judge_is_no_leaderboard() -> None:
+    of = cell(GRADES, worded(STEADY))
+    assert leaderboard(of.suite, [Entrant("x", "x", None, tables(of))]) == {}
+
+
+def test_judges_that_differ_in_budgets_are_flagged_and_others_are_not() -> None:
+    def judge(name: str, **given: object) -> dict[str, object]:
+        return {"name": name, "provider": "openai", "max_tokens": 256, "reasoning": None, **given}
+
+    assert setting_notices([judge("a"), judge("b")]) == []
+    assert setting_notices([judge("a"), judge("b", provider="callable", max_tokens=1)]) == []
+    (budget,) = setting_notices([judge("a"), judge("b", max_tokens=4096), judge("c")])
+    assert "differ in max_tokens (256: a, c; 4096: b)" in budget
+    (thought,) = setting_notices([judge("a"), judge("b", reasoning="low")])
+    assert "differ in reasoning (low: b; none: a)" in thought
+
+
+def test_the_terminal_compares_the_judges_of_a_run_at_its_end() -> None:
+    parts = [checked(replayed(name, "coherence@published")) for name in ("noisy", "clean")]
+    lines = list(datasheet_lines(view_of(sheet_of(parts, seed=0, mode="replay"))))
+    end = lines[lines.index("judges compared") :]
+    assert end[1] == "  coherence@published, by JSS"
+    assert [line.split()[:2] for line in end[2:]] == [["1", "clean"], ["2", "noisy"]]
+    assert "tier: low" in "".join(lines)
+
+
+def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
+    parts = [checked(replayed(name, "coherence@published")) for name in ("clean", "mixed", "noisy")]
+    whole = datasheet_json(sheet_of(parts, seed=0, mode="replay"))
+    shards = [
+        ("one", json.loads(datasheet_json(sheet_of(parts[:2], seed=0, mode="replay")))),
+        ("two", json.loads(datasheet_json(sheet_of(parts[2:], seed=0, mode="replay")))),
+    ]
+    assert joined_datasheets(shards) == whole
+    boards = [a for a in json.loads(whole)["judges"][0]["analyses"] if a["suite"]]
+    assert [a["analysis"] for a in boards] == ["tier", "templates", "equivalence", "leaderboard"]

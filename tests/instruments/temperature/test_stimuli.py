@@ -1,0 +1,175 @@
+"""Temperature suites: how they are loaded and planned, what is refused, and the built-in one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.judges.calls import first_calls
+from pytest_judgesense.judges.spec import judge_from_name
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
+from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
+
+CLEAN = judge_from_name("embedded:clean")
+BUILTIN = builtin_suites()["temperature"]
+
+
+def _grid(folder: Path, toml: str = GRID, rows: list[dict[str, Any]] | None = None, **how: Any):
+    return load_suite(write_suite(folder, toml, GRADED if rows is None else rows), **how)
+
+
+def test_items_templates_temperatures_and_replicates_are_crossed(tmp_path: Path) -> None:
+    suite = _grid(tmp_path)
+    trials = plan_trials(suite)
+    # 2 questions x 3 templates x 2 temperatures x 2 replicates, each in one order.
+    assert len(trials) == len({trial.id for trial in trials}) == 24
+    assert [trial.id for trial in trials if trial.item == "g2"][:4] == [
+        "grid/g2/pair/ba/t0.01/r1",
+        "grid/g2/pair/ba/t0.01/r2",
+        "grid/g2/pair/ba/t2/r1",
+        "grid/g2/pair/ba/t2/r2",
+    ]
+    by_id = {trial.id: trial for trial in trials}
+    assert by_id["grid/g2/guided/ba/t2/r2"].condition == {
+        "judge_type": "reference",
+        "prompt_style": "reasoned",
+        "temperature": 2.0,
+        "gold": "judge:oracle",
+    }
+    assert {trial.cluster for trial in trials} == {"g1", "g2"}
+    assert suite.design.kind == "temperature"
+
+
+def test_answers_that_are_graded_one_by_one_have_no_order(tmp_path: Path) -> None:
+    both = _grid(tmp_path, GRID.replace('"balanced"', '"both"'))
+    orders = Counter((trial.template, trial.order) for trial in plan_trials(both))
+    # 2 questions x 2 temperatures x 2 replicates.
+    assert orders == {
+        ("pair", "ab"): 8,
+        ("pair", "ba"): 8,
+        ("guided", "ab"): 8,
+        ("guided", "ba"): 8,
+        ("grade", "ab"): 8,
+    }
+
+
+def test_a_preset_has_temperatures_of_its_own(tmp_path: Path) -> None:
+    suite = _grid(tmp_path, preset="one")
+    assert {trial.condition["temperature"] for trial in plan_trials(suite)} == {1.5}
+    assert suite.digest != _grid(tmp_path).digest
+
+
+TWICE = GRID.replace('judge_type = "reference"', 'judge_type = "pairwise"').replace(
+    'prompt_style = "reasoned"', 'prompt_style = "direct"'
+)
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        (GRID.replace("tie = true\n", ""), "permits a tie"),
+        (GRID.replace("temperatures = [2.0, 0.01]\n", ""), r"has \[design\] temperatures"),
+        (GRID.replace("[2.0, 0.01]", "[2.0, 2.0]"), "every temperature stands once"),
+        (GRID.replace("[2.0, 0.01]", "[2.0, -0.01]"), "greater than or equal to 0"),
+        (GRID.replace("[design]", "[design]\ntemperature = 0.5"), "and no temperature"),
+        (GRID.replace('judge_type = "single"\n', ""), "a judge_type and a prompt_style"),
+        (TWICE, "both together once"),
+        (GRID.replace('kind = "temperature"', 'kind = "paraphrase"'), "belong to a temperature"),
+        (GRID.replace("{{answer}}", "{{a}}"), "does not show the candidate"),
+        (GRID.replace("({{reference}})", ""), "does not show the reference"),
+    ],
+)
+def test_a_grid_that_cannot_be_asked_is_an_error(tmp_path: Path, toml: str, words: str) -> None:
+    with pytest.raises(SuiteError, match=words):
+        _grid(tmp_path, toml)
+
+
+def test_what_only_this_kind_has_does_not_change_the_digest_of_the_others() -> None:
+    # As before there were temperature suites: a baseline of then compares with a suite of now.
+    assert load_suite(builtin_suites()["coherence"]).digest == "8c95fb427ce960f7"
+    assert load_suite(builtin_suites()["coherence"], "published").digest == "633a2fd551932896"
+
+
+@pytest.mark.parametrize(
+    ("gold", "command"), [("judge:oracle", "--judge-name oracle"), ("human", "--judge-name NAME")]
+)
+def test_a_missing_label_is_an_error_that_names_the_command_which_gives_it(
+    tmp_path: Path, gold: str, command: str
+) -> None:
+    rows = [GRADED[0], {**GRADED[1], "label": None, "gold": gold}]
+    with pytest.raises(SuiteError, match=f"judgesense label .*{command}"):
+        _grid(tmp_path, rows=rows)
+    assert _grid(tmp_path, rows=rows, labelled=False).items[1].label is None
+
+
+def test_a_gold_that_is_nobody_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="gold"):
+        _grid(tmp_path, rows=[{**GRADED[0], "gold": "judge:"}])
+
+
+def test_lint_tells_of_labels_by_a_judge_and_of_a_grid_that_shows_nothing(tmp_path: Path) -> None:
+    toml = GRID.replace("[2.0, 0.01]", "[2.0]").replace("replicates = 2", "replicates = 1")
+    found = {(f.rule, f.found) for f in lint_items(_grid(tmp_path, toml))}
+    assert ("gold", "1 of 2 by judge:oracle") in found
+    assert ("temperature-design", "one temperature") in found
+    assert ("temperature-design", "one replicate") in found
+
+
+@pytest.mark.parametrize("evened", [False, True])
+def test_lint_tells_that_the_longer_answer_is_the_better_one(tmp_path: Path, evened: bool) -> None:
+    texts = [("It is right, as one can see.", "No."), ("Yes.", "It is wrong, as one can see.")]
+    rows = [
+        {**GRADED[0], "id": f"g{n}", "task": f"{n}?", "texts": texts[evened and n % 2]}
+        for n in range(10)
+    ]
+    rules = {finding.rule for finding in lint_items(_grid(tmp_path, rows=rows))}
+    assert ("length-habit" in rules) is not evened
+
+
+# --- the built-in suite ----------------------------------------------------------------------
+
+
+LINES = [json.loads(x) for x in (BUILTIN.parent / "items.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_there_are_66_questions_a_third_of_each_label_and_of_each_difficulty() -> None:
+    assert len({line["id"] for line in LINES}) == len(LINES) == 66
+    assert Counter(line["label"] for line in LINES) == {"1": 22, "2": 22, "tie": 22}
+    assert Counter(line["difficulty"] for line in LINES) == {"easy": 22, "medium": 22, "hard": 22}
+    assert all(line["reference"] and line["elements"] for line in LINES)
+    assert {line["gold"] for line in LINES} == {"author"}
+
+
+def test_the_part_that_is_recorded_has_as_many_of_each_label_in_each_slot() -> None:
+    trials = [t for t in plan_trials(load_suite(BUILTIN)) if t.template == "pairwise-direct"]
+    right = Counter(
+        t.label if t.label == "tie" else "A" if (t.label == "1") == (t.order == "ab") else "B"
+        for t in trials
+    )
+    # 12 questions x 3 temperatures x 3 replicates, a third of them each.
+    assert right == {"A": 36, "B": 36, "tie": 36}
+
+
+def test_the_better_answer_is_the_longer_one_about_as_often_as_not() -> None:
+    longer = Counter()
+    for line in LINES:
+        if line["label"] != "tie":
+            first, second = (len(text.split()) for text in line["texts"])
+            longer[(first > second) == (line["label"] == "1")] += first != second
+    assert abs(longer[True] - longer[False]) <= 6, longer
+
+
+def test_the_full_grid_makes_480_calls_a_question() -> None:
+    suite = load_suite(BUILTIN, "full")
+    calls = first_calls(suite, CLEAN)
+    made = Counter(t.item for t in plan_trials(suite) for _ in calls(t))
+    # 6 temperatures x 2 styles x 10 replicates x (1 + 2 + 1 calls).
+    assert made == dict.fromkeys((line["id"] for line in LINES), 480)

@@ -1,0 +1,125 @@
+"""Options and their ini twins as one frozen value: what is read, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.plugin.settings import OPTIONS, Settings, resolve
+
+from .project import Project, no_traceback
+
+ROOT, HERE = Path("/project"), Path("/project/here")
+
+
+def settings(**given: Any) -> Settings:
+    return resolve({name.replace("_", "-"): value for name, value in given.items()}, ROOT, HERE)
+
+
+def test_without_options_all_is_as_documented() -> None:
+    assert settings() == Settings(ROOT, HERE, ROOT / "cassettes")
+    assert settings()[3:10] == ("replay", (), (), (), "estimate", 0, 8)
+    assert set(settings()[10:]) == {None}
+
+
+def test_every_option_has_a_field_and_every_field_an_option() -> None:
+    fields = {option.field for option in OPTIONS}
+    assert fields == set(Settings._fields) - {"rootdir", "invocation"}
+
+
+# What the command line gives is text; an ini file gives numbers and lists where it declares them.
+@pytest.mark.parametrize(
+    ("option", "given", "field", "value"),
+    [
+        ("judge_mode", "record", "mode", "record"),
+        ("judge_name", ["a", "b"], "judges", ("a", "b")),
+        ("judge_suite", ["a@p"], "suites", ("a@p",)),
+        ("judge_cassettes", "tapes", "cassettes", ROOT / "tapes"),
+        ("judge_datasheet", ["x.json", "/y.md"], "datasheets", (HERE / "x.json", Path("/y.md"))),
+        ("judge_policy", "confident", "policy", "confident"),
+        ("judge_max_missing", "0.2", "max_missing", 0.2),
+        ("judge_max_missing", "1", "max_missing", 1.0),
+        ("judge_seed", "7", "seed", 7),
+        ("judge_seed", 7, "seed", 7),
+        ("judge_concurrency", "1", "concurrency", 1),
+        ("judge_max_calls", "0", "max_calls", 0),
+        ("judge_max_cost", 0.5, "max_cost", 0.5),
+        ("judge_max_age", "0.5", "max_age", 0.5),
+        ("judge_baseline", "b.json", "baseline", HERE / "b.json"),
+        ("judge_save_baseline", "b.json", "save_baseline", HERE / "b.json"),
+        ("judge_save_live", "kept", "save_live", HERE / "kept"),
+        ("judge_save_live", "", "save_live", None),
+    ],
+)
+def test_a_value_is_read(option: str, given: Any, field: str, value: Any) -> None:
+    assert getattr(settings(**{option: given}), field) == value
+
+
+@pytest.mark.parametrize(
+    ("option", "wrong", "expected"),
+    [
+        ("judge_mode", ["offline", "Live"], "expected one of replay, record, live"),
+        ("judge_policy", ["bold"], "expected one of estimate, confident"),
+        ("judge_seed", ["-1", "x", "1.5", -1], "expected a whole number, at least 0"),
+        ("judge_concurrency", ["0", "-2", "x", 0], "expected a whole number, at least 1"),
+        ("judge_max_calls", ["-1", "x", "1.5", -1], "expected a whole number, at least 0"),
+        ("judge_verify", ["0", "-1", "x", "1.5", 0], "expected a whole number, at least 1"),
+        ("judge_max_cost", ["-1", "x", "nan", "inf", -0.1], "expected a number, at least 0"),
+        ("judge_max_age", ["-1", "x", "nan", "inf", -1.0], "expected a number, at least 0"),
+        ("judge_max_missing", ["1.5", "-0.1", "nan", 2.0], "expected a share from 0 to 1"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_was_expected(
+    option: str, wrong: list[Any], expected: str
+) -> None:
+    for value in wrong:
+        with pytest.raises(pytest.UsageError) as caught:
+            settings(**{option: value})
+        assert option.replace("_", "-") in str(caught.value).replace("_", "-")
+        assert str(value) in str(caught.value)
+        assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x", "x.JSON.txt"])
+def test_an_unknown_form_of_the_datasheet_is_refused(name: str) -> None:
+    with pytest.raises(pytest.UsageError) as caught:
+        settings(judge_datasheet=["a.json", name])
+    assert f"--judge-datasheet {name}: " in str(caught.value)
+    assert ".json, .html for a page, .md, or .jsonl" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", ["replay", "record", None])
+def test_trials_are_asked_again_in_live_mode_alone(mode: str | None) -> None:
+    with pytest.raises(pytest.UsageError) as caught:
+        settings(judge_verify="5", judge_mode=mode)
+    assert "--judge-verify 5" in str(caught.value)
+    assert "expected --judge-mode live" in str(caught.value)
+
+
+def test_what_is_asked_again_changes_no_check() -> None:
+    found = settings(judge_verify="5", judge_mode="live")
+    assert (found.verify, found.mode) == (5, "replay")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ini", "said"),
+    [
+        (["--judge-seed=x"], "", "--judge-seed x is wrong"),
+        (["--judge-mode", "offline"], "", "invalid choice: 'offline'"),
+        ([], "judge_mode = offline", "judge_mode = 'offline' is unknown"),
+        ([], "judge_seed = x", "judge_seed (ini twin of --judge-seed) is wrong"),
+    ],
+)
+def test_the_session_ends_before_anything_is_measured(
+    project: Project, arguments: list[str], ini: str, said: str
+) -> None:
+    project.pytester.makeini(f"[pytest]\n{ini}\n")
+    mode = [] if "judge_mode" in ini or arguments[:1] == ["--judge-mode"] else ["record"]
+    given = [*arguments, *(("--judge-mode", *mode) if mode else ())]
+    result = project.run("parity.suite.toml", *given)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in result.stderr.str()
+    no_traceback(result)
+    assert project.server.asked == []

@@ -1,0 +1,193 @@
+"""The commands of the project as processes of their own, without waiting for imports each time.
+
+A server that has imported everything forks a process for each command: it has its own folder,
+environment and modules, and ends as any other. Where there is no fork it is started afresh.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name, walk_packages
+from typing import IO, Any, Final, NoReturn
+
+ROOT: Final = Path(__file__).parents[1]
+# What pytest loads in an environment with the extra `all`: packages of the extra `test` cost every
+# process two seconds.
+PLUGINS: Final = ("pytest_judgesense.plugin", "xdist.plugin", "pytest_asyncio.plugin")
+
+
+def environment_of(plugins: Sequence[str]) -> dict[str, str]:
+    """What lets pytest load these plugins and no other that is installed."""
+    return {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(plugins)}
+
+
+ENVIRONMENT: Final = environment_of(PLUGINS)
+_MAINS: Final = {
+    "judgesense": "pytest_judgesense.commands.main:main",
+    "pytest": "pytest:console_main",
+}
+
+
+def run(
+    program: str,
+    *arguments: object,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    merged: bool = False,
+    plugins: Sequence[str] = PLUGINS,
+    timeout: float = 300,
+) -> subprocess.CompletedProcess[str]:
+    """What ``judgesense`` or ``pytest`` does with ``arguments``.
+
+    Args:
+        program: one of the two.
+        arguments: those of the command line.
+        cwd: the folder in which it runs; that of this process if not given.
+        environment: all of its variables; those of this process if not given.
+        merged: whether errors stand among the output, as on a terminal.
+        plugins: what pytest loads.
+        timeout: seconds after which it is killed.
+    """
+    own = dict(os.environ if environment is None else environment) | environment_of(plugins)
+    folder = str(cwd or Path.cwd())
+    texts = [str(argument) for argument in arguments]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        errors = out if merged else err
+        if hasattr(os, "fork"):
+            code = _server().run([program, *texts], folder, own, out, errors, timeout)
+        else:
+            code = subprocess.run(
+                [sys.executable, "-c", _START, program, *texts],
+                cwd=folder,
+                env=own,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=errors,
+                timeout=timeout,
+                check=False,
+            ).returncode
+        return subprocess.CompletedProcess([program, *texts], code, _text(out), _text(err))
+
+
+_START: Final = "import sys; from tests.processes import _main; sys.exit(_main(sys.argv[1])())"
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8").replace(os.linesep, "\n")
+
+
+class _Server:
+    """The process that forks, and the socket on which it is asked."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        code = f"from tests.processes import _serve; _serve({theirs.fileno()})"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=_clean(os.environ) | {"PYTHONIOENCODING": "utf-8"},
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+        atexit.register(self.close)
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        cwd: str,
+        environment: Mapping[str, str],
+        out: IO[bytes],
+        err: IO[bytes],
+        timeout: float,
+    ) -> int:
+        asked = {"arguments": arguments, "cwd": cwd, "environment": environment, "limit": timeout}
+        message = json.dumps(asked).encode() + b"\n"
+        socket.send_fds(self._socket, [message[:1]], [out.fileno(), err.fileno()])
+        self._socket.sendall(message[1:])
+        code = int(self._socket.recv(16))
+        if code == -signal.SIGALRM:
+            raise subprocess.TimeoutExpired(list(arguments), timeout)
+        return code
+
+    def close(self) -> None:
+        self._socket.close()
+        self._process.wait(timeout=10)
+
+
+@cache
+def _server() -> _Server:
+    return _Server()
+
+
+def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in environment.items() if not k.startswith(("PYTEST", "COV_"))}
+
+
+def _serve(descriptor: int) -> None:
+    """Fork a process for each command that is asked for, until the socket is closed."""
+    _import_all()
+    gc.freeze()  # what all share is not looked at again
+    with socket.socket(fileno=descriptor) as ours:
+        while True:
+            message, descriptors, *_ = socket.recv_fds(ours, 1, 2)
+            if not message:
+                return
+            while not message.endswith(b"\n"):
+                message += ours.recv(65536)
+            if not (child := os.fork()):
+                ours.close()
+                _become(json.loads(message), *descriptors)
+            for one in descriptors:
+                os.close(one)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            ours.sendall(str(code).encode())
+
+
+def _import_all() -> None:
+    import httpcore  # noqa: F401
+    import statsmodels.stats.anova  # noqa: F401
+
+    import pytest_judgesense
+
+    names = [m.name for m in walk_packages(pytest_judgesense.__path__, "pytest_judgesense.")]
+    for name in ("pytest_judgesense", *PLUGINS, *names):
+        # pytest warns of plugins that it could have rewritten, had they not been imported.
+        module = import_module(name)
+        module.__doc__ = f"{module.__doc__} PYTEST_DONT_REWRITE"
+
+
+def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:
+    """Be the process of a command, to its end."""
+    signal.alarm(int(asked["limit"]))
+    for theirs, ours in ((out, 1), (err, 2)):
+        os.dup2(theirs, ours)
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    program, *arguments = asked["arguments"]
+    main = _main(program)
+    scripts = Path(sys.executable).parent
+    sys.argv = [str(scripts / program), *arguments]
+    added = asked["environment"].get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:1] = [str(scripts), *filter(None, added)]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]  # a folder of that name may be there as well
+    sys.exit(main())
+
+
+def _main(program: str) -> Any:
+    return resolve_name(_MAINS[program])

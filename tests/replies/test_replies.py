@@ -1,0 +1,647 @@
+"""Replies and the verdicts that they state.
+
+Every expected outcome follows from the rule in the docstring of `replies`; the comment over
+a table names the step of the rule, or the trap, that its rows are about.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Unparsed, Verdict
+
+AB = DecisionSpace(("A", "B"), pairwise=True)
+FREE = DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True)
+OUTPUTS = DecisionSpace(
+    ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+)
+C_IS_TIE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
+YES_NO = DecisionSpace(("YES", "NO"))
+YES_NO_OPEN = DecisionSpace(("YES", "NO"), abstain=True)
+FIVE = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
+TEN = DecisionSpace(tuple(map(str, range(1, 11))), ordinal=True)
+ACCURATE = DecisionSpace(("accurate", "inaccurate"))
+SUPPORT = DecisionSpace(("supported", "not supported", "partially supported"))
+DEBATE = DecisionSpace(("PRO", "CON"))
+CHOICE = DecisionSpace(("A", "B", "C", "D"))
+GRADES = DecisionSpace(("A", "A+", "B"))
+SPACES = [
+    AB,
+    FREE,
+    OUTPUTS,
+    C_IS_TIE,
+    YES_NO,
+    YES_NO_OPEN,
+    FIVE,
+    TEN,
+    ACCURATE,
+    SUPPORT,
+    DEBATE,
+    CHOICE,
+]
+
+CUT = "<cut off before the verdict>"
+
+# The closed list of the docstring.
+REASON = re.compile(
+    r"empty reply|no verdict|several verdicts: .+|out of range: [-\d./ a-z]+|not a label: [-\d.]+"
+    r"|tie not permitted|abstention not permitted|refusal|cut off before the verdict"
+)
+
+
+def said(text: str | None, space: DecisionSpace, *, truncated: bool = False) -> str:
+    """The verdict of ``text``, or its reason in angle brackets."""
+    outcome = parse_reply(text, space, truncated=truncated)
+    if isinstance(outcome, Verdict):
+        assert outcome.value in space.verdicts
+        return outcome.value
+    assert REASON.fullmatch(outcome.reason), outcome
+    return f"<{outcome.reason}>"
+
+
+def table(*rows: tuple[DecisionSpace, str, str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("space", "text", "expected"), rows)
+
+
+# -- step 2: nothing but a label ---------------------------------------------------------------
+
+WRAPPERS = (
+    "{}",
+    " {}\n",
+    "{}.",
+    "{}!",
+    '"{}"',
+    "'{}'",
+    "“{}”",
+    "({})",
+    "[{}]",
+    "[[{}]]",
+    "**{}**",
+    "*{}*",
+    "`{}`",
+    "# {}",
+    "- {}",
+    "> {}",
+    "```\n{}\n```",
+    "<verdict>{}</verdict>",
+    "Answer: {}",
+    "**Verdict:** {}",
+    "Verdict: **{}**",
+    "My final answer is: {}.",
+    "Final answer: [[{}]]",
+    "\\boxed{{{}}}",
+    "$\\boxed{{\\text{{{}}}}}$",
+    '{{"verdict": "{}"}}',
+    'It is close.\n\n```json\n{{"reason": "it is close", "winner": "{}"}}\n```',
+    "<think>Let me see. B, 3 or NO?</think>\n{}",
+    "The first text is short. The second text is long.\n\n{}",
+    "Therefore, the answer is {}.",
+)
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: "/".join(space.labels))
+def test_every_label_and_name_in_every_wrapper_is_read_as_itself(
+    space: DecisionSpace, wrapper: str
+) -> None:
+    spoken = [(label, label) for label in space.labels]
+    spoken += [(name, value) for value, names in space.names.items() for name in names]
+    for spelling, value in spoken:
+        for cased in (spelling, spelling.lower(), spelling.upper()):
+            assert said(wrapper.format(cased), space) == value
+
+
+@pytest.mark.parametrize("between", [" ", ", ", " or ", "/", " and ", " | ", "; ", "\n"])
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: "/".join(space.labels))
+def test_two_different_labels_bare_are_no_verdict(space: DecisionSpace, between: str) -> None:
+    for one, other in permutations(space.labels, 2):
+        outcome = said(f"{one}{between}{other}", space)
+        # In an ordinal space of five, "4/5" is a score on its scale, not two labels.
+        if between == "/" and space.ordinal:
+            assert outcome == one if other == max(space.labels, key=int) else outcome[0] == "<"
+        elif between == " ":
+            assert outcome == "<no verdict>"
+        else:
+            assert outcome.startswith("<several verdicts: "), (one, other)
+
+
+@table(
+    (FIVE, "4.0", "4"),
+    (FIVE, "4/5", "4"),
+    (FIVE, "**4**/5", "4"),
+    (FIVE, "4 out of 5", "4"),
+    (FIVE, "4 stars", "4"),
+    (FIVE, "four", "4"),
+    (FIVE, "- 3", "3"),
+    (FIVE, "４", "4"),
+    (AB, "Ａ", "A"),
+    (AB, "A<|im_end|>", "A"),
+    (AB, "~~A~~ B", "B"),
+    (AB, "option a", "A"),
+    (AB, "A > B", "A"),
+    (AB, "B ≫ A", "B"),
+    (AB, "[[A<B]]", "B"),
+    (FREE, "A = B", "tie"),
+    (C_IS_TIE, "C", "tie"),
+    (C_IS_TIE, "[[C]]", "tie"),
+    (GRADES, "A+", "A+"),
+    (SUPPORT, "Not_Supported", "not supported"),
+    (SUPPORT, "Partially-Supported", "partially supported"),
+)
+def test_a_bare_label_in_other_spellings(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# A sign that changes the label, or half of another word, is not punctuation.
+@table(
+    (AB, "A?", "<no verdict>"),
+    (AB, "!A", "<no verdict>"),
+    (AB, "A-", "<no verdict>"),
+    (AB, "C", "<no verdict>"),
+    (DecisionSpace(("A", "B")), "B+", "<no verdict>"),
+    (ACCURATE, "in-accurate", "<no verdict>"),
+    (SUPPORT, "unsupported", "<no verdict>"),
+    (YES_NO, "Nope", "<no verdict>"),
+    (YES_NO, "N", "<no verdict>"),
+    (YES_NO, "", "<empty reply>"),
+    (YES_NO, " \n\t", "<empty reply>"),
+    (FIVE, "7", "<out of range: 7>"),
+    (FIVE, "-1", "<out of range: -1>"),
+    (FIVE, "8/10", "<out of range: 8/10>"),
+    (FIVE, "4.5", "<not a label: 4.5>"),
+    (FIVE, "5.5", "<out of range: 5.5>"),
+    (FIVE, "4,5", "<several verdicts: 4, 5>"),
+    (FIVE, "80%", "<no verdict>"),
+    (FIVE, "GPT-4", "<no verdict>"),
+    (FIVE, "1-5", "<several verdicts: 1, 5>"),
+    (FIVE, "4?", "<no verdict>"),
+    (FIVE, "3-4", "<several verdicts: 3, 4>"),
+    (FIVE, "Score: 4 to 5", "<several verdicts: 4, 5>"),
+    (FIVE, "Score: 3 or 4", "<several verdicts: 3, 4>"),
+    (FIVE, "between 3 and 4", "<no verdict>"),
+    (TEN, "11", "<out of range: 11>"),
+)
+def test_what_is_no_label_of_the_space(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+def test_no_text_is_an_empty_reply() -> None:
+    assert parse_reply(None, AB) == Unparsed("empty reply")
+
+
+# -- step 1: thinking --------------------------------------------------------------------------
+
+
+@table(
+    (AB, "<think>\nB is better\n</think>\n\nA", "A"),
+    (AB, "B seems better. So B.\n</think>\nA", "A"),  # the tag was opened in the prompt
+    (AB, "<thinking>B</thinking><answer>A</answer>", "A"),
+    (AB, "<reasoning>B is fine</reasoning>\n<answer>A</answer>", "A"),
+    (AB, "<think>Response B is better, so B", CUT),
+    (AB, "A\n<think>wait, B", CUT),
+    (AB, "<think>B</think>", "<no verdict>"),
+    (AB, "The text quotes a <think> tag. Therefore, B is better.", "B"),
+)
+def test_thinking_is_not_part_of_the_reply(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# -- step 3: JSON and other explicit forms -----------------------------------------------------
+
+
+@table(
+    (AB, '{"verdict": "A", "reason": "B is better in style"}', "A"),
+    (AB, '{"reason": "B is better", "verdict": "A"}\n\nI hope this helps!', "A"),
+    (AB, '{"result": {"winner": "B"}}', "B"),
+    (AB, '{"better_response": "Response B"}', "B"),
+    (AB, '{"verdict": "A is better than B"}', "A"),
+    (AB, '{"verdict": "A", "final_verdict": "B"}', "B"),
+    (AB, "{'verdict': 'A', 'reason': 'B isn\\'t good'}", "A"),
+    (AB, '{"verdict": "A", "reason": "it says "hi" to B"}', "A"),
+    (AB, '```json\n{"verdict": "B",}\n```', "B"),
+    (AB, '{"verdict": "A", "reason": "because B', "A"),
+    (AB, '{"reason": "B is better", "verdict": "', CUT),
+    (AB, '{"reason": "B is better", "verdict": "A', CUT),
+    (AB, '{"winner": "A", "verdict": "B"}', "<several verdicts: A, B>"),
+    (AB, '{"verdict": "A"} {"verdict": "B"}', "<several verdicts: A, B>"),
+    (AB, '{"verdict": "A"}\nTherefore, B is better.', "<several verdicts: A, B>"),
+    (AB, '{"A": 8, "B": 5}', "<no verdict>"),
+    (AB, '{"answer_a": "A", "answer_b": "B"}', "<no verdict>"),
+    (AB, '{"verdict": null}', "<no verdict>"),
+    (AB, '{"winner": "tie"}', "<tie not permitted>"),
+    (FREE, '{"winner": "tie"}', "tie"),
+    (FIVE, '{"coherence": 4}', "4"),
+    (FIVE, '{"score": 4, "confidence": 5}', "4"),
+    (FIVE, '{"coherence_score": 4, "explanation": "3 slips"}', "4"),
+    (FIVE, '{"clarity_score": 3, "score": 4}', "4"),
+    (FIVE, '{"score": "4/5"}', "4"),
+    (FIVE, '{"rating": 4.0}', "4"),
+    (FIVE, '{"rating": 4.5}', "<not a label: 4.5>"),
+    (FIVE, '{"score": 6}', "<out of range: 6>"),
+    (FIVE, '{"score": 1' + "0" * 6000 + "}", "<no verdict>"),
+    (YES_NO, '{"verdict": true}', "YES"),
+    (YES_NO, '{"supported": "NO"}', "NO"),
+    (DEBATE, '{"winner": "con", "confidence": 80}', "CON"),
+    (AB, "I believe Assistant B is fine. [[A]] it is, not [[B]].", "A"),
+    (AB, "Either [[A]] or [[B]].", "<several verdicts: A, B>"),
+    (AB, "My final verdict is: [[A>>B]]", "A"),
+    (AB, "So the answer is $\\boxed{B}$.", "B"),
+)
+def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# -- step 3: marked verdicts and openings ------------------------------------------------------
+
+
+@table(
+    (AB, "The better response is A", "A"),
+    (AB, "The winner is: **B**", "B"),
+    (AB, "My vote goes to B.", "B"),
+    (AB, "## Verdict\n\nB", "B"),
+    (AB, "verdict: A\nreason: B is long", "A"),
+    (AB, "Verdict: A is better", "A"),
+    (AB, "Answer: A\n\nOn reflection it is close.\n\nFinal answer: B", "B"),
+    (AB, "Answer: A\nAnswer: B", "<several verdicts: A, B>"),
+    (AB, "Answer: not A", "<no verdict>"),
+    (AB, '"verdict" => A //', "<no verdict>"),
+    (AB, "The answer is not A.", "<no verdict>"),
+    (AB, "A, not B", "A"),
+    (AB, "B because it is shorter", "B"),
+    (AB, "B. It is shorter.", "B"),
+    (AB, "A\nB is shorter, but A is right.", "A"),
+    (OUTPUTS, "Verdict: Output (a)", "A"),
+    (OUTPUTS, "Output (b)\nExplanation: it is precise.", "B"),
+    # Headings over each answer are not verdicts.
+    (OUTPUTS, "**Output (a)**:\nShort.\n\n**Output (b)**:\nLong.\n\n**Verdict**: Output (b)", "B"),
+    (OUTPUTS, "### Output (a)\nShort.\n### Output (b)\nLong.\n### Verdict\nOutput (a)", "A"),
+    (OUTPUTS, "Output (a):\nShort.\n\nOutput (b):\nLong.", "<no verdict>"),
+    (AB, "A) It is fine\nB) It is bad", "<no verdict>"),
+    (AB, "1. A\n2. B", "<no verdict>"),
+    (FIVE, "Score (1-5): 4", "4"),
+    (FIVE, "Rating: 4 - the text flows.", "4"),
+    (FIVE, "4, because it flows", "4"),
+    (FIVE, "4. The text flows.", "4"),
+    (FIVE, "1. The text is fine.\n2. It is long.", "<no verdict>"),
+    (FIVE, "The coherence score of this text is 4.", "4"),
+    (FIVE, "Coherence: 4\nThe text flows well.", "4"),
+    (FIVE, "Clarity: 3\nStyle: 4\nOverall score: 5", "5"),
+    (FIVE, "Clarity: 3\nStyle: 4", "<several verdicts: 3, 4>"),
+    (FIVE, "Score: 4\nScore: 3", "<several verdicts: 3, 4>"),
+    (FIVE, "Score: 7", "<out of range: 7>"),
+    (FIVE, "I would not give it a 4.", "<no verdict>"),
+    (FIVE, "There are 3 issues with the text.", "<no verdict>"),
+    (FIVE, "3 of the 5 sentences are linked.", "<no verdict>"),
+    (YES_NO, "No, the statement is not supported because it is false.", "NO"),
+    (YES_NO, "Yes. The source says so.", "YES"),
+    (YES_NO, "**No.** The statement adds a date.", "NO"),
+    (YES_NO, "Answer (YES or NO): NO", "NO"),
+    (YES_NO, "Does it name the town? Yes. The year? No. So the answer is NO.", "NO"),
+    (YES_NO, "Does it name the town? Yes. The year is not clear.", "<no verdict>"),
+    (YES_NO, "No, wait. Yes.", "<several verdicts: NO, YES>"),
+    (YES_NO, "No doubt the statement is supported.", "<no verdict>"),
+    (YES_NO, "No evidence contradicts it.", "<no verdict>"),
+    (YES_NO, "No. 5 is missing.", "<no verdict>"),
+    (YES_NO, "There is no evidence for it.", "<no verdict>"),
+    (YES_NO, "isn't YES", "<no verdict>"),
+    (YES_NO, "Please answer YES or NO.", "<no verdict>"),
+)
+def test_marked_verdicts_and_openings(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# -- step 3: prose -----------------------------------------------------------------------------
+
+
+@table(
+    (OUTPUTS, "Output (a) is better than Output (b)", "A"),
+    (OUTPUTS, "Both are fine. Therefore, considering all of it, Output (b) is better.", "B"),
+    (OUTPUTS, "Output (a) is a better summary of the given text.", "A"),
+    (AB, "Of course B is better.", "B"),
+    (OUTPUTS, "While Output (a) is better in style, Output (b) is better overall.", "B"),
+    (AB, "Assistant A's response is better because it is short.", "A"),
+    (AB, "THE BETTER RESPONSE IS A.", "A"),
+    (ACCURATE, "The statement is inaccurate.", "inaccurate"),
+    (ACCURATE, "accurate, not inaccurate", "accurate"),
+    (ACCURATE, "The text is long. Therefore the whole is inaccurate.", "inaccurate"),
+    (YES_NO, "The statement is YES.", "YES"),
+    (FIVE, "The coherence of the text is 4. The sentences follow each other.", "4"),
+    (AB, "After reading both, I have determined that B is better. It is short.", "B"),
+    (SUPPORT, "The claim is not supported by the source. Verdict: not supported", "not supported"),
+    (DEBATE, "The winner of this debate is CON.", "CON"),
+    (CHOICE, "The correct answer is C.", "C"),
+)
+def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# Prose that is read no more: the recorded replies do without (docs/replies.md says the figures).
+@table(
+    (AB, "I prefer B over A", "<no verdict>"),
+    (AB, "I prefer B to A.", "<no verdict>"),
+    (AB, "I'd go with A.", "<no verdict>"),
+    (AB, "A, I'm not entirely sure but I would choose A.", "<no verdict>"),
+    (AB, "B is worse than A", "<no verdict>"),
+    (AB, "Verdict: A is worse", "<no verdict>"),
+    (AB, "A is the worse response.", "<no verdict>"),
+    (AB, "A is not as good as B", "<no verdict>"),
+    (AB, "B outperforms A.", "<no verdict>"),
+    (AB, "A clearly wins.", "<no verdict>"),
+    (OUTPUTS, "Output (b), on the other hand, is better.", "<no verdict>"),
+    (OUTPUTS, "This makes Output (b) the better choice.", "<no verdict>"),
+    (OUTPUTS, "Output (a) better executes the instruction.", "<no verdict>"),
+    (OUTPUTS, "Therefore, Output (b) is the more suitable response.", "<no verdict>"),
+    (OUTPUTS, "Output (b) is the more complete one. It is better.", "<no verdict>"),
+    (FIVE, "On a scale of 1 to 5, I would rate this a 4.", "<no verdict>"),
+    (FIVE, "Between 1 (bad) and 5 (good), I give 2.", "<no verdict>"),
+    (FIVE, "I would give it 3 out of 5 because 2 sentences are unclear.", "<no verdict>"),
+    (YES_NO, "I would say yes, because the source mentions it.", "<no verdict>"),
+    (YES_NO, "Is the statement supported? No.", "<no verdict>"),
+    (FREE, "A and B are equally good.", "<no verdict>"),
+    (FREE, "Both responses are equally good.", "<no verdict>"),
+    (FREE, "Neither Response A nor Response B is better.", "<no verdict>"),
+    (FREE, "There is no clear winner.", "<no verdict>"),
+    (FREE, "The texts are identical, so it is a tie.", "<no verdict>"),
+    (SUPPORT, "Is supported. Is not supported.", "<no verdict>"),
+    (
+        ACCURATE,
+        "The first part is accurate. Therefore the whole is inaccurate.",
+        "<several verdicts: accurate, inaccurate>",
+    ),
+    (YES_NO, "NO YES", "<no verdict>"),
+)
+def test_prose_that_is_read_no_more(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# A judge that repeats its prompt says nothing: the names of its blocks are labels only alone.
+@table(
+    (AB, "<response_b>", "B"),
+    (AB, "response_a", "A"),
+    (AB, "<response_a> A <response_b> B", "<no verdict>"),
+    (AB, "<response_a>\nA\n</response_a>\n<response_b>\nB\n</response_b>", "<no verdict>"),
+    (AB, "<response_b>\nWith pleasure. Fill the kettle.", "<no verdict>"),
+    (AB, "The better response is:\n**response_b**\nWith pleasure.", "<no verdict>"),
+    (AB, "Decision: response_a", "<no verdict>"),
+    (AB, "A: A", "<no verdict>"),
+    (AB, "A: A\n\nA: A\n\nB: B", "<no verdict>"),
+    (AB, "A. B\n\nYou decide.", "<several verdicts: A, B>"),
+    (FREE, "Decide which is better. Choose tie if neither is better.", "<no verdict>"),
+)
+def test_an_echo_of_the_prompt_is_no_verdict(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
+# Negations, conditions, questions, aspects, the article, and words that contain a label.
+@table(
+    (AB, "not A", "<no verdict>"),
+    (AB, "A is not better than B", "<no verdict>"),
+    (AB, "A isn't better than B.", "<no verdict>"),
+    (AB, "I don't think A is better than B.", "<no verdict>"),
+    (AB, "It is not true that A is better.", "<no verdict>"),
+    (AB, "I choose neither A nor B.", "<no verdict>"),
+    (AB, "If A were better, I would say so.", "<no verdict>"),
+    (AB, "Whether A is better is hard to say.", "<no verdict>"),
+    (AB, "Which is better: A or B?", "<no verdict>"),
+    (AB, "A and B is better.", "<no verdict>"),
+    (AB, "A is better in grammar, but B is more complete.", "<no verdict>"),
+    (AB, "A good response would be longer.", "<no verdict>"),
+    (AB, "A better response would mention it.", "<no verdict>"),
+    (AB, "A BETTER ANSWER WOULD BE LONGER", "<no verdict>"),
+    (AB, "a response", "<no verdict>"),
+    (AB, "Response a user gave is better.", "<no verdict>"),
+    (AB, "Answer: A good answer would be B", "<no verdict>"),
+    (AB, "Vitamin A is better than vitamin B.", "<no verdict>"),
+    (ACCURATE, "not accurate", "<no verdict>"),
+    (ACCURATE, "The claim is hardly accurate.", "<no verdict>"),
+    (ACCURATE, "It is neither accurate nor inaccurate.", "<no verdict>"),
+    (SUPPORT, "The claim is partially supported by the source.", "<no verdict>"),
+    (DEBATE, "The pro of this plan is speed.", "<no verdict>"),
+)
+def test_what_is_no_statement(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# -- step 4: what outweighs what ---------------------------------------------------------------
+
+
+@table(
+    # A conclusion outweighs the remarks before it ...
+    (OUTPUTS, "At a glance, Output (a) is better. It is long. Overall, Output (b) is better.", "B"),
+    # ... and a verdict that opened the reply does not give way to it: that is a contradiction.
+    (
+        OUTPUTS,
+        "Output (a) is better. It is long.\nTherefore, Output (b) is better.",
+        "<several verdicts: A, B>",
+    ),
+    # A lighter statement after a heavier one contradicts it, one before does not.
+    (AB, "Therefore, A is better. Of course B is better.", "<several verdicts: A, B>"),
+    (AB, "B is better than A in places. I think A is better.", "A"),
+    (
+        OUTPUTS,
+        "Output (b) is better because it is short.\nOutput (a) is better because it is long.",
+        "<several verdicts: A, B>",
+    ),
+    (AB, "Both have merits.\n\nB", "B"),
+)
+def test_the_weightiest_statements_decide(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space) == expected
+
+
+# -- ties, abstentions, refusals ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tie",
+        "It's a tie.",
+        "Winner: tie",
+        "Neither is better.",
+        "Verdict: both are equally good",
+        "[[A=B]]",
+    ],
+)
+def test_a_tie_is_a_verdict_only_where_it_is_permitted(text: str) -> None:
+    assert said(text, FREE) == "tie"
+    assert said(text, AB) == "<tie not permitted>"
+
+
+def test_equality_in_one_aspect_is_no_tie() -> None:
+    assert said("Both are equally good in grammar. A is better.", FREE) == "A"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cannot judge", "I abstain.", "I cannot determine which response is better.", "abstain"],
+)
+def test_an_abstention_is_a_verdict_only_where_it_is_permitted(text: str) -> None:
+    assert said(text, FREE) == "abstain"
+    assert said(text, AB) == "<abstention not permitted>"
+
+
+@pytest.mark.parametrize("space", [AB, FREE, YES_NO, FIVE])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, I can't help with that.",
+        "I’m sorry, but I can’t assist with that request.",
+        "As an AI, I have no preferences.",
+        "I must decline.",
+    ],
+)
+def test_a_refusal_is_no_abstention(text: str, space: DecisionSpace) -> None:
+    assert said(text, space) == "<refusal>"
+
+
+def test_an_apology_before_a_verdict_is_no_refusal() -> None:
+    assert said("As an AI, I have no taste, but A is better.", AB) == "A"
+
+
+# -- replies that were cut off -----------------------------------------------------------------
+
+
+@table(
+    (AB, "A", "A"),  # a budget of one token
+    (AB, "Answer: A", "A"),
+    (OUTPUTS, "Output (a) is better. It is the shor", "A"),
+    (OUTPUTS, "I believe Output (a) is better. Therefore, Output (", "A"),
+    (FIVE, '{"score": 4, "reason": "the tex', "4"),
+    (FIVE, '{"score": 4', CUT),  # or 40, or 4.5
+    (TEN, "1", CUT),  # or 10
+    (TEN, "1.", "1"),
+    (SUPPORT, "not", CUT),
+    (AB, "I have compared the two in every respect that counts: [[A]]", "A"),
+    (YES_NO, "The statement is NO", CUT),  # "... longer true"
+    (FIVE, "Coherence: 4", CUT),
+    # The next word may have been "is worse".
+    (OUTPUTS, "Both outputs are short and clear. Therefore, Output (a)", CUT),
+    (AB, "Both of the responses are short and clear.\n\nA", CUT),
+    # A remark in the middle of the reasoning is not yet the verdict.
+    (OUTPUTS, "Both are fine. Output (a) is better than Output (b). Still, the", CUT),
+    (YES_NO, "The source names the town and", CUT),
+)
+def test_a_reply_cut_by_its_budget(space: DecisionSpace, text: str, expected: str) -> None:
+    assert said(text, space, truncated=True) == expected
+
+
+def test_a_cut_is_seen_without_being_told() -> None:
+    text = "Output (b) has a clear and engaging title that conveys the focus of the post and its"
+    assert said(text, OUTPUTS) == CUT
+    assert said(text + " aim.", OUTPUTS) == "<no verdict>"
+
+
+# -- any text at all ---------------------------------------------------------------------------
+
+FRAGMENTS = st.sampled_from(
+    [*"AB15.,:;!?()[]{}<>\"'*_`#-=/\\ \n", "YES", "NO", "Output (a)", "Output (b)", "[[", "]]",
+     "<think>", "</think>", "\\boxed{", '{"verdict": "', '"}', "better", " is ", " than ", " or ",
+     "not ", "Therefore, ", "Answer: ", "Score", "tie", "accurate", "in", "４", "’", "\ue000",
+     "\uf8f1", "\u0301", "\u200b", "7", "4.5", "/5", " out of ", "I cannot judge", "sorry"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    text=st.one_of(st.text(max_size=80), st.lists(FRAGMENTS, max_size=25).map("".join)),
+    space=st.sampled_from(SPACES),
+    truncated=st.booleans(),
+)
+def test_any_text_gives_a_permitted_verdict_or_a_listed_reason(
+    text: str, space: DecisionSpace, truncated: bool
+) -> None:
+    said(text, space, truncated=truncated)  # asserts both
+
+
+SWAP = str.maketrans("AB", "BA")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Response A",
+                "Response B",
+                "[[A]]",
+                "[[B]]",
+                " is better",
+                " is worse",
+                " than ",
+                " over ",
+                " > ",
+                ". ",
+                "\n",
+                " not ",
+                "Therefore, ",
+                "I prefer ",
+                "Answer: ",
+                " and ",
+                "because it is short",
+                "; ",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)
+def test_exchanging_the_slots_exchanges_the_verdict(text: str) -> None:
+    # A parser that favoured a slot would be measured as a side bias of the judge. "Answer" begins
+    # with an A, so the label is exchanged by its whole word.
+    exchanged = re.sub(r"\b[AB]\b", lambda found: found[0].translate(SWAP), text)
+    outcome = said(text, FREE)
+    assert said(exchanged, FREE) == {"A": "B", "B": "A"}.get(outcome, outcome)
+
+
+MEGABYTE = 1_000_000
+HOSTILE = {
+    "braces": "{" * MEGABYTE,
+    "nested objects": '{"a":' * (MEGABYTE // 5),
+    "broken objects": '{"a": b ' * (MEGABYTE // 8),
+    "objects": '{"verdict": "A"} ' * (MEGABYTE // 17),
+    "brackets": "[" * MEGABYTE,
+    "open brackets and labels": "[[A" * (MEGABYTE // 3),
+    "labels": "A " * (MEGABYTE // 2),
+    "articles": "a " * (MEGABYTE // 2),
+    "statements": "A is better. " * (MEGABYTE // 13),
+    "one long sentence": "therefore A is better than B because " * (MEGABYTE // 37),
+    "pronouns": "Output A, it is better " * (MEGABYTE // 23),
+    "comparisons": "A>B " * (MEGABYTE // 4),
+    "marks": "answer " * (MEGABYTE // 7),
+    "colons": "answer:" + ":" * MEGABYTE,
+    "blanks": "A" + " " * MEGABYTE + "x",
+    "line ends": "A" + "\n" * MEGABYTE + "x",
+    "underscores": "a" + "_" * MEGABYTE + "b",
+    "digits": "7" * MEGABYTE,
+    "numbers": " ".join(map(str, range(MEGABYTE // 7))),
+    "thinking": "<think>" * (MEGABYTE // 7),
+    "tags": "<verdict>" * (MEGABYTE // 9),
+    "combining marks": "a" + "\u0316\u0301" * (MEGABYTE // 2),
+    "long ligatures": "\ufdfa" * MEGABYTE,  # 18 characters each in NFKC
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_megabyte_takes_no_more_than_seconds(text: str) -> None:
+    # Quadratic work on 10^6 characters is 10^12 steps, days of it; linear work takes about one
+    # second here. Processor time, so that a busy machine fails nothing.
+    started = time.process_time()
+    for space in (FREE, FIVE):
+        said(text, space)
+    assert time.process_time() - started < 10
+
+
+def test_the_ends_of_a_very_long_reply_are_read() -> None:
+    filler = "The text is a text. " * 20_000
+    assert said(f"{filler}\n\nVerdict: B", AB) == "B"
+    assert said(f"Verdict: A\n\n{filler}\n\nVerdict: B", AB) == "<several verdicts: A, B>"
+    assert said("B" + "\n" * MEGABYTE, AB) == "B"

@@ -1,0 +1,104 @@
+"""Measurements of the shipped recordings, and their datasheets with every declared check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from pytest_judgesense.checks.explanation import summary
+from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.datasheet import CheckLine, SuiteSheet
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
+from pytest_judgesense.measurement import Measurement, Mode, measure
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.suite import Suite
+from tests.checks.known import declare_check
+from tests.shipped import CASSETTES
+from tests.suites.known import load_suite, presets_of
+
+WHOLE = tuple(sorted(builtin_suites()))
+# Suites without such a preset are small: they are recorded whole.
+PUBLISHED = tuple(
+    f"{name}@published" if "published" in presets_of(path) else name
+    for name, path in sorted(builtin_suites().items())
+)
+
+
+def _but_temperature(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name != "temperature")
+
+
+# What the recordings of each profile cover.
+SHIPPED = {
+    "clean": (*WHOLE, "factuality@inverted", "ladder-fine@pooled"),
+    "mixed": (*_but_temperature(WHOLE), "factuality@inverted", "ladder-fine@pooled"),
+    "noisy": _but_temperature(PUBLISHED),
+    "positional": _but_temperature(PUBLISHED),
+}
+
+
+def suite_named(name: str) -> Suite:
+    base, _, preset = name.partition("@")
+    return load_suite(builtin_suites()[base], preset or None)
+
+
+def recordings(suite: Suite, folder: Path) -> dict[str, Path]:
+    """The cassettes that hold the trials of a suite, by name of the recording."""
+    names = {suite.recorded_as(item, t) for item in suite.items for t in suite.templates}
+    return {name: folder / f"{name}.jsonl" for name in sorted(names)}
+
+
+def measured(
+    judge: JudgeSpec,
+    suite: Suite,
+    cassettes: Mapping[str, Path],
+    mode: Mode = "replay",
+    seed: int = 0,
+) -> Measurement:
+    loop = AskingLoop()
+    try:
+        return measure(
+            judge, suite, cassettes, loop, mode=mode, seed=seed, how_to_record="record it: ..."
+        )
+    finally:
+        loop.close()
+
+
+@cache
+def replayed(profile: str, name: str) -> Measurement:
+    suite = suite_named(name)
+    judge = judge_from_name(f"embedded:{profile}")
+    return measured(judge, suite, recordings(suite, CASSETTES / profile))
+
+
+def checked(measurement: Measurement, policy: Policy = "estimate") -> SuiteSheet:
+    """The part of a datasheet with the outcome of every check that the suite declares."""
+    return measurement.sheet.with_checks(_check_lines(measurement, policy))
+
+
+def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine]:
+    suite = measurement.suite
+    for declared in suite.checks:
+        check = declare_check(declared.name, (), declared.arguments)
+        if check.kind.compares:
+            cells = {measurement.judge.slug: measurement.cell}
+            outcome = check.kind.judge(check, suite.kind, cells, policy)
+        else:
+            outcome = judge_check(check, suite.name, measurement.estimates, policy)
+        yield CheckLine(
+            check=check.id,
+            measure=check.measure,
+            suite=suite.name,
+            condition=dict(check.narrowed),
+            bar=check.bar,
+            outcome=outcome.outcome,
+            policy=policy,
+            explanation=summary(outcome),
+            warnings=outcome.warnings,
+        )
+
+
+def parts_of(profile: str, policy: Policy = "estimate") -> list[SuiteSheet]:
+    return [checked(replayed(profile, name), policy) for name in SHIPPED[profile]]

@@ -1,0 +1,336 @@
+"""The figures as values: their findings, the numbers that they are drawn from, what is absent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.figures import (
+    Absent,
+    Figure,
+    Panel,
+    beside,
+    curve,
+    percent,
+    shown,
+)
+from pytest_judgesense.instruments.temperature.figures import swarm_of
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.drawing import draw
+from pytest_judgesense.report.page import csv_of
+from pytest_judgesense.report.view import view_of
+from tests.instruments.temperature.tables_by_hand import (
+    ATTRIBUTIONS,
+    NOT_INSTALLED,
+    POINTS,
+    TABLE,
+    UNAVAILABLE_ATTRIBUTIONS,
+    UNAVAILABLE_EFFECTS,
+    temperature_sheet,
+)
+
+from .replaying import PUBLISHED, SHIPPED, replayed
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@cache
+def shipped_sheet() -> Datasheet:
+    parts = [
+        replayed(profile, name).sheet
+        for profile in SHIPPED
+        for name in PUBLISHED
+        if name != "temperature" or name in SHIPPED[profile]
+    ]
+    return sheet_of(parts, seed=0, mode="replay")
+
+
+@cache
+def figures_of(kind: str) -> dict[str, Figure | Absent]:
+    sheet = shipped_sheet() if kind == "shipped" else temperature_sheet()
+    return {one.head.key: one for one in view_of(sheet).figures}
+
+
+def figure(kind: str, key: str) -> Figure:
+    found = figures_of(kind)[key]
+    assert isinstance(found, Figure), found
+    return found
+
+
+def axes_of(found: Figure) -> list[Any]:
+    """The axes of each panel, drawn on."""
+    canvas = Canvas()
+    axes = list(canvas.subplots(len(found.panels), 1, squeeze=False)[:, 0])
+    for panel, on in zip(found.panels, axes, strict=True):
+        panel.draw(on)
+    return axes
+
+
+def marks(found: Figure, panel: int = 0) -> list[Any]:
+    """What is drawn of a panel at one point each."""
+    return [line for line in axes_of(found)[panel].lines if len(line.get_xdata()) == 1]
+
+
+def estimate(judge: str, suite: str, measure: str, **condition: object) -> Estimate:
+    (found,) = [
+        one
+        for sheet in shipped_sheet().judges
+        if sheet.judge == judge
+        for one in sheet.estimates
+        if (one.suite, one.measure, dict(one.condition)) == (suite, measure, condition)
+    ]
+    return found
+
+
+def test_every_figure_of_the_issue_is_there_or_says_what_would_give_it() -> None:
+    numbers = [one.head.number for one in figures_of("shipped").values()]
+    assert numbers == ["1", "2", "3", "4", "5", "6", "7a", "7b", "7c", "7d", "8"]
+    absent = {one.head.number for one in figures_of("shipped").values() if isinstance(one, Absent)}
+    assert absent == set()
+    drawn = {o.head.number for o in figures_of("heat").values() if isinstance(o, Figure)}
+    assert drawn == {"7a", "7b", "7c", "7d"}
+    for one in figures_of("heat").values():
+        if isinstance(one, Absent):
+            assert "--judge-suite" in one.reason
+
+
+def test_the_metrology_map_holds_all_judges_with_the_estimates_of_the_datasheet() -> None:
+    found = figure("shipped", "metrology")
+    assert [row[0] for row in found.rows] == ["clean", "mixed", "noisy", "positional"]
+    for judge, dark, lower, upper, n, stable, *_ in found.rows:
+        known = estimate(str(judge), "vacuum", "dark_current")
+        assert known.clustered is not None
+        ends = (known.clustered.lower, known.clustered.upper)
+        assert (dark, lower, upper, n) == (known.value, *ends, known.n)
+        pairs = estimate(str(judge), "ladder@published", "stable_cross_sensitivity")
+        assert stable == pairs.value
+    # Areas of marks: sensitivity at distance 1, above that of the least mark.
+    sizes = [line.get_markersize() for line in marks(found)]
+    near = [
+        estimate(judge, "ladder@published", "target_sensitivity", distance=1).value
+        for judge in ("clean", "mixed", "noisy", "positional")
+    ]
+    assert sizes == [6 + 12 * (value or 0.0) ** 0.5 for value in near]
+    places = [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks(found)]
+    assert places == [(row[1], row[5]) for row in found.rows]
+    # `positional` always names a winner, `clean` never does where there is nothing.
+    assert found.finding == (
+        "positional names a winner in 100.0% of comparisons of nothing, clean in 0.0%"
+    )
+
+
+def test_psychometric_curves_have_wilson_bars_and_say_which_thresholds_are_censored() -> None:
+    found = figure("shipped", "psychometric")
+    assert [one.get_title("left") for one in axes_of(found)] == ["ladder@published", "ladder-fine"]
+    known = estimate("noisy", "ladder@published", "target_sensitivity", distance=2)
+    assert known.interval is not None
+    assert known.interval.method == "wilson"
+    row = ("noisy", "ladder@published", 2.0, known.value)
+    assert (*row, known.interval.lower, known.interval.upper, known.n) in found.rows
+    thresholds = {
+        row[0]: row[3] for row in found.rows if row[1:3] == ("ladder-fine", "75% threshold")
+    }
+    assert thresholds["noisy"] == "> 0.75"
+    large = [line.get_marker() for line in marks(found, 1) if line.get_markersize() == 11]
+    assert large == ["d", "d", ">", ">"]  # clean, mixed; noisy and positional
+    reference = axes_of(found)[0].lines[0]
+    assert list(reference.get_ydata()) == [0.75, 0.75]
+
+
+def test_the_decomposition_adds_up_to_all_pairs() -> None:
+    found = figure("shipped", "decomposition")
+    for row in found.rows:
+        # Stable, positional, one-sided, none: every pair is one of these; "other" is what of the
+        # false preference they leave unexplained.
+        stable, positional, one_sided, other, none = (float(cell or 0) for cell in row[1:6])
+        assert stable + positional + one_sided + none == pytest.approx(1.0)
+        assert other == pytest.approx(0.0)
+    assert found.finding.startswith("positional prefers the same slot in both orders in 100.0%")
+
+
+def test_the_criterion_tradeoff_leads_from_baseline_to_strict() -> None:
+    found = figure("shipped", "criterion")
+    assert [row[1] for row in found.rows] == ["baseline", "strict"] * 4
+    drawn = {(line.get_xdata()[0], line.get_ydata()[0]) for line in marks(found)}
+    for judge, arm, false, _, _, _, near, *_ in found.rows:
+        assert (false, near) in drawn
+        for place, measure, more in (
+            (false, "raw_false_preference", {}),
+            (near, "target_sensitivity", {"distance": 1}),
+        ):
+            known = estimate(str(judge), "criterion@published", measure, arm=arm, **more)
+            assert place == known.value
+
+
+def test_position_and_wording_name_the_worst_judge() -> None:
+    place = figure("shipped", "position")
+    assert place.finding == (
+        "Position outweighs content for positional: positional 100.0% against 0.0%"
+    )
+    wording = figure("shipped", "wording")
+    # 22 of 74 pairs: see the datasheet of the profile `noisy`.
+    least = estimate("noisy", "coherence@published", "jss")
+    assert least.value is not None
+    assert wording.finding == (
+        "The least stable under rewording is noisy on coherence@published: "
+        f"{percent(least.value)} of verdicts stay"
+    )
+    assert [one.get_title("left") for one in axes_of(wording)] == ["by task", "judge by task"]
+
+
+def test_the_ranking_shows_the_distribution_of_ranks() -> None:
+    found = figure("shipped", "ranking")
+    rows = next(one["rows"] for one in shipped_sheet().analyses if one["analysis"] == "ranking")
+    assert [row[0] for row in found.rows] == [row["configuration"] for row in rows]
+    for drawn, known in zip(found.rows, rows, strict=True):
+        assert drawn[2:] == (known["instability"], *known["rank_shares"])
+        assert sum(map(float, drawn[3:])) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert found.wide
+
+
+def test_temperatures_leave_margins_out_and_name_the_greatest_loss() -> None:
+    found = figure("heat", "temperature")
+    assert len(found.rows) == len(TABLE)
+    # plain loses 0.9 - 0.7 = 0.2 of its agreement, cot 0.05.
+    assert found.finding == ("Agreement of hot, pairwise, plain goes from 90.0% at 0 to 70.0% at 2")
+    agreement, consistency, errors = (axes.lines for axes in axes_of(found))
+    assert [len(line.get_xdata()) for line in agreement] == [3, 2]
+    assert [len(line.get_xdata()) for line in consistency] == [3, 1]  # one is not measured
+    assert list(errors[1].get_ydata()) == [0.0, 0.25]
+
+
+def test_correlations_effects_and_attributions() -> None:
+    assert figure("heat", "correlations").finding == (
+        "The strongest correlation is that of temperature and agreement: r -0.750"
+    )
+    texts = axes_of(figure("heat", "correlations"))[0].texts
+    assert {text.get_position(): text.get_text() for text in texts} == {
+        (0, 1): "-0.750",
+        (1, 0): "-0.750",
+        (1, 2): "0.500",
+        (2, 1): "0.500",
+        (0, 0): "1.000",
+    }
+    effects = figure("heat", "effects")
+    assert effects.finding == "A high temperature changes agreement by -0.125 [-0.200, -0.050]"
+    _, names = axes_of(effects)[0].get_legend_handles_labels()
+    assert list(dict.fromkeys(names)) == [" aipw", " paired"]  # no value, no mark
+    assert len(effects.rows) == 4
+    bees = figure("heat", "attributions")
+    assert bees.finding == "temperature moves the prediction of agreement most: 0.080 on average"
+    points = list(swarm_of(POINTS))
+    assert len(points) == 180
+    assert {depth for _, _, depth in points} == {0.0, 0.5, 1.0}
+    assert all(abs(y - round(y)) <= 0.4 + 1e-12 for _, y, _ in points)
+    assert len(axes_of(bees)[0].collections[0].get_offsets()) == 180
+
+
+def test_without_the_extra_effects_and_attributions_say_how_to_install_it() -> None:
+    sheet = temperature_sheet(
+        temperature_effects=UNAVAILABLE_EFFECTS,
+        temperature_attributions=UNAVAILABLE_ATTRIBUTIONS,
+        temperature_attribution_points=[],
+    )
+    found = {one.head.key: one for one in view_of(sheet).figures}
+    for key in ("effects", "attributions"):
+        absent = found[key]
+        assert isinstance(absent, Absent)
+        assert "pip install 'pytest-judgesense[causal]'" in absent.reason
+    assert isinstance(found["temperature"], Figure)
+
+
+def test_an_outcome_that_cannot_be_attributed_stands_in_the_table_with_its_reason() -> None:
+    sheet = temperature_sheet(temperature_attributions=[*ATTRIBUTIONS, UNAVAILABLE_ATTRIBUTIONS[2]])
+    found = {one.head.key: one for one in view_of(sheet).figures}["attributions"]
+    assert isinstance(found, Figure)
+    assert found.columns[2:] == ("outcome", "feature", "mean |SHAP|", "se", "unavailable")
+    assert found.rows[0][2:] == ("agreement", "temperature", 0.08, 0.01, None)
+    assert found.rows[-1][2:] == ("error_rate", None, None, None, NOT_INSTALLED)
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(0.6576, "65.8%"), (1.0, "100.0%"), (0.0, "0.0%"), (0.0004, "0.0%"), (-0.0312, "-3.1%")],
+)
+def test_percentages_have_the_digits_of_the_rate(rate: float, text: str) -> None:
+    assert percent(rate) == text
+    digits = shown(rate).replace(".", "").lstrip("-0")
+    assert text.rstrip("%").replace(".", "").lstrip("-0") == digits
+
+
+def test_csv_holds_unrounded_numbers_and_no_formula() -> None:
+    text = csv_of(
+        ("name", "value"),
+        [
+            ("=HYPERLINK(1)", 1 / 3),
+            ("+1", -0.5),
+            ("-x", None),
+            ("@y", 2),
+            (" =z", 0),
+            ("a,b\x1b", 1),
+        ],
+    )
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows[1:] == [
+        ["'=HYPERLINK(1)", repr(1 / 3)],
+        ["'+1", "-0.5"],  # a number is none
+        ["'-x", ""],
+        ["'@y", "2"],
+        ["' =z", "0"],
+        ["a,b\\x1b", "1"],
+    ]
+
+
+@pytest.mark.parametrize("kind", ["shipped", "heat"])
+def test_drawings_are_the_same_bytes_keep_text_and_hold_no_style(kind: str) -> None:
+    for one in figures_of(kind).values():
+        if isinstance(one, Absent):
+            continue
+        svg = draw(one)
+        root = ET.fromstring(svg)
+        texts = {element.text for element in root.iter(f"{SVG}text")}
+        assert {axes.get_xlabel() for axes in axes_of(one)} - {""} <= texts
+        assert root.find(f"{SVG}title").text == one.finding  # type: ignore[union-attr]
+        assert not any("style" in element.attrib for element in root.iter())
+        assert not any(element.tag == f"{SVG}style" for element in root.iter())
+        own = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
+        assert len(own) == len(set(own))
+        assert all(name.startswith(f"fig-{one.head.key}-") for name in own)
+        referred = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', svg))
+        assert referred <= set(own)
+
+
+def test_a_drawing_is_the_same_whatever_a_machine_has_set() -> None:
+    import matplotlib as mpl
+
+    one = figure("shipped", "position")
+    drawn = draw(one)
+    with mpl.rc_context({"lines.linewidth": 9, "font.size": 30, "svg.fonttype": "path"}):
+        assert draw(one) == drawn
+        assert mpl.rcParams["lines.linewidth"] == 9  # and it is left as it was
+
+
+def test_names_that_are_long_or_odd_are_drawn() -> None:
+    one = figure("shipped", "metrology")
+    names = ["$x_1$", "_hidden", "判断者", "n" * 500]
+
+    def drawing(axes: Any) -> None:
+        for number, name in enumerate(names):
+            curve(axes, number, [0.0, 1.0], [0.0, 1.0], name)
+            beside(axes, number, 0.5, 0.5, name)
+
+    svg = draw(replace(one, panels=(Panel(drawing),)))
+    texts = [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
+    for name in ("$x_1$", "_hidden", "判断者", "n" * 27 + "…" + "n" * 12):
+        # At the mark, and in the legend.
+        assert sum((text or "").strip() == name for text in texts) == 2, name

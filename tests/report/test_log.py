@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_judgesense.errors import LogError
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.report.log import log_line, log_lines, read_log
+from pytest_judgesense.trial import (
+    Design,
+    Failed,
+    Judgment,
+    Trial,
+    Unparsed,
+    Usage,
+    Verdict,
+)
+from tests.measures.building import YES_NO, judgment
+
+from .replaying import SHIPPED, replayed
+
+# Surrogates included: an endpoint's JSON may hold half of a pair.
+text = st.text(st.characters(codec=None, exclude_categories=()), max_size=30)
+name = st.text("abc-./ \n\u2028é", min_size=1, max_size=8)
+trials = st.builds(
+    Trial,
+    id=name,
+    suite=name,
+    item=name,
+    cluster=name,
+    template=name,
+    order=st.sampled_from(["ab", "ba"]),
+    replicate=st.integers(1, 99),
+    condition=st.dictionaries(
+        st.sampled_from(["distance", "arm", "category"]),
+        st.one_of(st.integers(0, 5), st.floats(0, 3), name),
+    ),
+    label=st.one_of(st.none(), name),
+)
+judgments = st.builds(
+    Judgment,
+    trial=trials,
+    judge=name,
+    outcome=st.one_of(st.builds(Verdict, name), st.builds(Unparsed, text), st.builds(Failed, text)),
+    chosen=st.one_of(st.none(), name),
+    reply=st.one_of(st.none(), text),
+    usage=st.builds(
+        Usage,
+        prompt_tokens=st.one_of(st.none(), st.integers(0, 10**6)),
+        completion_tokens=st.one_of(st.none(), st.integers(0, 10**6)),
+    ),
+    latency_s=st.one_of(st.none(), st.floats(0, 1e3)),
+)
+designs = st.builds(
+    Design,
+    kind=st.sampled_from(["paraphrase", "vacuum", "ladder", "criterion"]),
+    labels=st.lists(name, min_size=2, max_size=5).map(tuple),
+    ordinal=st.booleans(),
+    pairwise=st.booleans(),
+    pairs=st.one_of(
+        st.sampled_from(["ring", "all"]), st.lists(st.tuples(name, name), max_size=3).map(tuple)
+    ),
+    others=st.booleans(),
+    cut=st.one_of(st.none(), name),
+    excluded=st.lists(st.tuples(name, name), max_size=2).map(tuple),
+    unsure=st.lists(st.tuples(name, name), max_size=2).map(tuple),
+)
+
+
+def written(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    return path
+
+
+@settings(
+    deadline=None,
+    max_examples=80,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(given_judgments=st.lists(judgments, max_size=4), design=designs)
+def test_a_log_gives_back_what_was_written(
+    tmp_path: Path, given_judgments: list[Judgment], design: Design
+) -> None:
+    path = written(tmp_path / "log.jsonl", list(log_lines(given_judgments, design)))
+    assert list(read_log(path)) == [(one, design) for one in given_judgments]
+
+
+@pytest.mark.parametrize(
+    ("profile", "suite"), [(p, s) for p, suites in SHIPPED.items() for s in suites]
+)
+def test_estimates_from_the_log_are_those_of_the_measurement(
+    tmp_path: Path, profile: str, suite: str
+) -> None:
+    measurement = replayed(profile, suite)
+    lines = list(log_lines(measurement.judgments, measurement.suite.design))
+    read = list(read_log(written(tmp_path / "log.jsonl", lines)))
+    (design,) = {found for _, found in read}
+    assert design is not None
+    cell = Cell(profile, suite, design, tuple(one for one, _ in read), measurement.seed)
+    assert estimate_all(cell) == measurement.estimates
+
+
+def test_the_fields_of_a_line_are_those_of_the_design() -> None:
+    one = judgment("item-07", "A", template="t3", order="ba", label="1", reply="A")
+    value = json.loads(log_line(one, YES_NO))
+    # Section 5 of the design; beside them the design of the suite, so that a log stands alone.
+    assert list(value) == [
+        *("trial judge suite item cluster template order replicate condition label".split()),
+        *("verdict chosen reply usage latency_s design".split()),
+    ]
+    assert value["trial"] == "s/item-07/t3/ba/r1"
+    # Slot A of the order ba shows content 2.
+    assert (value["verdict"], value["chosen"], value["label"]) == ("A", "2", "1")
+
+
+@pytest.mark.parametrize(
+    ("word", "field"), [("YES", "verdict"), ("?", "unparsed"), ("!", "failed")]
+)
+def test_a_line_says_one_of_three_things(word: str, field: str) -> None:
+    value = json.loads(log_line(judgment("a", word, pairwise=False), YES_NO))
+    assert [key for key in ("verdict", "unparsed", "failed") if key in value] == [field]
+
+
+def line_with(**changes: Any) -> str:
+    value = json.loads(log_line(judgment("a", "YES", pairwise=False), YES_NO))
+    value |= changes
+    return json.dumps({key: given for key, given in value.items() if given is not ...})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{not json", ":2 is not JSON"),
+        ("[1]", ":2 is no judgment"),
+        (line_with(trial=...), "'trial'"),
+        (line_with(judge=3), "'judge'"),
+        (line_with(order="ca"), "'order'"),
+        (line_with(replicate="1"), "'replicate'"),
+        (line_with(condition=[]), "'condition'"),
+        (line_with(verdict=...), "does not say what came of the trial"),
+        (line_with(unparsed="also"), "2 of verdict, unparsed, failed"),
+        (line_with(design={"labels": ["YES"]}), "'design'"),
+        (line_with(design={"kind": "vacuum", "labels": ["A"], "pairs": [["a"]]}), "'design'"),
+    ],
+)
+def test_a_wrong_line_is_named_by_file_line_and_field(tmp_path: Path, line: str, said: str) -> None:
+    path = written(tmp_path / "log.jsonl", [line_with(), line])
+    with pytest.raises(LogError) as caught:
+        list(read_log(path))
+    assert f"{path}:2" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_what_a_foreign_log_leaves_out_has_a_default(tmp_path: Path) -> None:
+    least = {"trial": "x/1", "judge": "j", "suite": "x", "item": "1", "verdict": "YES"}
+    ((one, design),) = read_log(written(tmp_path / "log.jsonl", [json.dumps(least), ""]))
+    assert design is None
+    # An item is its own cluster.
+    assert one.trial == Trial("x/1", "x", "1", "1", "t1")
+    assert (one.verdict, one.reply, one.usage, one.latency_s) == ("YES", None, Usage(), None)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogError, match="cannot be read"):
+        list(read_log(tmp_path / "no-such.jsonl"))
+    (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(LogError, match="cannot be read"):
+        list(read_log(tmp_path / "latin.jsonl"))
+
+
+def test_lines_share_what_they_have_in_common_and_keep_what_they_have_not(tmp_path: Path) -> None:
+    design = Design(kind="temperature", labels=("A", "B"), pairwise=True, effect_threshold=1.0)
+    conditions: list[dict[str, Any]] = [{"temperature": 1}, {"temperature": 1.0}, {"k": True}]
+    given = [
+        judgment(f"i{i}", "A", condition=condition)
+        for i, condition in enumerate([*conditions, conditions[1], {"list": [1]}])
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f"{line}\n" for line in log_lines(given, design)), encoding="utf-8")
+    found = list(read_log(path))
+    assert [one.trial.condition for one, _ in found] == [one.trial.condition for one in given]
+    # 1, 1.0 and True are equal, and none of them is another.
+    kinds = [type(next(iter(one.trial.condition.values()))) for one, _ in found]
+    assert kinds == [int, float, bool, float, list]
+    assert found[1][0].trial.condition is found[3][0].trial.condition
+    assert all(own is found[0][1] for _, own in found)
+    assert found[0][1] == design
+
+
+def test_designs_that_take_turns_are_told_apart(tmp_path: Path) -> None:
+    designs = [YES_NO, Design(kind="vacuum", labels=("A", "B")), YES_NO]
+    path = tmp_path / "log.jsonl"
+    lines = [log_line(judgment(f"i{i}", "A"), design) for i, design in enumerate(designs)]
+    bare = {k: v for k, v in json.loads(lines[0]).items() if k != "design"}
+    path.write_text("\n".join([*lines, json.dumps(bare)]), encoding="utf-8")
+    assert [own for _, own in read_log(path)] == [*designs, None]

@@ -1,0 +1,292 @@
+"""The page in a browser: it draws without complaint, filters, and takes judges' words as text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.evidence import Before, Evidence
+from pytest_judgesense.report.page import page_text
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
+from tests.instruments.temperature.tables_by_hand import temperature_sheet
+
+from .browser import MISSING, Opened, browser, chromium
+from .replaying import checked, replayed
+from .test_page import evidence, shown_page, shown_sheet
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason=MISSING)
+
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
+    "\x1b[2J\x1b]0;owned\x07\u202eevil\u2066\x00 {{ 7*7 }} javascript:alert(1)"
+)
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "x.html"
+    path.write_text(shown_page().text, encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.fixture
+def opened(started: Any, written: Path) -> Iterator[Opened]:
+    with Opened(started, written) as found:
+        yield found
+
+
+def write(path: Path, sheet: Any, some: Evidence | None = None) -> Path:
+    path.write_text(page_text(view_of(sheet), some), encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.mark.parametrize(("dark", "width"), [(False, 1240), (True, 1240), (False, 360)])
+def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window(
+    started: Any, written: Path, dark: bool, width: int
+) -> None:
+    with Opened(started, written, dark=dark, width=width) as found:
+        assert found.complaints == []
+        assert found.asked == [written.as_uri()]
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert found.page.locator("figure svg").count() == 6
+        paper, ink = (
+            found.page.evaluate(f"getComputedStyle(document.body).{name}")
+            for name in ("backgroundColor", "color")
+        )
+        # rgb(...): the first number tells light from dark.
+        light = [int(colour[4:].split(",")[0]) > 128 for colour in (paper, ink)]
+        assert light == ([False, True] if dark else [True, False])
+        # Text of figures has the ink of the page.
+        text = found.page.evaluate(
+            "getComputedStyle(document.querySelector('figure svg text')).fill"
+        )
+        drawn = found.page.evaluate(
+            "getComputedStyle(document.querySelector('figure svg text[fill]') || document.body)"
+            ".getPropertyValue('fill')"
+        )
+        assert text in (ink, drawn)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="AXE IS NOT INSTALLED: pip install '.[test]'",
+    )
+    # Every kind of element, and few of each: axe looks at all pairs of some.
+    measured = replayed("noisy", "vacuum")
+    heat = temperature_sheet().judges[0].parts
+    sheet = sheet_of([checked(measured), *heat], seed=0, mode="replay")
+    path = write(tmp_path / "x.html", sheet, Evidence((measured.cell,)))
+    with Opened(started, path, dark=dark) as found:
+        # Where the page is dark, only its colours differ.
+        options = {"runOnly": ["color-contrast"]} if dark else {}
+        found.unfold(0)
+        found.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        response = axe.Axe().run(found.page, options=options).response
+        violations = response["violations"]
+        assert "color-contrast" in {one["id"] for one in response["passes"]}
+        grave = [
+            (one["id"], one["nodes"][0]["html"][:200])
+            for one in violations
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert grave == []
+
+
+def test_headings_stand_in_order_and_what_can_be_focused_shows_it(opened: Opened) -> None:
+    levels = opened.page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.className") == "skip"
+    opened.page.locator("#f-text").focus()
+    opened.page.keyboard.press("Tab")
+    outline = opened.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+
+
+def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
+    judgments = [judgment for cell in evidence().cells for judgment in cell.judgments]
+    assert opened.count == f"1 to 25 of {len(judgments):,}"
+    opened.choose("judge", "noisy")
+    noisy = [judgment for judgment in judgments if judgment.judge == "noisy"]
+    assert opened.count == f"1 to 25 of {len(noisy):,}"
+    opened.choose("outcome", "unparsed")
+    unparsed = [j for j in noisy if isinstance(j.outcome, Unparsed)]
+    assert opened.count == f"1 to 25 of {len(unparsed):,}"
+    assert all("unparsed:" in record for record in opened.records)
+    opened.choose("suite", "vacuum")
+    here = [j for j in unparsed if j.trial.suite == "vacuum"]
+    assert opened.count == f"1 to {len(here)} of {len(here)}"
+    opened.write("item", here[0].trial.item)
+    of_item = [j for j in here if here[0].trial.item in j.trial.item]
+    assert opened.count == f"1 to {len(of_item)} of {len(of_item)}"
+    opened.page.click("#filters button[type=reset]")
+    opened.page.wait_for_function("document.querySelector('#f-item').value === ''")
+    opened.choose("outcome", "differs from the label")
+    wrong = [judgment for judgment in judgments if judgment.correct is False]
+    assert opened.count == f"1 to 25 of {len(wrong):,}"
+    opened.page.click("#filters button[type=reset]")
+    # Text: of replies and of prompts, whatever its case.
+    asked = evidence().prompts
+    words = "I CANNOT"
+    holding = [
+        j
+        for j in judgments
+        if words.lower() in (j.reply or "").lower()
+        or words.lower() in asked[j.judge, j.trial.suite][j.trial.id].lower()
+    ]
+    opened.write("text", words)
+    shown = min(25, len(holding))
+    assert opened.count == (
+        f"1 to {shown} of {len(holding):,}" if holding else "Nothing fits these filters."
+    )
+    opened.write("text", "no such words anywhere")
+    assert opened.count == "Nothing fits these filters."
+    assert opened.complaints == []
+
+
+def test_pages_turn_by_the_keyboard_and_a_record_unfolds(opened: Opened) -> None:
+    total = sum(len(cell.judgments) for cell in evidence().cells)
+    assert opened.page.locator("#previous").is_disabled()
+    opened.page.locator("#next").focus()
+    opened.page.keyboard.press("Enter")
+    assert opened.count == f"26 to 50 of {total:,}"
+    judgments = [judgment for cell in evidence().cells for judgment in cell.judgments]
+    record = opened.unfold(0)
+    prompt, reply = record.locator("pre").all_inner_texts()
+    judgment = judgments[25]
+    assert prompt == evidence().prompts[judgment.judge, judgment.trial.suite][judgment.trial.id]
+    assert reply == (judgment.reply or "(no reply)")
+
+
+def test_flips_stand_side_by_side_with_what_differs_marked(opened: Opened) -> None:
+    opened.choose("view", "flips by wording")
+    record = opened.unfold(0)
+    one, _, other, _ = record.locator("pre").all_inner_texts()
+    assert one != other
+    marked = record.locator("mark").all_inner_texts()
+    assert marked
+    for text in marked:
+        assert text in one or text in other
+    # What is not marked is in both: without the marked words the two prompts are the same.
+    bare = [
+        record.locator("pre")
+        .nth(place)
+        .evaluate(
+            "p => [...p.childNodes].filter(n => n.nodeName !== 'MARK')"
+            ".map(n => n.textContent).join('').replace(/\\s+/g, ' ').trim()"
+        )
+        for place in (0, 2)
+    ]
+    assert bare[0] == bare[1]
+
+
+def test_then_and_now_shows_changed_verdicts_first(started: Any, tmp_path: Path) -> None:
+    old, new = replayed("mixed", "vacuum"), replayed("noisy", "vacuum")
+    before = Before(
+        old.estimates,
+        {j.trial.id: replace(j, judge="noisy") for j in old.judgments},
+    )
+    sheet = sheet_of([checked(new)], seed=0, mode="replay")
+    some = Evidence((new.cell,), {}, {("noisy", "vacuum"): before})
+    with Opened(started, write(tmp_path / "x.html", sheet, some)) as found:
+        assert found.page.locator("#f-view option").first.inner_text().startswith("then and now")
+        then = {j.trial.id: j for j in old.judgments}
+        changed = [
+            (type(then[j.trial.id].outcome), then[j.trial.id].verdict)
+            != (type(j.outcome), j.verdict)
+            for j in new.judgments
+        ]
+        first = found.records
+        assert len(first) == 25 <= sum(changed)
+        assert all("changed" in record for record in first)
+        while found.page.locator("#next").is_enabled():
+            found.page.click("#next")
+        assert not any("changed" in record for record in found.records)
+        texts = found.unfold(0).locator("pre").all_inner_texts()
+        assert len(texts) == 3  # the reply then, the reply now, the prompt
+
+
+def test_hostile_words_are_shown_and_do_nothing(started: Any, tmp_path: Path) -> None:
+    huge = "x" * 1_000_000 + HOSTILE
+    trials = [Trial(f"s/{HOSTILE}/t{n}/ab/r1", "s", HOSTILE, "c", f"t{n}") for n in (1, 2)]
+    judgments = (
+        Judgment(trials[0], HOSTILE, Verdict("YES"), reply=HOSTILE),
+        Judgment(trials[1], HOSTILE, Unparsed(HOSTILE), reply=huge),
+    )
+    cell = Cell(HOSTILE, "s", Design("paraphrase", ("YES", "NO")), judgments)
+    some = Evidence((cell,), {(HOSTILE, "s"): {trials[0].id: HOSTILE, trials[1].id: f"x{HOSTILE}"}})
+    path = write(tmp_path / "x.html", shown_sheet(), some)
+    with Opened(started, path) as found:
+        for place in (0, 1):
+            record = found.unfold(place)
+            for text in record.locator("pre").all_text_contents():
+                assert "<img src=x onerror=" in text or text.startswith("xxx")
+                assert not set(text) & {"\x1b", "\x07", "\x00", "\u202e", "\u2066"}
+        # The long reply is cut until it is asked for.
+        record = found.page.locator("#records > li").nth(1)
+        assert len(record.locator("pre").nth(1).text_content()) == 20_000
+        record.locator("button").last.click()
+        text = record.locator("pre").nth(1).text_content()
+        assert text.endswith(
+            r"\x1b[2J\x1b]0;owned\x07\u202eevil\u2066\x00 {{ 7*7 }} javascript:alert(1)"
+        )
+        found.write("text", "</script><script>")
+        assert found.count == "1 to 2 of 2"
+        assert found.page.title().startswith("Judge datasheet")
+        assert found.page.locator("#records img, #records script").count() == 0
+        assert found.complaints == []
+
+
+def test_figures_are_downloaded_as_svg_and_csv(opened: Opened) -> None:
+    with opened.page.expect_download() as caught:
+        opened.page.click("[data-svg=metrology]")
+    text = Path(caught.value.path()).read_text(encoding="utf-8")
+    assert caught.value.suggested_filename == "metrology.svg"
+    assert text.startswith("<?xml")
+    assert "dark current" in text
+    with opened.page.expect_download() as caught:
+        opened.page.click("a[download='metrology.csv']")
+    rows = Path(caught.value.path()).read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith("judge,dark current")
+    assert [row.partition(",")[0] for row in rows[1:]] == ["mixed", "noisy"]
+
+
+def test_it_prints_on_a4_with_the_measures_of_every_suite(opened: Opened) -> None:
+    suite = opened.page.locator("details.suite").first
+    suite.locator("> summary").click()
+    assert opened.page.locator("details.suite:not([open])").count() == 1
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator("details.suite:not([open])").count() == 0
+    opened.page.set_viewport_size({"width": 703, "height": 1000})  # A4 less its margins
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 703
+    assert not opened.page.locator("nav").is_visible()
+    assert opened.page.locator("table.measures").first.is_visible()
+    assert len(opened.page.pdf(format="A4")) > 50_000
+    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.page.locator("details.suite:not([open])").count() == 1
+
+
+def test_the_age_of_recordings_is_told_by_the_browser(opened: Opened) -> None:
+    assert opened.page.locator(".age").count() > 0
+    for text in opened.page.locator(".age").all_inner_texts():
+        assert "today" in text or "old" in text

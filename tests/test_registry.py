@@ -1,0 +1,389 @@
+"""The values that plugins give, and what becomes of them outside of a session."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.evidence import evidence_of
+from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.checks.regression import Side, compare
+from pytest_judgesense.commands.report import datasheet_of_cells, merge
+from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase import measures as paraphrase
+from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.check import gate_of
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.measure import later
+from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.plugin.markers import marker_lines
+from pytest_judgesense.registry import (
+    HttpRequest,
+    Item,
+    Kind,
+    Measure,
+    Provider,
+    Registry,
+    Reply,
+    ReportSection,
+    SuiteKind,
+    extended,
+    registry_of,
+    with_measures,
+)
+from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests.suites.files import CONTENT
+
+
+def wordy(cell: Cell) -> Iterable[Estimate]:
+    """Replies of more than one word; it reads the reply, not the verdict."""
+    if not cell.judgments:
+        return [unavailable(WORDY, cell, "nothing was asked")]
+    units = Units.collect(
+        ((one,) for one in cell.judgments), lambda one: float(len((one.reply or "").split()) > 1)
+    )
+    return [rate(WORDY, cell, units)]
+
+
+WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, gate="ceiling")
+
+
+def known(*measures: Measure) -> Registry:
+    return with_measures(BUILT_IN, [("mine", lambda: list(measures))])
+
+
+def cell(replies: list[str], registry: Registry, kind: str = "vacuum") -> Cell:
+    """One trial an item, each with the verdict YES and one of ``replies``."""
+    design = Design(kind=kind, labels=("YES", "NO"))
+    judgments = tuple(
+        Judgment(
+            Trial(f"s/i{n}/t1/ab/r1", "s", f"i{n}", f"i{n}", "t1"), "j", Verdict("YES"), reply=r
+        )
+        for n, r in enumerate(replies, start=1)
+    )
+    return Cell("j", "s", design, judgments, measures=registry.measures_on(kind))
+
+
+def test_what_is_built_in_stays_as_it_is() -> None:
+    registry = known(WORDY)
+    mine = WORDY._replace(source="mine")
+    assert dict(registry.measures) == {
+        **BUILT_IN.measures,
+        "wordy_rate": WORDY._replace(source="mine"),
+    }
+    assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": gate_of(mine)}
+    assert "wordy_rate" not in BUILT_IN.measures
+    assert extended(BUILT_IN, lambda hook: []) == BUILT_IN
+
+
+def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> None:
+    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, gate="limit", bounds=(0, 0.4)))
+    # 1 of 4 replies has more than one word.
+    estimates = estimate_all(cell(["YES", "YES", "Well, YES", "YES"], own))
+    found = find_estimate(estimates, "wordy_rate")
+    assert found is not None
+    assert (found.count, found.n, found.unit) == (1, 4, "call")
+    for bar, word in ((0.25, "pass"), (0.2, "fail")):
+        check = declare_check("wordy_rate_limit", (bar,), {}, own)
+        assert not check.floor
+        assert judge_check(check, "s", estimates).outcome == word
+    with pytest.raises(UsageError, match=r"a number from 0 to 0\.4"):
+        declare_check("wordy_rate_limit", (0.5,), {}, own)
+    assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.05}
+    with pytest.raises(UsageError, match="no measure named 'wordy_rate'"):
+        declare_check("no_regression", ("wordy_rate",), {}, BUILT_IN)
+
+
+def test_a_measure_of_some_kinds_is_not_taken_on_others() -> None:
+    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, kinds=("ladder",)))
+    assert find_estimate(estimate_all(cell(["YES"], own)), "wordy_rate") is None
+
+
+def test_replies_that_change_under_the_same_verdicts_are_a_change_of_such_a_measure() -> None:
+    own = known(WORDY)
+    wordy_rate = own.measures["wordy_rate"]
+    short = cell(["YES"] * 6, own)
+    long = cell(["Well, YES", "I say YES", "Oh, YES", "YES", "YES", "YES"], own)
+    now = compare(Side.of(short), Side.of(long), wordy_rate)
+    assert not now.identical
+    assert now.sign == -1
+    # 3 of 6 became wordy and none the other way; higher is worse, so the difference is negative.
+    assert now.difference is not None
+    assert (now.difference.value, now.difference.worse, now.difference.better) == (-0.5, 3, 0)
+    assert compare(Side.of(short), Side.of(short), wordy_rate).identical
+    # A built-in measure sees the verdicts alone.
+    assert compare(Side.of(short), Side.of(long), BUILT_IN.measures["unparsed_rate"]).identical
+
+
+def test_an_estimate_of_another_unit_or_suite_is_put_right_or_refused() -> None:
+    def elsewhere(of: Cell) -> list[Estimate]:
+        return [Estimate("wordy_rate", "another", value=0.5, n=2, unit="call")]
+
+    own = known(Measure("wordy_rate", "lower", "reply", "m", wordy))
+    found = find_estimate(estimate_all(cell(["YES"], own)), "wordy_rate")
+    assert found is not None
+    assert found.unit == "reply"
+    wrong = known(Measure("wordy_rate", "lower", "call", "m", elsewhere))
+    with pytest.raises(ExtensionError, match="measure 'wordy_rate' of plugin mine gave something"):
+        estimate_all(cell(["YES"], wrong))
+    twice = known(Measure("wordy_rate", "lower", "call", "m", lambda of: [*wordy(of), *wordy(of)]))
+    with pytest.raises(ExtensionError, match="each condition once"):
+        estimate_all(cell(["YES"], twice))
+
+
+def test_a_kind_that_nobody_knows_names_the_remedy() -> None:
+    with pytest.raises(UsageError, match=r"kind = 'mine'[\s\S]*judgesense -p MODULE"):
+        cell(["YES"], BUILT_IN, kind="mine")
+
+
+def kind_of(*measures: Measure) -> Registry:
+    mine = SuiteKind("mine", Kind("mine", lambda of: []), measures)
+    return extended(BUILT_IN, lambda hook: [("p", lambda: [mine])] if "kinds" in hook else [])
+
+
+def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> None:
+    own = kind_of(UNPARSED_RATE, FAILED_RATE)
+    names = [e.measure for e in estimate_all(cell(["YES", "YES"], own, kind="mine"))]
+    assert names == ["unparsed_rate", "failed_rate"]
+    with_wordings = kind_of(*paraphrase.MEASURES)
+    names = [e.measure for e in estimate_all(cell(["YES", "YES"], with_wordings, kind="mine"))]
+    assert {"jss", "kappa", "agreement"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "My measure"}, "the name of a measure is like my_measure"),
+        ({"direction": "up"}, "direction is one of higher, lower, construct"),
+        ({"gate": "floor"}, "gate is one of: ceiling, bound, limit"),
+        ({"direction": "construct"}, "gate is one of: none"),
+        ({"unit": ""}, "a unit and a meaning"),
+        ({"bounds": (1, 0)}, "bounds are low and high"),
+        ({"margin": -1}, "margin is at least 0"),
+    ],
+)
+def test_a_measure_that_contradicts_itself_is_refused(change: dict[str, Any], message: str) -> None:
+    fields = {"name": "m", "direction": "lower", "unit": "call", "meaning": "m", "estimator": wordy}
+    measure = Measure(**{**fields, "gate": "bound", **change})
+    for given in (known, kind_of):
+        with pytest.raises(ExtensionError, match=r"plugin (mine|p): its ") as raised:
+            given(measure)
+        assert message in str(raised.value)
+
+
+def _build(settings: Any, base_url: str, key: str | None, messages: Any, seed: Any) -> HttpRequest:
+    raise RuntimeError(key)
+
+
+def _parse(status: int, body: str) -> Reply:
+    return Reply(json.loads(body)["said"])
+
+
+PLAIN = Provider("plain", _build, _parse, "http://127.0.0.1", source="mine")
+
+
+def test_a_provider_that_cannot_build_says_so_without_the_key() -> None:
+    with pytest.raises(ExtensionError, match="provider 'plain' of plugin mine") as raised:
+        PLAIN.request(None, "", "sk-secret", [], None)  # type: ignore[arg-type]
+    assert "RuntimeError" in str(raised.value)
+    assert "sk-secret" not in str(raised.value)
+    other = Provider("plain", lambda *_: "GET /", _parse, "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ExtensionError, match="no request"):
+        other.request(None, "", None, [], None)  # type: ignore[arg-type]
+
+
+def test_what_a_provider_cannot_parse_is_a_failed_call() -> None:
+    assert PLAIN.read(200, '{"said": "YES"}') == Reply("YES")
+    failed = PLAIN.read(200, "<html>")
+    assert isinstance(failed, Failed)
+    assert failed.reason.startswith("provider plain cannot read the response, JSONDecodeError")
+    # The command line and the retries know an HTTP error by how it begins.
+    assert PLAIN.read(503, "busy") == Failed("HTTP 503: busy")
+    other = Provider("plain", _build, lambda *_: "YES", "http://127.0.0.1", source="mine")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ExtensionError, match="no reply"):
+        other.read(200, "")
+
+
+@pytest.mark.parametrize("name", ["", "Plain", "a:b", "1st"])
+def test_names_that_cannot_be_written_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="the name of a provider"):
+        Provider(name, _build, _parse, "http://127.0.0.1")
+    with pytest.raises(ValueError, match="the name of a report section"):
+        ReportSection(name, lambda *_: [], lambda rows: [])
+    if name != "1st":
+        with pytest.raises(ValueError, match="the name of a kind"):
+            Kind(name, lambda rows: [])
+
+
+FORM = SuiteForm.model_validate(tomllib.loads(CONTENT), context=BUILT_IN.forms)
+
+
+def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None:
+    def item(name: str) -> Item:
+        return Item(name, "c", {})
+
+    stimuli = Stimuli(FORM, tmp_path, [(1, {})])
+    for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
+        kind = Kind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
+        with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
+            kind.read(stimuli)
+    broken = Kind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
+    with pytest.raises(ExtensionError, match="TypeError"):
+        broken.read(stimuli)
+
+    def refuse(of: Any) -> list[Item]:
+        raise ValueError("no such line")
+
+    with pytest.raises(SuiteError, match="no such line"):
+        Kind("mine", refuse, source="p").read(stimuli)
+    with pytest.raises(SuiteError, match="has no items"):
+        Kind("mine", lambda of: [], source="p").read(stimuli)
+
+
+@pytest.mark.parametrize(
+    "name",
+    """anova by_category configuration_agreement equivalence leaderboard measure_correlation
+    measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds
+    recommended_temperature temperature_attribution_points temperature_attributions
+    temperature_correlations temperature_effects temperature_errors temperature_majority
+    temperature_table templates tier""".split(),
+)
+def test_the_names_of_analyses_are_taken(name: str) -> None:
+    section = ReportSection(name, lambda *_: [], lambda rows: [])
+    with pytest.raises(ExtensionError, match=f"report section '{name}' of plugin mine"):
+        extended(BUILT_IN, lambda hook: [("mine", lambda: [section])] if "sections" in hook else [])
+
+
+def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
+    section = ReportSection(
+        "mine", lambda of, *_: [{"n": len(of.judgments)}], lambda rows: ["x\x1b"]
+    )
+    added = extended(
+        known(WORDY),
+        lambda hook: [("p", lambda: [section])] if hook.endswith("sections") else [],
+    )
+    for suite in ("a", "b"):
+        one = replace(cell(["YES"], added), suite=suite)
+        sheet = datasheet_of_cells([one], registry=added)
+        (tmp_path / f"{suite}.json").write_text(datasheet_json(sheet))
+    merge([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "both.json")
+    (judge,) = json.loads((tmp_path / "both.json").read_text())["judges"]
+    assert judge["analyses"] == [
+        {"analysis": "mine", "suite": suite, "rows": [{"n": 1}], "lines": ["x\x1b"]}
+        for suite in ("a", "b")
+    ]
+
+
+# -- the built-in values, and the same from outside --------------------------------------------------
+
+FROM_OUTSIDE = """
+from dataclasses import replace
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+
+
+def pytest_judgesense_suite_kinds():
+    vacuum = BUILT_IN.kinds["vacuum"]
+    return [replace(vacuum, name="nothing", form=replace(vacuum.loaded(), name="nothing"))]
+"""
+
+
+def test_a_copy_of_an_instrument_from_outside_measures_the_same_numbers(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(FROM_OUTSIDE)
+    built_in = builtin_suites()["vacuum"]
+    text = built_in.read_text(encoding="utf-8")
+    sheets = []
+    for kind in ("vacuum", "nothing"):
+        folder = pytester.mkdir(kind)
+        copied = text.replace('kind = "vacuum"', f'kind = "{kind}"')
+        (folder / built_in.name).write_text(copied, encoding="utf-8")
+        shutil.copyfile(built_in.with_name("items.jsonl"), folder / "items.jsonl")
+        written = pytester.path / f"{kind}.json"
+        asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
+        done = pytester.runpytest_subprocess(folder, *asked, "--judge-datasheet", str(written))
+        assert done.parseoutcomes() in ({"passed": 1}, {"failed": 1}), done.outlines
+        (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
+        sheets.append(judge)
+    first, second = sheets
+    assert {one["measure"] for one in first["measures"]} >= {"dark_current", "side_bias"}
+    for part in ("measures", "checks", "analyses", "calls", "notices"):
+        assert first[part] == second[part], part
+
+
+def values_of_the_package() -> Iterator[tuple[str, object]]:
+    """Whatever the built-in kinds, checks and measures hold, by what it is called in messages."""
+    for kind in BUILT_IN.kinds.values():
+        yield f"form of {kind.name}", kind.form
+        for measure in kind.measures:
+            yield f"estimator of {measure.name} on {kind.name}", measure.estimator
+            if measure.evidence:
+                yield f"evidence of {measure.name} on {kind.name}", measure.evidence.find
+    for check in BUILT_IN.checks.values():
+        yield f"{check.name}, declared", check.declare
+        yield f"{check.name}, judged", check.judge
+        yield f"{check.name}, its bars", check.bars
+
+
+def test_whatever_is_named_for_later_is_there() -> None:
+    named = {
+        what: one for what, one in values_of_the_package() if isinstance(one, type(later("m", "n")))
+    }
+    assert len(named) > len(BUILT_IN.checks)
+    missing = [
+        what for what, one in named.items() if not hasattr(import_module(one.module), one.name)
+    ]
+    assert missing == []
+
+
+def said_no(cell: Cell) -> list[Estimate]:
+    units = Units.collect(
+        ((one,) for one in cell.judgments), lambda one: float(one.verdict == "NO")
+    )
+    return [rate(RESTRAINT, cell, units)]
+
+
+RESTRAINT = Measure("restraint", "higher", "call", "NO is said", said_no, "floor", best="units")
+
+
+def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -> None:
+    vacuum = BUILT_IN.kinds["vacuum"]
+    kinds = {**BUILT_IN.kinds, "vacuum": replace(vacuum, measures=(*vacuum.measures, RESTRAINT))}
+    registry = registry_of(kinds.values())
+    # An estimate: none of three replies is NO.
+    of = cell(["YES"] * 3, registry)
+    estimates = estimate_all(of)
+    found = find_estimate(estimates, "restraint")
+    assert found is not None
+    assert (found.count, found.n) == (0, 3)
+    # A check, which fails, and what is shown against the judge.
+    check = declare_check("restraint_floor", (0.5,), {"suite": "vacuum"}, registry)
+    outcome = judge_check(check, "s", estimates)
+    assert outcome.outcome == "fail"
+    title, groups = evidence_of(outcome, of)
+    assert (title, len(groups)) == ("calls that speak against it", 3)
+    # A marker, and a comparison with a baseline.
+    plugins: Any = SimpleNamespace(for_markers=registry)
+    (line,) = [line for line in marker_lines(plugins) if line.startswith("restraint_floor(")]
+    assert "fail unless restraint >= bar" in line
+    assert declare_check("no_regression", ("restraint",), {}, registry).measure == "restraint"
+    # Nothing but the list of the kind has changed.
+    assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
+    assert set(registry.checks) - set(BUILT_IN.checks) == {"restraint_floor"}

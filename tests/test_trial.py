@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Design,
+    Failed,
+    Judgment,
+    Trial,
+    Unparsed,
+    Usage,
+    Verdict,
+    content_of_slot,
+)
+
+
+def _trial(label: str | None = None) -> Trial:
+    return Trial("s/i/t1/ab/r1", "s", "i", "i", "t1", label=label)
+
+
+# Order ab shows content 1 in slot A, order ba content 2 (DESIGN, section 5, judgment log line).
+@pytest.mark.parametrize(
+    ("slot", "order", "content"),
+    [("A", "ab", "1"), ("B", "ab", "2"), ("A", "ba", "2"), ("B", "ba", "1")],
+)
+def test_a_slot_points_at_the_content_that_its_order_shows(
+    slot: str, order: str, content: str
+) -> None:
+    assert content_of_slot(slot, order) == content  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+@pytest.mark.parametrize("verdict", [TIE, ABSTAIN])
+def test_a_tie_and_an_abstention_point_at_no_content(verdict: str, order: str) -> None:
+    assert content_of_slot(verdict, order) == verdict  # type: ignore[arg-type]
+
+
+def test_only_a_verdict_has_a_value() -> None:
+    assert Judgment(_trial(), "j", Verdict("YES")).verdict == "YES"
+    assert Judgment(_trial(), "j", Unparsed("no verdict")).verdict is None
+    assert Judgment(_trial(), "j", Failed("HTTP 500")).verdict is None
+
+
+def test_without_a_label_nothing_is_correct_or_wrong() -> None:
+    assert Judgment(_trial(), "j", Verdict("YES")).correct is None
+
+
+@pytest.mark.parametrize("outcome", [Unparsed("no verdict"), Failed("HTTP 500")])
+def test_what_is_missing_is_not_equal_to_the_label(outcome: Unparsed | Failed) -> None:
+    # reference/systems.md, section 4: an unparsed reply counts as not equal.
+    assert Judgment(_trial("YES"), "j", outcome).correct is False
+
+
+def test_a_pairwise_judgment_is_correct_by_content_and_not_by_slot() -> None:
+    # Slot A in order ba is content 2.
+    assert Judgment(_trial("2"), "j", Verdict("A"), chosen="2").correct is True
+    assert Judgment(_trial("1"), "j", Verdict("A"), chosen="2").correct is False
+
+
+def test_a_judgment_without_contents_is_correct_by_its_verdict() -> None:
+    assert Judgment(_trial("NO"), "j", Verdict("NO")).correct is True
+    assert Judgment(_trial("NO"), "j", Verdict("YES")).correct is False
+
+
+def test_what_an_endpoint_did_not_count_is_none_and_not_zero() -> None:
+    assert Usage() == Usage(None, None)
+    assert Judgment(_trial(), "j", Verdict("A")).usage == Usage(None, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "attribute"),
+    [
+        (_trial(), "label"),
+        (Verdict("A"), "value"),
+        (Unparsed("x"), "reason"),
+        (Failed("x"), "reason"),
+        (Usage(), "prompt_tokens"),
+        (Design("ladder", ("A", "B")), "kind"),
+        (Judgment(_trial(), "j", Verdict("A")), "chosen"),
+    ],
+)
+def test_values_are_frozen(value: object, attribute: str) -> None:
+    with pytest.raises(FrozenInstanceError):
+        setattr(value, attribute, "other")
+
+
+def test_conditions_of_two_trials_are_not_one_object() -> None:
+    assert _trial().condition == {}
+    assert _trial().condition is not _trial().condition

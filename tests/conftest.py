@@ -30,7 +30,9 @@ if sys.dont_write_bytecode and sys.pycache_prefix is None:
     atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
 
 # Whether an example is quick enough says something of the machine, and nothing of the project.
-settings.register_profile("untimed", settings(), deadline=None)
+# `.ci/full` looks longer: --hypothesis-profile long.
+settings.register_profile("long", deadline=None, max_examples=500)
+settings.register_profile("untimed", deadline=None, max_examples=25)
 settings.load_profile("untimed")
 
 

@@ -26,10 +26,14 @@ ROOT: Final = Path(__file__).parents[1]
 # What pytest loads in an environment with the extra `all`: packages of the extra `test` cost every
 # process two seconds.
 PLUGINS: Final = ("pytest_judgesense.plugin", "xdist.plugin", "pytest_asyncio.plugin")
-ENVIRONMENT: Final = {
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTEST_PLUGINS": ",".join(PLUGINS),
-}
+
+
+def environment_of(plugins: Sequence[str]) -> dict[str, str]:
+    """What lets pytest load these plugins and no other that is installed."""
+    return {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(plugins)}
+
+
+ENVIRONMENT: Final = environment_of(PLUGINS)
 _MAINS: Final = {
     "judgesense": "pytest_judgesense.commands.main:main",
     "pytest": "pytest:console_main",
@@ -42,6 +46,7 @@ def run(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     merged: bool = False,
+    plugins: Sequence[str] = PLUGINS,
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """What ``judgesense`` or ``pytest`` does with ``arguments``.
@@ -52,9 +57,10 @@ def run(
         cwd: the folder in which it runs; that of this process if not given.
         environment: all of its variables; those of this process if not given.
         merged: whether errors stand among the output, as on a terminal.
+        plugins: what pytest loads.
         timeout: seconds after which it is killed.
     """
-    own = dict(os.environ if environment is None else environment) | ENVIRONMENT
+    own = dict(os.environ if environment is None else environment) | environment_of(plugins)
     folder = str(cwd or Path.cwd())
     texts = [str(argument) for argument in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -153,7 +159,7 @@ def _serve(descriptor: int) -> None:
 
 def _import_all() -> None:
     import httpcore  # noqa: F401
-    import matplotlib.figure  # noqa: F401
+    import statsmodels.stats.anova  # noqa: F401
 
     import pytest_judgesense
 

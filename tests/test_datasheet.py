@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet import (
@@ -54,13 +54,11 @@ def merged(parts: list[SuiteSheet]) -> str:
     return datasheet_json(merge_parts(parts, seed=1, mode="replay", versions={"v": "1"}))
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.permutations(PARTS))
 def test_the_order_of_the_parts_does_not_matter(parts: list[SuiteSheet]) -> None:
     assert merged(parts) == merged(PARTS)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.permutations(PARTS), st.lists(st.sampled_from(PARTS), max_size=4))
 def test_a_part_that_comes_twice_counts_once(
     parts: list[SuiteSheet], again: list[SuiteSheet]

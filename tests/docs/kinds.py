@@ -40,9 +40,10 @@ RUN_BY_THE_GATE = {
         '"$python" -m venv "$work/user"',
         'install "$work/user" "$work"/dist/*.whl',
     ),
-    ".venv/bin/pip install --quiet --editable '.[all,test]' && .venv/bin/pytest": (
+    ".venv/bin/pip install --quiet --editable '.[all,test]' && "
+    ".venv/bin/pytest -n auto --dist worksteal": (
         "install \"$work/venv\" --editable '.[all,test]'",
-        '"$work/venv/bin/pytest"',
+        '"$work/venv/bin/pytest" -n auto --dist worksteal',
     ),
 }
 _INSTALL = re.compile(r"(?:python -m )?pip install 'pytest-judgesense\[(\w+)\]'")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.estimate import Estimate
@@ -115,7 +115,6 @@ def compared(draw: st.DrawFn) -> Cell:
     return cell(PAIRWISE[kind], judgments)
 
 
-@settings(deadline=None, max_examples=40)
 @given(graded(), st.permutations(list("12345")))
 def test_the_names_of_the_labels_do_not_matter(of: Cell, names: list[str]) -> None:
     name = dict(zip("12345", names, strict=True))
@@ -132,7 +131,6 @@ def test_the_names_of_the_labels_do_not_matter(of: Cell, names: list[str]) -> No
     assert_same(changed(of, lambda one: one, nominal), changed(of, relabelled, nominal))
 
 
-@settings(deadline=None, max_examples=40)
 @given(graded())
 def test_a_scale_read_from_its_other_end_is_as_stable(of: Cell) -> None:
     # 1 to 5 with the cut below 4 becomes 5 to 1 with the cut below 3: the halves are the same.
@@ -145,7 +143,6 @@ def test_a_scale_read_from_its_other_end_is_as_stable(of: Cell) -> None:
         assert before == after
 
 
-@settings(deadline=None, max_examples=40)
 @given(graded())
 def test_an_exchange_of_the_templates_of_a_pair_does_not_matter(of: Cell) -> None:
     pairs = (("t1", "t2"), ("t3", "t2"))
@@ -167,7 +164,6 @@ def exchanged_trial(trial: Trial) -> Trial:
     return replace(trial, order="ba" if trial.order == "ab" else "ab", label=label)
 
 
-@settings(deadline=None, max_examples=60)
 @given(compared())
 def test_an_exchange_of_the_contents_does_not_matter(of: Cell) -> None:
     # Content 1 is called 2 and the order ab is called ba: every prompt, and so every slot answer,
@@ -179,7 +175,6 @@ def test_an_exchange_of_the_contents_does_not_matter(of: Cell) -> None:
     assert_same(of, changed(of, exchanged))
 
 
-@settings(deadline=None, max_examples=60)
 @given(compared())
 def test_a_judge_of_the_other_slot_has_the_same_datasheet(of: Cell) -> None:
     # Orders are reversed and the judge points at the same contents: A and B exchange, a preference
@@ -201,7 +196,6 @@ def test_a_judge_of_the_other_slot_has_the_same_datasheet(of: Cell) -> None:
     )
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.one_of(graded(), compared()), st.randoms(use_true_random=False))
 def test_the_order_of_the_lines_does_not_matter(of: Cell, random: Any) -> None:
     lines = list(of.judgments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.estimate import Estimate
@@ -81,7 +81,6 @@ def unbounded(estimate: Estimate) -> bool:
     return estimate.measure in unbounded or estimate.value is None
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.data(), st.sampled_from(sorted(DESIGNS)))
 def test_the_bounds_bracket_every_completion(data: st.DataObject, kind: str) -> None:
     before = data.draw(incomplete(kind))
@@ -94,7 +93,6 @@ def test_the_bounds_bracket_every_completion(data: st.DataObject, kind: str) -> 
     bracketed(before, cell(design, after), of_replies=False)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data(), st.sampled_from(sorted(DESIGNS)))
 def test_the_bounds_of_replies_bracket_every_completion_of_failed_calls(
     data: st.DataObject, kind: str
@@ -109,7 +107,6 @@ def test_the_bounds_of_replies_bracket_every_completion_of_failed_calls(
     bracketed(before, cell(design, after), of_replies=True)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.data(), st.sampled_from(sorted(DESIGNS)))
 def test_what_was_not_measured_is_unavailable_with_a_reason_and_never_a_number(
     data: st.DataObject, kind: str
@@ -126,7 +123,6 @@ def test_what_was_not_measured_is_unavailable_with_a_reason_and_never_a_number(
         assert estimate.clustered is None
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.data(), st.sampled_from(sorted(DESIGNS)))
 def test_without_missing_replies_both_bounds_are_the_value(data: st.DataObject, kind: str) -> None:
     before = data.draw(incomplete(kind))
@@ -146,7 +142,6 @@ def test_without_missing_replies_both_bounds_are_the_value(data: st.DataObject, 
             assert abs(missing.lower_bound - estimate.value) < 1e-12
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data(), st.sampled_from(["labels", "slots"]))
 def test_kappa_of_two_labels_has_its_worst_cases_pooled_and_by_pair(
     data: st.DataObject, kind: str

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.errors import InternalError
@@ -67,7 +67,6 @@ def test_one_presentation_order_leaves_the_decomposition_unavailable() -> None:
 answers = st.sampled_from(["A", "B", "tie", "abstain", "?", "!"])
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(answers, answers), min_size=1, max_size=12))
 def test_the_identity_of_raw_false_preference(slots: list[tuple[str, str]]) -> None:
     # RFP0 = SCS + PFP + OSC/2 + Other over the complete pairs, and the four terms sum to 1.
@@ -150,7 +149,6 @@ def test_the_worst_cases_of_side_bias_are_those_of_the_share_folded() -> None:
     assert (missing.lower_bound, missing.upper_bound) == pytest.approx((0.1, 0.3))
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.tuples(*[st.sampled_from(["A", "B", "tie", "abstain", "?", "!"])] * 2),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.suites.loading import _load
+from tests import processes
 
 TRIALS = 18  # 6 numbers x 3 wordings
 WORDINGS = (
@@ -234,8 +236,17 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
     """Run pytest, in a process of its own where it starts workers."""
     _load.cache_clear()  # as in a process of its own
     own_process = "-n" in args and args[args.index("-n") + 1] != "0"
-    start = pytester.runpytest_subprocess if own_process else pytester.runpytest_inprocess
-    return start(*QUIET, *args)
+    return forked(pytester, *args) if own_process else pytester.runpytest_inprocess(*QUIET, *args)
+
+
+def forked(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
+    """Run pytest in a process of its own."""
+    done = processes.run("pytest", *args, cwd=pytester.path, plugins=processes.PLUGINS[:2])
+    out, err = done.stdout.splitlines(), done.stderr.splitlines()
+    # Shown where a test fails.
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return pytest.RunResult(done.returncode, out, err, duration=0.0)
 
 
 def no_traceback(result: pytest.RunResult) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["pytester"]
+from tests import processes
+
+from .project import forked
 
 NAMES = [part for name in ("clean", "mixed") for part in ("--judge-name", f"embedded:{name}")]
-JUDGESENSE = [sys.executable, "-m", "pytest_judgesense.commands"]
 DEBATE = ["--judge-suite", "debate", *NAMES]
 
 
@@ -25,14 +25,14 @@ def ranking(text: str) -> list[str]:
 def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
     pytester: pytest.Pytester,
 ) -> None:
-    done = pytester.runpytest_subprocess(*DEBATE, "--judge-datasheet", "log.jsonl")
+    done = forked(pytester, *DEBATE, "--judge-datasheet", "log.jsonl")
     assert done.ret == 0
     text = done.stdout.str()
     assert text.index("= judge ranking =") < text.index("= judge datasheet =")
     assert "     1  clean:p0" in text
     assert "recommended: clean:p0" in text
-    again = pytester.run(*JUDGESENSE, "report", "--ranking", "log.jsonl")
-    assert ranking(again.stdout.str()) == ranking(text)
+    again = processes.run("judgesense", "report", "--ranking", "log.jsonl", cwd=pytester.path)
+    assert ranking(again.stdout) == ranking(text)
     line = json.loads(Path(pytester.path / "log.jsonl").read_text().splitlines()[0])
     assert set(line["scores"]) == {"argument_quality", "evidence", "clash", "weighing"}
 
@@ -43,7 +43,7 @@ def test_the_datasheet_holds_the_ranking_of_all_judges_whoever_measured_them(
 ) -> None:
     if workers:
         pytest.importorskip("xdist")
-    done = pytester.runpytest_subprocess(*DEBATE, *workers, "--judge-datasheet", "d.json")
+    done = forked(pytester, *DEBATE, *workers, "--judge-datasheet", "d.json")
     assert done.ret == 0
     judges = json.loads(Path(pytester.path / "d.json").read_text())["judges"]
     for judge in judges:
@@ -58,18 +58,19 @@ def test_datasheets_of_single_judges_are_joined_to_the_ranking_of_all(
 ) -> None:
     for name in ("clean", "mixed"):
         alone = ["--judge-suite", "debate", "--judge-name", f"embedded:{name}"]
-        pytester.runpytest_subprocess(*alone, "--judge-datasheet", f"{name}.json")
-    pytester.runpytest_subprocess(*DEBATE, "--judge-datasheet", "both.json")
-    pytester.run(*JUDGESENSE, "merge", "clean.json", "mixed.json", "-o", "all.json")
+        forked(pytester, *alone, "--judge-datasheet", f"{name}.json")
+    forked(pytester, *DEBATE, "--judge-datasheet", "both.json")
+    merged = ("merge", "clean.json", "mixed.json", "-o", "all.json")
+    assert processes.run("judgesense", *merged, cwd=pytester.path).returncode == 0
     one, other = (json.loads((pytester.path / f"{n}.json").read_text()) for n in ("all", "both"))
     assert [j["analyses"] for j in one["judges"]] == [j["analyses"] for j in other["judges"]]
 
 
 def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytester) -> None:
-    listed = pytester.runpytest_subprocess(*DEBATE, "--collect-only", "-q").stdout.str()
+    listed = forked(pytester, *DEBATE, "--collect-only", "-q").stdout.str()
     assert "::clean::ranked_first[clean:p0]" in listed
     assert "::mixed::ranked_first" not in listed
-    done = pytester.runpytest_subprocess(*DEBATE, "--judge-policy", "confident")
+    done = forked(pytester, *DEBATE, "--judge-policy", "confident")
     done.stdout.fnmatch_lines(["*ranked_first[[]clean:p0] of judge clean on debate: inconclusive"])
 
 
@@ -83,7 +84,7 @@ def test_a_marker_compares_the_judges_of_its_test(pytester: pytest.Pytester) -> 
             pass
         """
     )
-    done = pytester.runpytest_subprocess(*NAMES)
+    done = forked(pytester, *NAMES)
     done.assert_outcomes(failed=2)
     text = done.stdout.str()
     assert "rank (config=mixed:p0) = 6.000, wanted <= 1: fail" in text
@@ -102,7 +103,7 @@ def test_an_unknown_configuration_is_inconclusive_and_lists_the_known(
             pass
         """
     )
-    done = pytester.runpytest_subprocess(*NAMES[:2])
+    done = forked(pytester, *NAMES[:2])
     done.assert_outcomes(failed=1)
     said = " ".join(done.stdout.str().split())
     assert "not among the configurations: clean:p0, clean:p2, clean:p1" in said

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest_plugins = ["pytester"]
+from tests import processes
+
+from .project import forked
 
 SWEEP = ["--judge-suite", "temperature", "--judge-name", "embedded:clean"]
 TABLES = {
@@ -35,7 +36,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     for workers in ("0", "2"):
         files = [f"sheet{workers}.json", f"log{workers}.jsonl"]
         written = [part for name in files for part in ("--judge-datasheet", name)]
-        done = pytester.runpytest_subprocess(*SWEEP, *written, "-n", workers)
+        done = forked(pytester, *SWEEP, *written, "-n", workers)
         done.assert_outcomes(passed=5)
         done.stdout.fnmatch_lines(
             [
@@ -52,9 +53,8 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     assert set(found) == {*TABLES, "recommended_temperature"}
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
     assert best == [1.0]
-    command = [sys.executable, "-m", "pytest_judgesense.commands", "report", "log0.jsonl"]
-    again = pytester.run(*command, "--datasheet", "again.json")
-    assert again.ret == 0
+    report = ("report", "log0.jsonl", "--datasheet", "again.json")
+    assert processes.run("judgesense", *report, cwd=pytester.path).returncode == 0
     from_log = analyses(pytester.path / "again.json")
     # A log has no checks to climb by; everything else is in it.
     assert from_log == {name: found[name] for name in TABLES}
@@ -81,7 +81,7 @@ def test_markers_gate_a_temperature_an_effect_and_the_recommended_one(
             pass
         """
     )
-    done = pytester.runpytest_subprocess("--judge-name", "embedded:clean")
+    done = forked(pytester, "--judge-name", "embedded:clean")
     done.assert_outcomes(passed=1, failed=1)
     text = done.stdout.str()
     assert "agreement (temperature=2.0) = 0.787, wanted >= 0.85: fail" in text
@@ -100,7 +100,7 @@ def test_a_wrong_argument_of_a_marker_is_a_usage_error(pytester: pytest.Pytester
             pass
         """
     )
-    done = pytester.runpytest_subprocess("--judge-name", "embedded:clean")
+    done = forked(pytester, "--judge-name", "embedded:clean")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert "recommended_temperature has no bar" in done.stderr.str() + done.stdout.str()
 
@@ -120,9 +120,7 @@ def test_a_judge_is_compared_with_its_baseline_at_a_temperature(
         """
     )
     own = ["--judge-name", "embedded:clean"]
-    pytester.runpytest_subprocess(*own, "--judge-save-baseline", "base.jsonl").assert_outcomes(
-        passed=1
-    )
-    done = pytester.runpytest_subprocess(*own, "--judge-baseline", "base.jsonl")
+    forked(pytester, *own, "--judge-save-baseline", "base.jsonl").assert_outcomes(passed=1)
+    done = forked(pytester, *own, "--judge-baseline", "base.jsonl")
     done.assert_outcomes(passed=1)
     assert "no_regression[consistency,0.05,temperature=1.0]: PASS" in done.stdout.str()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.report.assembly import counted_once
@@ -32,7 +32,6 @@ EXPECTED = {
 }
 
 
-@settings(deadline=None, max_examples=24)
 @given(st.permutations(PARTS))
 def test_a_shared_trial_counts_in_the_first_suite_by_name_whatever_came_first(
     parts: list[Any],

@@ -80,7 +80,6 @@ def written(path: Path, lines: list[str]) -> Path:
 
 @settings(
     deadline=None,
-    max_examples=80,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(given_judgments=st.lists(judgments, max_size=4), design=designs)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from statsmodels.stats.contingency_tables import mcnemar
@@ -230,7 +230,6 @@ def test_mover_needs_two_clusters() -> None:
     assert unpaired_difference((0.5, (0.4, 0.6)), (0.5, (0.4, 0.6)), clusters=1) is None
 
 
-@settings(max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_that_of_statsmodels_and_its_levels_say_the_same(p_values: list[float]) -> None:
     rejected, adjusted, *_ = multipletests(p_values, alpha=0.05, method="holm")

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
@@ -81,7 +81,6 @@ any_groups = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(any_groups)
 def test_it_is_the_share_of_all_permutations(groups: list[Group]) -> None:
     assert exchangeability(groups).p_value == pytest.approx(
@@ -89,7 +88,6 @@ def test_it_is_the_share_of_all_permutations(groups: list[Group]) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(any_groups, st.permutations(["A", "B", "tie", None]))
 def test_neither_names_of_categories_nor_the_order_of_anything_matter(
     groups: list[Group], renamed: list[Hashable]

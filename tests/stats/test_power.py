@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom, binom, t
 
@@ -184,7 +184,6 @@ def test_a_number_that_is_no_share_has_students_chance() -> None:
     assert power.chance_of_number(0.8, 0.7, 21, confident) == pytest.approx(expected)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=12), st.floats(0, 1), st.booleans())
 def test_chances_are_chances_and_a_stricter_bar_is_missed_more(
     totals: list[int], bar: float, confident: bool
@@ -199,7 +198,6 @@ def test_chances_are_chances_and_a_stricter_bar_is_missed_more(
     assert 0 <= rows[0] <= rows[1] <= 1
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.permutations(range(6)))
 def test_the_order_of_the_clusters_does_not_matter(order: list[int]) -> None:
     totals, sizes = np.array([1, 2, 3, 0, 4, 2]), np.array([4, 4, 3, 2, 5, 2])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom
@@ -140,7 +140,6 @@ def test_one_cluster_says_nothing() -> None:
     assert cluster_bootstrap([0.0, 1.0], ["a", "a"], seed=0) is None
 
 
-@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.floats(-9, 9), st.integers(0, 4)), min_size=2, max_size=30),
     st.permutations(range(5)),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.stats.clustered import clustered_proportion
@@ -168,7 +168,6 @@ def answers(draw: st.DrawFn) -> tuple[list[float], list[float], list[int]]:
     return correct, steps, clusters
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers())
 def test_an_interval_has_a_width_and_lies_in_the_range(
     given_answers: tuple[list[float], list[float], list[int]],
@@ -182,7 +181,6 @@ def test_an_interval_has_a_width_and_lies_in_the_range(
         assert found.clustered.lower_bound <= found.clustered.upper_bound
 
 
-@settings(deadline=None, max_examples=60)
 @given(answers(), st.integers(0, 39))
 def test_one_more_right_answer_never_raises_the_threshold(
     given_answers: tuple[list[float], list[float], list[int]], at: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -57,7 +57,6 @@ def test_quadratic_kappa_by_hand() -> None:
     assert estimate(OF, "kappa_quadratic").value == pytest.approx(0.1)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("12345"), st.sampled_from("12345")), min_size=2))
 def test_quadratic_kappa_is_that_of_scikit_learn(pairs: list[tuple[str, str]]) -> None:
     of = cell(GRADES, worded({f"i{i}": list(pair) for i, pair in enumerate(pairs)}))

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -258,7 +258,6 @@ def _pairs(said: str) -> float | None:
     return sum(agreeing) / len(agreeing) if agreeing else None
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(_SERIES, min_size=1, max_size=4))
 def test_consistency_against_brute_force_and_every_completion(series: list[str]) -> None:
     cell = swept(*(replicates(f"q{i}", said) for i, said in enumerate(series)))
@@ -283,7 +282,6 @@ def test_consistency_against_brute_force_and_every_completion(series: list[str])
             assert found.pairwise_least[i] - 1e-9 <= pairs <= found.pairwise_most[i] + 1e-9
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.text(LETTERS + "?", min_size=1, max_size=7), st.integers(1, 7))
 def test_a_vote_against_all_sets_of_voters(said: str, k: int) -> None:
     if k > len(said):
@@ -300,7 +298,6 @@ def test_a_vote_against_all_sets_of_voters(said: str, k: int) -> None:
     assert share == pytest.approx(won / len(sets))
 
 
-@settings(deadline=None, max_examples=20)
 @given(st.lists(st.text(LETTERS + "?", min_size=2, max_size=5), min_size=2, max_size=5))
 def test_a_vote_of_one_is_the_agreement_and_order_does_not_matter_to_pairs(
     series: list[str],

@@ -18,7 +18,6 @@ from pydantic import BaseModel, TypeAdapter
 from pytest_judgesense import baseline, estimate
 from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
-from pytest_judgesense.datasheet import sheet
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import spec
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET

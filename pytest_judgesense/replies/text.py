@@ -41,13 +41,13 @@ _SHORTEST_CUT: Final = 12
 def _without_long_runs_of_marks(text: str) -> str:
     # Normalisation sorts every run of combining marks, and its sort is quadratic: a hostile
     # reply is one such run. Unicode's stream-safe format allows 30 of them, so does this.
-    kept = []
+    allowed = []
     run = 0
     for char in text:
         run = run + 1 if unicodedata.combining(char) else 0
         if run <= _MARKS_IN_A_ROW:
-            kept.append(char)
-    return "".join(kept)
+            allowed.append(char)
+    return "".join(allowed)
 
 
 def tidy(text: str) -> str:
@@ -71,20 +71,20 @@ def without_thinking(text: str) -> tuple[str, bool]:
     goes. An opening tag counts only at the start of a line or right after another tag, for a
     judge may write about tags.
     """
-    kept: list[str] = []
+    answer: list[str] = []
     position = 0
     thinking = False
     for tag in _THINKING.finditer(text):
         if tag["open"] is None:
             if not thinking:
-                kept.clear()
+                answer.clear()
             thinking, position = False, tag.end()
         elif not thinking:
-            kept.append(text[position : tag.start()])
+            answer.append(text[position : tag.start()])
             thinking = True
     if not thinking:
-        kept.append(text[position:])
-    return "".join(kept).strip(), thinking
+        answer.append(text[position:])
+    return "".join(answer).strip(), thinking
 
 
 def both_ends(text: str) -> str:

@@ -8,7 +8,7 @@ file and no judge.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -206,7 +206,7 @@ def _form(value: Mapping[str, Any], where: str) -> _Line:
 
 
 def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogError:
-    name = problem["loc"][0]
+    name = str(problem["loc"][0])
     return LogError(
         f"{where}: field {name!r} is wrong",
         found=json.dumps(value[name])[:80] if name in value else "no such field",
@@ -243,7 +243,8 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
 
 
 def _judgment(line: _Line, where: str) -> Judgment:
-    get, item = line.get, line["item"]
+    get: Callable[..., Any] = line.get
+    item = line["item"]
     usage = get("usage")
     trial = Trial(
         line["trial"],
@@ -308,8 +309,9 @@ def _detail(line: _Line, where: str) -> dict[str, Any] | None:
     """What a line holds of a reply beside its verdict, in the form it had there."""
     if line.keys().isdisjoint(_DETAILS):
         return None
-    detail = {name: line[name] for name in _STATED if name in line}
-    beside = {name: line[name] for name in _BESIDE if name in line}
+    fields: Mapping[str, Any] = line
+    detail = {name: fields[name] for name in _STATED if name in fields}
+    beside = {name: fields[name] for name in _BESIDE if name in fields}
     if "scores" not in line:
         return beside
     if len(detail) == len(_STATED) and _is_complete(line["scores"]):

@@ -100,9 +100,7 @@ class SuiteKind:
         Raises:
             ExtensionError: the plugin's form is of another name, or none.
         """
-        found: object = self.form if not callable(self.form) else self.form()
-        from pytest_judgesense.suites.kind import Kind
-
+        found: object = self.form() if callable(self.form) else self.form
         if not isinstance(found, Kind) or found.name != self.name:
             raise ExtensionError(
                 f"kind {self.name!r} of plugin {self.source} has no form",
@@ -218,13 +216,7 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
     measures, checks = dict(known.measures), dict(known.checks)
     loose = list(known.loose)
     for source, measure in _objects(_MEASURES, Measure, given):
-        if fault := measure.fault():
-            raise ExtensionError(
-                f"plugin {source}: its {_MEASURES} failed",
-                found=fault,
-                expected=f"a list of {__name__}.Measure",
-                remedy="fix the plugin",
-            )
+        _refuse_faulty(measure, _MEASURES, source)
         _refuse_taken("measure", measure.name, source, _sources(measures.values()))
         own = measure._replace(source=source)
         measures[own.name] = own
@@ -259,7 +251,11 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         ]
         kinds[kind.name] = replace(kind, source=source, measures=tuple(own))
         for one in own:
-            if measures.setdefault(one.name, one) is one and one.check:
+            _refuse_faulty(one, _KINDS, source)
+            if one.name in measures:
+                continue
+            measures[one.name] = one
+            if one.check:
                 _refuse_taken("check", one.check, source, _sources(checks.values()))
                 checks[one.check] = gate_of(one)
         for check in kind.checks:
@@ -363,6 +359,16 @@ def _objects(
 def _sources(known: Iterable[Any]) -> dict[str, str]:
     """By name whose each is: a plugin's, or, empty, this package's own."""
     return {one.name: one.source for one in known}
+
+
+def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
+    if fault := measure.fault():
+        raise ExtensionError(
+            f"plugin {source}: its {hook} failed",
+            found=fault,
+            expected="measures as pytest_judgesense.registry.Measure documents them",
+            remedy="fix the plugin",
+        )
 
 
 def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:

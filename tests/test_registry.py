@@ -3,57 +3,69 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase import measures as paraphrase
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.check import gate_of
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.measure import later
+from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.plugin.markers import marker_lines
 from pytest_judgesense.registry import (
-    NONE,
     HttpRequest,
     Item,
+    Kind,
     Measure,
     Provider,
     Registry,
     Reply,
     ReportSection,
     SuiteKind,
-    catalogue_of,
     extended,
+    registry_of,
+    with_measures,
 )
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.reporting import datasheet_of_cells, merge
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
-from tests.checks.known import declare_check
 from tests.suites.files import CONTENT
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
     """Replies of more than one word; it reads the reply, not the verdict."""
     if not cell.judgments:
-        return [unavailable("wordy_rate", cell, "nothing was asked")]
+        return [unavailable(WORDY, cell, "nothing was asked")]
     units = Units.collect(
         ((one,) for one in cell.judgments), lambda one: float(len((one.reply or "").split()) > 1)
     )
-    return [rate("wordy_rate", cell, units)]
+    return [rate(WORDY, cell, units)]
 
 
-WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, check="ceiling")
+WORDY = Measure("wordy_rate", "lower", "call", "more than a word", wordy, gate="ceiling")
 
 
 def known(*measures: Measure) -> Registry:
-    return catalogue_of([("mine", lambda: list(measures))])
+    return with_measures(BUILT_IN, [("mine", lambda: list(measures))])
 
 
 def cell(replies: list[str], registry: Registry, kind: str = "vacuum") -> Cell:
@@ -65,19 +77,23 @@ def cell(replies: list[str], registry: Registry, kind: str = "vacuum") -> Cell:
         )
         for n, r in enumerate(replies, start=1)
     )
-    return Cell("j", "s", design, judgments, registry=registry)
+    return Cell("j", "s", design, judgments, measures=registry.measures_on(kind))
 
 
 def test_what_is_built_in_stays_as_it_is() -> None:
     registry = known(WORDY)
-    assert dict(registry.measures) == {**BUILT_IN.measures, "wordy_rate": WORDY.info("mine")}
-    assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": "wordy_rate"}
+    mine = WORDY._replace(source="mine")
+    assert dict(registry.measures) == {
+        **BUILT_IN.measures,
+        "wordy_rate": WORDY._replace(source="mine"),
+    }
+    assert dict(registry.checks) == {**BUILT_IN.checks, "wordy_rate_ceiling": gate_of(mine)}
     assert "wordy_rate" not in BUILT_IN.measures
-    assert extended(BUILT_IN, lambda hook: []) == NONE
+    assert extended(BUILT_IN, lambda hook: []) == BUILT_IN
 
 
 def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> None:
-    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, check="limit", bounds=(0, 0.4)))
+    own = known(Measure("wordy_rate", "lower", "call", "m", wordy, gate="limit", bounds=(0, 0.4)))
     # 1 of 4 replies has more than one word.
     estimates = estimate_all(cell(["YES", "YES", "Well, YES", "YES"], own))
     found = find_estimate(estimates, "wordy_rate")
@@ -91,7 +107,7 @@ def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> N
         declare_check("wordy_rate_limit", (0.5,), {}, own)
     assert declare_check("no_regression", ("wordy_rate",), {}, own).bars == {"margin": 0.05}
     with pytest.raises(UsageError, match="no measure named 'wordy_rate'"):
-        declare_check("no_regression", ("wordy_rate",), {})
+        declare_check("no_regression", ("wordy_rate",), {}, BUILT_IN)
 
 
 def test_a_measure_of_some_kinds_is_not_taken_on_others() -> None:
@@ -101,17 +117,18 @@ def test_a_measure_of_some_kinds_is_not_taken_on_others() -> None:
 
 def test_replies_that_change_under_the_same_verdicts_are_a_change_of_such_a_measure() -> None:
     own = known(WORDY)
+    wordy_rate = own.measures["wordy_rate"]
     short = cell(["YES"] * 6, own)
     long = cell(["Well, YES", "I say YES", "Oh, YES", "YES", "YES", "YES"], own)
-    now = compare(Side.of(short), Side.of(long), "wordy_rate")
+    now = compare(Side.of(short), Side.of(long), wordy_rate)
     assert not now.identical
     assert now.sign == -1
     # 3 of 6 became wordy and none the other way; higher is worse, so the difference is negative.
     assert now.difference is not None
     assert (now.difference.value, now.difference.worse, now.difference.better) == (-0.5, 3, 0)
-    assert compare(Side.of(short), Side.of(short), "wordy_rate").identical
+    assert compare(Side.of(short), Side.of(short), wordy_rate).identical
     # A built-in measure sees the verdicts alone.
-    assert compare(Side.of(short), Side.of(long), "unparsed_rate").identical
+    assert compare(Side.of(short), Side.of(long), BUILT_IN.measures["unparsed_rate"]).identical
 
 
 def test_an_estimate_of_another_unit_or_suite_is_put_right_or_refused() -> None:
@@ -132,14 +149,19 @@ def test_an_estimate_of_another_unit_or_suite_is_put_right_or_refused() -> None:
 
 def test_a_kind_that_nobody_knows_names_the_remedy() -> None:
     with pytest.raises(UsageError, match=r"kind = 'mine'[\s\S]*judgesense -p MODULE"):
-        estimate_all(cell(["YES"], BUILT_IN, kind="mine"))
+        cell(["YES"], BUILT_IN, kind="mine")
 
 
-def test_an_own_kind_without_families_counts_what_is_missing_and_no_more() -> None:
-    own = BUILT_IN._replace(kinds={"mine": ()})
+def kind_of(*measures: Measure) -> Registry:
+    mine = SuiteKind("mine", Kind("mine", lambda of: []), measures)
+    return extended(BUILT_IN, lambda hook: [("p", lambda: [mine])] if "kinds" in hook else [])
+
+
+def test_a_kind_of_a_plugin_has_the_measures_that_it_names_and_no_others() -> None:
+    own = kind_of(UNPARSED_RATE, FAILED_RATE)
     names = [e.measure for e in estimate_all(cell(["YES", "YES"], own, kind="mine"))]
     assert names == ["unparsed_rate", "failed_rate"]
-    with_wordings = BUILT_IN._replace(kinds={"mine": ("paraphrase",)})
+    with_wordings = kind_of(*paraphrase.MEASURES)
     names = [e.measure for e in estimate_all(cell(["YES", "YES"], with_wordings, kind="mine"))]
     assert {"jss", "kappa", "agreement"} <= set(names)
 
@@ -149,17 +171,20 @@ def test_an_own_kind_without_families_counts_what_is_missing_and_no_more() -> No
     [
         ({"name": "My measure"}, "the name of a measure is like my_measure"),
         ({"direction": "up"}, "direction is one of higher, lower, construct"),
-        ({"check": "floor"}, "check is one of: ceiling, bound, limit"),
-        ({"direction": "construct"}, "check is one of: none"),
+        ({"gate": "floor"}, "gate is one of: ceiling, bound, limit"),
+        ({"direction": "construct"}, "gate is one of: none"),
         ({"unit": ""}, "a unit and a meaning"),
         ({"bounds": (1, 0)}, "bounds are low and high"),
         ({"margin": -1}, "margin is at least 0"),
     ],
 )
 def test_a_measure_that_contradicts_itself_is_refused(change: dict[str, Any], message: str) -> None:
-    fields = {"name": "m", "direction": "lower", "unit": "call", "meaning": "m", "estimate": wordy}
-    with pytest.raises(ValueError, match=message):
-        Measure(**{**fields, "check": "bound", **change})
+    fields = {"name": "m", "direction": "lower", "unit": "call", "meaning": "m", "estimator": wordy}
+    measure = Measure(**{**fields, "gate": "bound", **change})
+    for given in (known, kind_of):
+        with pytest.raises(ExtensionError, match=r"plugin (mine|p): its ") as raised:
+            given(measure)
+        assert message in str(raised.value)
 
 
 def _build(settings: Any, base_url: str, key: str | None, messages: Any, seed: Any) -> HttpRequest:
@@ -203,7 +228,7 @@ def test_names_that_cannot_be_written_are_refused(name: str) -> None:
         ReportSection(name, lambda *_: [], lambda rows: [])
     if name != "1st":
         with pytest.raises(ValueError, match="the name of a kind"):
-            SuiteKind(name, lambda rows: [])
+            Kind(name, lambda rows: [])
 
 
 FORM = SuiteForm.model_validate(tomllib.loads(CONTENT), context=BUILT_IN.forms)
@@ -215,10 +240,10 @@ def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None
 
     stimuli = Stimuli(FORM, tmp_path, [(1, {})])
     for items in ([item("a"), item("a")], [item("a/b")], ["a"]):
-        kind = SuiteKind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
+        kind = Kind("mine", lambda of, items=items: items, source="p")  # type: ignore[misc]
         with pytest.raises(ExtensionError, match="kind 'mine' of plugin p"):
             kind.read(stimuli)
-    broken = SuiteKind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
+    broken = Kind("mine", lambda of: [of.rows["x"]], source="p")  # type: ignore[call-overload]
     with pytest.raises(ExtensionError, match="TypeError"):
         broken.read(stimuli)
 
@@ -226,9 +251,9 @@ def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None
         raise ValueError("no such line")
 
     with pytest.raises(SuiteError, match="no such line"):
-        SuiteKind("mine", refuse, source="p").read(stimuli)
+        Kind("mine", refuse, source="p").read(stimuli)
     with pytest.raises(SuiteError, match="has no items"):
-        SuiteKind("mine", lambda of: [], source="p").read(stimuli)
+        Kind("mine", lambda of: [], source="p").read(stimuli)
 
 
 @pytest.mark.parametrize(
@@ -254,8 +279,7 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
         lambda hook: [("p", lambda: [section])] if hook.endswith("sections") else [],
     )
     for suite in ("a", "b"):
-        one = cell(["YES"], added.registry)
-        one = Cell("j", suite, one.design, one.judgments, registry=added.registry)
+        one = replace(cell(["YES"], added), suite=suite)
         sheet = datasheet_of_cells([one], registry=added)
         (tmp_path / f"{suite}.json").write_text(datasheet_json(sheet))
     merge([tmp_path / "a.json", tmp_path / "b.json"], tmp_path / "both.json")
@@ -264,3 +288,102 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
         {"analysis": "mine", "suite": suite, "rows": [{"n": 1}], "lines": ["x\x1b"]}
         for suite in ("a", "b")
     ]
+
+
+# -- the built-in values, and the same from outside ------------------------------------------------
+
+FROM_OUTSIDE = """
+from dataclasses import replace
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+
+
+def pytest_judgesense_suite_kinds():
+    vacuum = BUILT_IN.kinds["vacuum"]
+    return [replace(vacuum, name="nothing", form=replace(vacuum.loaded(), name="nothing"))]
+"""
+
+
+def test_a_copy_of_an_instrument_from_outside_measures_the_same_numbers(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(FROM_OUTSIDE)
+    built_in = builtin_suites()["vacuum"]
+    text = built_in.read_text(encoding="utf-8")
+    sheets = []
+    for kind in ("vacuum", "nothing"):
+        folder = pytester.mkdir(kind)
+        copied = text.replace('kind = "vacuum"', f'kind = "{kind}"')
+        (folder / built_in.name).write_text(copied, encoding="utf-8")
+        shutil.copyfile(built_in.with_name("items.jsonl"), folder / "items.jsonl")
+        written = pytester.path / f"{kind}.json"
+        asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
+        done = pytester.runpytest_subprocess(folder, *asked, "--judge-datasheet", str(written))
+        assert done.parseoutcomes() in ({"passed": 1}, {"failed": 1}), done.outlines
+        (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
+        sheets.append(judge)
+    first, second = sheets
+    assert {one["measure"] for one in first["measures"]} >= {"dark_current", "side_bias"}
+    for part in ("measures", "checks", "analyses", "calls", "notices"):
+        assert first[part] == second[part], part
+
+
+def values_of_the_package() -> Iterator[tuple[str, object]]:
+    """Whatever the built-in kinds, checks and measures hold, by what it is called in messages."""
+    for kind in BUILT_IN.kinds.values():
+        yield f"form of {kind.name}", kind.form
+        for measure in kind.measures:
+            yield f"estimator of {measure.name} on {kind.name}", measure.estimator
+            if measure.evidence:
+                yield f"evidence of {measure.name} on {kind.name}", measure.evidence.find
+    for check in BUILT_IN.checks.values():
+        yield f"{check.name}, declared", check.declare
+        yield f"{check.name}, judged", check.judge
+        yield f"{check.name}, its bars", check.bars
+
+
+def test_whatever_is_named_for_later_is_there() -> None:
+    named = {
+        what: one for what, one in values_of_the_package() if isinstance(one, type(later("m", "n")))
+    }
+    assert len(named) > len(BUILT_IN.checks)
+    missing = [
+        what for what, one in named.items() if not hasattr(import_module(one.module), one.name)
+    ]
+    assert missing == []
+
+
+def said_no(cell: Cell) -> list[Estimate]:
+    units = Units.collect(
+        ((one,) for one in cell.judgments), lambda one: float(one.verdict == "NO")
+    )
+    return [rate(RESTRAINT, cell, units)]
+
+
+RESTRAINT = Measure("restraint", "higher", "call", "NO is said", said_no, "floor", best="units")
+
+
+def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -> None:
+    vacuum = BUILT_IN.kinds["vacuum"]
+    kinds = {**BUILT_IN.kinds, "vacuum": replace(vacuum, measures=(*vacuum.measures, RESTRAINT))}
+    registry = registry_of(kinds.values())
+    # An estimate: none of three replies is NO.
+    of = cell(["YES"] * 3, registry)
+    estimates = estimate_all(of)
+    found = find_estimate(estimates, "restraint")
+    assert found is not None
+    assert (found.count, found.n) == (0, 3)
+    # A check, which fails, and what is shown against the judge.
+    check = declare_check("restraint_floor", (0.5,), {"suite": "vacuum"}, registry)
+    outcome = judge_check(check, "s", estimates)
+    assert outcome.outcome == "fail"
+    title, groups = evidence_of(outcome, of)
+    assert (title, len(groups)) == ("calls that speak against it", 3)
+    # A marker, and a comparison with a baseline.
+    plugins: Any = SimpleNamespace(for_markers=registry)
+    (line,) = [line for line in marker_lines(plugins) if line.startswith("restraint_floor(")]
+    assert "fail unless restraint >= bar" in line
+    assert declare_check("no_regression", ("restraint",), {}, registry).measure == "restraint"
+    # Nothing but the list of the kind has changed.
+    assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
+    assert set(registry.checks) - set(BUILT_IN.checks) == {"restraint_floor"}

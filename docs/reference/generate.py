@@ -16,14 +16,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import schemas
-from pytest_judgesense.measures.registry import CHECKS, MEASURES, signature
 
 from pytest_judgesense.cli import _parser
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import PROVIDERS
 from pytest_judgesense.judges.wire import Reply
 from pytest_judgesense.plugin import fixtures, hookspecs
 from pytest_judgesense.plugin.asking import AskableJudge
-from pytest_judgesense.plugin.markers import _COMPOSITE
 from pytest_judgesense.plugin.options import _OPTIONS
 from pytest_judgesense.plugin.reading import DatasheetReader
 
@@ -92,18 +91,18 @@ def markers_page() -> Iterator[str]:
     """Markers and checks."""
     yield "A marker makes a test run once for each judge."
     yield "How checks decide: [checks.md](../checks.md).\n"
-    for name, measure in CHECKS.items():
-        info = MEASURES.get(measure)
+    for name, kind in BUILT_IN.checks.items():
+        info = kind.measure
         yield f"## `{name}`\n"
-        yield f"    @pytest.mark.{signature(name)}\n"
+        yield f"    @pytest.mark.{kind.signature}\n"
         if info is None:
-            yield f"{_COMPOSITE[name][0].upper()}{_COMPOSITE[name][1:]}.\n"
+            yield f"{kind.meaning[0].upper()}{kind.meaning[1:]}.\n"
             continue
-        at = "at least" if info.direction == "higher" else "at most"
+        at = "at least" if info.floor else "at most"
         suite = code(info.suite) if info.suite else "none: it must be named"
         yield (
-            f"[`{measure}`](../measures/{measure}.md), {at} the bar: {info.meaning}. Counted by "
-            f"{info.unit}. Suite without `suite=`: {suite}.\n"
+            f"[`{info.name}`](../measures/{info.name}.md), {at} the bar: {info.meaning}. "
+            f"Counted by {info.unit}. Suite without `suite=`: {suite}.\n"
         )
 
 

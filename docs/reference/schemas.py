@@ -15,8 +15,11 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
-from pytest_judgesense import baseline, estimate, judgment
+from pytest_judgesense import baseline, estimate, trial
 from pytest_judgesense import datasheet as sheet
+from pytest_judgesense.instruments.debate.stimuli import DebateLine
+from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
+from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges import spec
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
@@ -103,12 +106,15 @@ FORMS = {
 
 def item_forms() -> dict[str, type[BaseModel]]:
     """The forms of a line of the stimuli, by name."""
-    found = {name: getattr(schema, name) for name in schema.__all__}
-    return {
-        name: form
-        for name, form in found.items()
-        if name.endswith(("Item", "Line", "Task")) and issubclass(form, BaseModel)
-    }
+    forms = (
+        schema.ContentItem,
+        DebateLine,
+        GradedItem,
+        LadderTask,
+        schema.PairItem,
+        QuarterTask,
+    )
+    return {form.__name__: form for form in forms}
 
 
 def item() -> Object:
@@ -201,17 +207,17 @@ def datasheet() -> Object:
 
 def log_line() -> Object:
     """A line of a judgment log."""
-    trial = fields_of(judgment.Trial)["properties"]
-    design = fields_of(judgment.Design)
+    of_trial = fields_of(trial.Trial)["properties"]
+    design = fields_of(trial.Design)
     design["required"] = ["kind", "labels"]
     made = {
-        "trial": trial.pop("id"),
+        "trial": of_trial.pop("id"),
         "judge": TEXT,
-        **trial,
+        **of_trial,
         **dict.fromkeys(("verdict", "unparsed", "failed"), TEXT),
         "chosen": maybe(TEXT),
         "reply": maybe(TEXT),
-        "usage": {**fields_of(judgment.Usage), "required": []},
+        "usage": {**fields_of(trial.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},

@@ -21,7 +21,9 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     Groups are template pairs, canonical pairs, replicates or single calls, as the measure has it.
     """
     failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
-    estimate, known = failing[0].estimate, failing[0].measure.evidence
+    estimate, measure = failing[0].estimate, failing[0].measure
+    # The evidence of a measure that several kinds have may be another one on each.
+    known = next((one for one in cell.measures if one.name == measure.name), measure).evidence
     if known is None:
         return _units_against(estimate, cell, floor=failing[0].floor)
     if known.whole:

@@ -131,9 +131,16 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         """Whether its bar is a floor."""
         return self.direction == "higher"
 
-    def taken_by(self, estimator: Callable[[Cell], Iterable[Estimate]]) -> Measure:
-        """The same measure as a kind of suite takes it that has an estimator of its own."""
-        return self._replace(estimator=estimator)
+    def taken_by(
+        self, estimator: Callable[[Cell], Iterable[Estimate]], evidence: Evidence | None = None
+    ) -> Measure:
+        """The same measure as a kind of suites takes it that has an estimator of its own.
+
+        Args:
+            estimator: of that kind.
+            evidence: where that of the measure does not find it in such suites.
+        """
+        return self._replace(estimator=estimator, evidence=evidence or self.evidence)
 
     def fault(self) -> str | None:
         """What is ill-formed about it, in words."""

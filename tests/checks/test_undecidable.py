@@ -9,6 +9,7 @@ import pytest
 from pytest_judgesense.checks.explanation import lint_notices
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
@@ -98,9 +99,9 @@ def test_a_bar_of_perfection_cannot_be_decided_by_any_number() -> None:
 
 def test_warnings_are_notices_and_errors_refuse_the_suite() -> None:
     suite = suite_with("factuality", 10, "jss_floor", bar=0.9)
-    (notice,) = lint_notices(suite)
+    (notice,) = lint_notices(suite, BUILT_IN)
     assert notice.startswith("lint undecidable-bar: jss_floor[0.9] of suite factuality: ")
     twins = tuple(Template(f"t{i}", "YES or NO? {{statement}}") for i in (1, 2))
     with pytest.raises(SuiteError, match="lint identical-sides") as caught:
-        lint_notices(replace(suite, templates=twins))
+        lint_notices(replace(suite, templates=twins), BUILT_IN)
     assert "judgesense lint" in caught.value.remedy

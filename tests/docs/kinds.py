@@ -17,6 +17,7 @@ import yaml
 
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.parsing.debate import parse_debate
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.options import _OPTIONS
@@ -145,7 +146,7 @@ def _toml(block: Block, page: Page) -> None:
         assert {f"{module}.py" for module in named} <= shown, "a module that no block shows"
         known = True
     if "schema" in value:
-        schema.SuiteForm.model_validate(value)
+        schema.SuiteForm.model_validate(value, context=BUILT_IN.forms)
         known = True
     tool = value.get("tool", {})
     for name, table in tool.get("judgesense", {}).get("judges", {}).items():
@@ -197,7 +198,7 @@ def _jsonl(block: Block, page: Page) -> None:
     lines = [json.loads(line) for line in block.text.splitlines()]
     if "file" not in block.notes:
         for line in lines:
-            form = schema.GradedItem if "elements" in line else schema.PairItem
+            form = GradedItem if "elements" in line else schema.PairItem
             form.model_validate(line)
 
 

@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS, MEASURES
 
 from pytest_judgesense.cli import _parser
 from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
+from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.embedded.observer import PROFILES
 from pytest_judgesense.judges.parsing import parse_reply
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
@@ -47,6 +48,7 @@ from tests.docs.blocks import (
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
 from tests.suites.known import load_suite, presets_of
 
+CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, or a key of suite files.
@@ -234,20 +236,24 @@ def test_options() -> None:
         assert listed[f"--{option.name}"][1] == option.ini
 
 
+# Of the checks that gate no measure alone: what stands for the measure, and the suite.
+COMPOSITE = {
+    "criterion_tradeoff": ("criterion_tradeoff", "criterion"),
+    "no_regression": ("no_regression", "that of the measure"),
+    "ranked_first": ("ranked_first", "debate"),
+    "recommended_temperature": ("recommended_temperature", "temperature"),
+    "temperature_effect_bound": ("temperature_effect", "temperature"),
+}
+
+
 def test_markers() -> None:
     named = set(re.findall(r"\b[a-z_]+_(?:floor|ceiling|bound|limit)\b", TEXT))
     assert named - {"lower_bound", "upper_bound"} - OF_A_PLUGIN <= set(CHECKS)
     assert {row[0] for row in table_rows("checks.md", "## All checks")} == set(CHECKS)
     for name, measure, default in table_rows("checks.md", "## All checks"):
-        assert CHECKS[name] == measure
-        composite = {
-            "criterion_tradeoff": "criterion",
-            "no_regression": "that of the measure",
-            "ranked_first": "debate",
-            "recommended_temperature": "temperature",
-            "temperature_effect_bound": "temperature",
-        }
-        suite = MEASURES[measure].suite if measure in MEASURES else composite[name]
+        gated = CHECKS[name].measure
+        assert measure == (gated.name if gated else COMPOSITE[name][0])
+        suite = gated.suite if gated else COMPOSITE[name][1]
         assert default == (suite or "to be named")
 
 
@@ -265,7 +271,7 @@ def test_measures() -> None:
     directions = {"higher": "higher", "lower": "lower", "construct": "depends"}
     for name, info in MEASURES.items():
         assert rows[name][1:3] == [info.unit, directions[info.direction]]
-        assert rows[name][3] == (info.gate or "none")
+        assert rows[name][3] == (info.check or "none")
         assert f"`{name}`" in page_text("measures.md").split("## All measures")[1]
 
 
@@ -327,7 +333,7 @@ def test_keys_of_suite_files() -> None:
     for heading, form in forms.items():
         keys = {info.alias or name for name, info in form.model_fields.items()}
         assert {row[0] for row in table_rows("suites.md", heading)} == keys, heading
-    lines = (schema.GradedItem, schema.ContentItem, schema.LadderTask, schema.QuarterTask)
+    lines = (GradedItem, schema.ContentItem, LadderTask, QuarterTask)
     for line in lines:
         assert all(f"`{name}`" in text for name in line.model_fields)
 

@@ -1,4 +1,4 @@
-"""Every measure of the registry has its page, and the page says what the registry says."""
+"""Every built-in measure has its page, and the page says what its value says."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_page_has_its_parts(name: str) -> None:
     row = next(line for line in text.splitlines() if line.startswith(f"| {info.unit} |"))
     unit, direction, gate, suites = (cell.strip() for cell in row.strip("|").split("|"))
     assert (unit, direction) == (info.unit, DIRECTIONS[info.direction])
-    assert gate == (f"`{info.gate}`" if info.gate else "none")
+    assert gate == (f"`{info.check}`" if info.check else "none")
     assert suites
     # Whatever a formula begins with is the measure of the page.
     formula = text.split("## Formula")[1].split("## Source")[0]

@@ -21,7 +21,7 @@ from .project import ChatServer, ids, no_traceback, run
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 FILES = dict(re.findall(r"(?ms)^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8")))
 WRONG = ("cats is", "boys was", "She have")  # what the rule of the page knows
-USE = ("-p", "minimal_pairs", "grammar.suite.toml")
+USE = ("-p", "minimal_pairs", "-p", "plain_provider", "grammar.suite.toml")
 KEY = "sk-plain-0123456789abcdef"
 
 
@@ -161,7 +161,7 @@ def test_a_provider_is_named_on_the_command_line_and_given_to_a_judge_object(
     pytester: pytest.Pytester, folder: Path
 ) -> None:
     (folder / "conftest.py").write_text(
-        "from minimal_pairs import pytest_judgesense_providers as given\n"
+        "from plain_provider import pytest_judgesense_providers as given\n"
         "from pytest_judgesense import Judge\n\n"
         "def pytest_judgesense_judges(config):\n"
         "    return [Judge('object', provider=given()[0], model='m-2', options={'effort': 1})]\n"
@@ -295,6 +295,7 @@ def test_the_command_line_loads_a_module_by_p_once(
 
 _HEAD = """
 from minimal_pairs import *
+from plain_provider import build, parse
 from pytest_judgesense.registry import *
 """
 
@@ -313,7 +314,7 @@ AT_START = {
     "a contradiction": (
         (
             "def pytest_judgesense_measures():\n"
-            "    return [Measure('mine', 'lower', 'call', 'mine', list, check='floor')]"
+            "    return [Measure('mine', 'lower', 'call', 'mine', list, gate='floor')]"
         ),
         "plugin ill: its pytest_judgesense_measures failed",
     ),
@@ -328,12 +329,20 @@ AT_COLLECTION = {
         "provider 'openai' of plugin ill has a name that is taken",
     ),
     "a taken kind": (
-        "def pytest_judgesense_suite_kinds(): return [SuiteKind('ladder', items)]",
+        "def pytest_judgesense_suite_kinds(): return [SuiteKind('ladder', Kind('ladder', items))]",
         "kind of suites 'ladder' of plugin ill has a name that is taken",
     ),
-    "an unknown family": (
-        "def pytest_judgesense_suite_kinds(): return [SuiteKind('x', items, families=('y',))]",
-        "kind 'x' of plugin ill has a family that is not known",
+    "a kind of another name": (
+        "def pytest_judgesense_suite_kinds(): return [SuiteKind('x', Kind('y', items))]",
+        "kind 'x' of plugin ill has no form",
+    ),
+    "a measure of a kind that contradicts itself": (
+        (
+            "def pytest_judgesense_suite_kinds():\n"
+            "    mine = Measure('mine', 'lower', 'call', '', list)\n"
+            "    return [SuiteKind('x', Kind('x', items), (mine,))]"
+        ),
+        "measure mine has a unit and a meaning",
     ),
     "a taken section": (
         (
@@ -347,7 +356,7 @@ AT_COLLECTION = {
         "plugin ill: its pytest_judgesense_report_sections failed",
     ),
     "two plugins with one name": (
-        "def pytest_judgesense_suite_kinds(): return [SuiteKind(KIND, items)]",
+        "def pytest_judgesense_suite_kinds(): return [SuiteKind(KIND, Kind(KIND, items))]",
         "a kind of suites 'minimal-pairs' of plugin ill",
     ),
 }

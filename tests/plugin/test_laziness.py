@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS
 
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.using import CHECK_NAMES
 
 from .project import PYTHON_JUDGE, parity_suite
@@ -61,8 +61,8 @@ def test_a_run_without_suites_and_markers_has_the_least_of_the_plugin(
     assert _line(result, "ours:") == "6"
 
 
-def test_the_names_of_markers_are_those_of_the_catalogue() -> None:
-    assert sorted(CHECK_NAMES) == sorted(CHECKS)
+def test_the_names_of_markers_are_those_of_the_checks() -> None:
+    assert sorted(CHECK_NAMES) == sorted(BUILT_IN.checks)
 
 
 def test_a_run_with_a_marker_imports_what_measures(ordinary: pytest.Pytester) -> None:

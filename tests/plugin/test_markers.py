@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pytest_judgesense.measures.registry import CHECKS
 
-from pytest_judgesense.checks.declaration import signature
+from pytest_judgesense.instruments.builtin import BUILT_IN
 
 from .project import PYTHON_JUDGE, Project, ids, no_traceback, parity_suite, run
+
+CHECKS = BUILT_IN.checks
 
 MARK = '@pytest.mark.jss_floor({}, suite="parity.suite.toml")'
 
@@ -153,7 +154,7 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
     assert "dark_current <= bar" in told["@pytest.mark.dark_current_ceiling"]
     assert "suite= is vacuum by default" in told["@pytest.mark.dark_current_ceiling"]
     # What an error expects is spelt out, what the list shows is not: it is the same for all.
-    assert "distance=" in signature("jss_floor")
+    assert "distance=" in CHECKS["jss_floor"].signature
 
 
 def test_the_five_headline_checks_are_markers() -> None:

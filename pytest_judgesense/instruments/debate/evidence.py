@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of, winner_of
+from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Find, Group
 
@@ -59,6 +60,13 @@ def _instability(cell: Cell, tally: Tally, _: Mapping[str, Any]) -> float:
     return weights[0] * flip + weights[1] * score + weights[2] * confidence
 
 
+def _under_its_prompts(find: Find) -> Find:
+    """A finder that sees the judgments under the prompts of the condition alone."""
+    return lambda cell, condition: find(_about(cell, condition), condition)
+
+
+repeats = _under_its_prompts(evidence.repeats)
+positional = _under_its_prompts(evidence.positional)
 score_variance = _that_add(_score_variance)
 confidence_variance = _that_add(lambda _, tally, __: tally.row[3])
 instability = _that_add(_instability)

@@ -93,8 +93,8 @@ RANK: Final = Measure(
 )
 MEASURES: Final = (
     INSTABILITY,
-    REPEAT_FLIP_RATE.taken_by(_ESTIMATES),
-    SIDE_BIAS.taken_by(_ESTIMATES),
+    REPEAT_FLIP_RATE.taken_by(_ESTIMATES, _evidence("items whose replicates disagree", "repeats")),
+    SIDE_BIAS.taken_by(_ESTIMATES, _evidence("pairs won by a slot", "positional")),
     SCORE_VARIANCE,
     CONFIDENCE_VARIANCE,
     SAME_SIDE_WINS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_the_effect_is_the_mean_of_paired_differences() -> None:
     assert of.flags == ("high from 1.5 on",)
     # From 1 on: q1 (1 + 0)/2 - 1 = -1/2; q2 1/2 - 1 = -1/2.
     design = Design(**{**_fields(cell.design), "effect_threshold": 1.0})
-    lower = estimate(type(cell)("j", "temperature", design, cell.judgments), "agreement_effect")
+    lower = estimate(replace(cell, design=design), "agreement_effect")
     assert lower.value == pytest.approx(-1 / 2)
     assert lower.flags == ("high from 1 on",)
 
@@ -234,7 +235,7 @@ def test_a_log_without_temperatures_is_measured_as_a_whole() -> None:
         fields = {name: getattr(trial, name) for name in trial.__dataclass_fields__}
         own = type(trial)(**{**fields, "condition": condition})
         bare.append(type(judgment)(own, "j", judgment.outcome, judgment.chosen))
-    found = type(cell)("j", "temperature", cell.design, tuple(bare))
+    found = replace(cell, judgments=tuple(bare))
     assert estimate(found, "agreement").value == pytest.approx(3 / 4)
     effect = estimate(found, "agreement_effect")
     assert effect.unavailable == "no temperature is known"

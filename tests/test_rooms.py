@@ -1,0 +1,91 @@
+"""A kind of suites is named in the room of its instrument, and nowhere else in the package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import pytest_judgesense
+from pytest_judgesense.instruments.builtin import BUILT_IN, INSTRUMENTS
+
+PACKAGE = Path(pytest_judgesense.__file__).parent
+# Kind and module of what is still to be given by an instrument: no entry is ever added.
+NOT_YET = {
+    ("criterion", "datasheet/page_instrument.py"),
+    ("debate", "checks/outcome.py"),
+    ("debate", "debating.py"),
+    ("debate", "importers/judgebench.py"),
+    ("paraphrase", "datasheet/page.py"),
+    ("paraphrase", "importers/judgesense.py"),
+    ("paraphrase", "importers/llmbar.py"),
+    ("paraphrase", "importers/results.py"),
+    ("paraphrase", "reporting.py"),
+}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def room_of(kind: str) -> str:
+    """The folder of the instrument that gives a kind: that of the module of its form."""
+    form = BUILT_IN.kinds[kind].form
+    _, folder, room, _ = form.module.split(".")  # type: ignore[union-attr]
+    return f"{folder}/{room}/"
+
+
+def literals(tree: ast.AST) -> Iterator[str]:
+    """Texts, and what stands in quotation marks within them, as in a suite file that is written."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+            yield from re.findall(r'"([a-z-]+)"', node.value)
+
+
+def kinds_compared(tree: ast.Module) -> Iterator[str]:
+    """The literals that something's ``kind`` is compared with."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(isinstance(one, ast.Attribute) and one.attr == "kind" for one in sides):
+                yield from (text for one in sides for text in literals(one))
+
+
+@pytest.mark.parametrize("kind", sorted(BUILT_IN.kinds))
+def test_a_kind_is_named_in_its_room_alone(kind: str) -> None:
+    # The temperature is a setting of every judge too: of that word the comparisons count.
+    found = kinds_compared if kind == "temperature" else literals
+    named = {
+        (kind, name)
+        for name, tree in modules().items()
+        if not name.startswith(room_of(kind)) and kind in set(found(tree))
+    }
+    still = {entry for entry in NOT_YET if entry[0] == kind}
+    assert not named - still, "a kind is named outside its room"
+    assert not still - named, "it is done: strike it from NOT_YET"
+
+
+def test_the_reader_sees_literals_and_comparisons_of_kinds() -> None:
+    tree = ast.parse(
+        """def f(suite):\n    'of debates'\n    return suite.kind == "debate" or x["a"]"""
+    )
+    assert set(literals(tree)) == {"of debates", "debate", "a"}
+    assert list(kinds_compared(tree)) == ["debate"]
+    assert "ladder" in set(literals(ast.parse("""head = 'kind = "ladder"'""")))
+    among = ast.parse("""suite.kind in ("debate", "ladder")""")
+    assert list(kinds_compared(among)) == ["debate", "ladder"]
+
+
+def test_every_instrument_stands_in_a_room_of_its_own() -> None:
+    rooms = [{room_of(kind.name) for kind in kinds} for kinds in INSTRUMENTS]
+    assert all(len(room) == 1 for room in rooms)
+    assert len(set.union(*rooms)) == len(INSTRUMENTS)

@@ -87,6 +87,7 @@ DOORS = {
         "instruments.",
         "judges.spec",
         "replies.debate",
+        "report.log",
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
@@ -94,7 +95,10 @@ DOORS = {
         "cassettes.exchange",
         "judges.providers.json_bodies",
         "replies.debate",
+        "report.log",
     ),
+    # Its `TypedDict` is the one that pydantic reads on Python 3.11.
+    "typing_extensions": ("report.log",),
 }
 
 

@@ -45,7 +45,7 @@ LEVELS: dict[str, float] = {
     "registry": 2.4,
     "checks": 2.6,
     "instruments": 3,
-    "importers": 3,
+    "importers": 3.5,
     "report": 4,
     "measurement": 5,
     "baseline": 5,

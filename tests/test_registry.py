@@ -18,7 +18,8 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.commands.report import datasheet_of_cells, merge
+from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import ExtensionError, SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -290,7 +291,7 @@ def test_a_section_survives_the_joining_of_datasheets(tmp_path: Path) -> None:
     ]
 
 
-# -- the built-in values, and the same from outside --------------------------------------------------
+# -- the built-in values, and the same from outside ------------------------------------------------
 
 FROM_OUTSIDE = """
 from dataclasses import replace

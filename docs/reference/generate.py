@@ -100,8 +100,8 @@ def markers_page() -> Iterator[str]:
         at = "at least" if info.floor else "at most"
         suite = code(info.suite) if info.suite else "none: it must be named"
         yield (
-            f"[`{info.name}`](../measures/{info.name}.md), {at} the bar: {info.meaning}. Counted by "
-            f"{info.unit}. Suite without `suite=`: {suite}.\n"
+            f"[`{info.name}`](../measures/{info.name}.md), {at} the bar: {info.meaning}. "
+            f"Counted by {info.unit}. Suite without `suite=`: {suite}.\n"
         )
 
 

@@ -130,6 +130,7 @@ def judge_check(
         most_missing: with a greater share of the replies missing, the worst case has to clear the
             bar as well.
     """
+    assert check.kind.judge is not None, "regressions are judged together"
     outcome: Outcome = check.kind.judge(check, suite, estimates, policy, most_missing)
     return outcome
 

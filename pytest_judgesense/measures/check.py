@@ -21,7 +21,8 @@ class CheckKind(NamedTuple):
         meaning: one line for people.
         declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
         judge: from ``(check, suite, estimates, policy, most_missing)`` to the `Outcome`; of a kind
-            that ``compares``, from ``(check, cells, policy)`` with the cells of all judges.
+            that ``compares``, from ``(check, kind, cells, policy)`` with the cells of all judges.
+            ``None`` for a ``regression``: those of a session are judged together.
         bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
             it has no bar that lint could hold against a judge without error.
         measure: the measure that it gates, where it gates one.
@@ -36,7 +37,7 @@ class CheckKind(NamedTuple):
     arguments: str
     meaning: str
     declare: Callable[..., Check]
-    judge: Callable[..., Any]
+    judge: Callable[..., Any] | None
     bars: Callable[[Check], Any] | None = None
     measure: Measure | None = None
     compares: bool = False
@@ -80,7 +81,7 @@ NO_REGRESSION = CheckKind(
     f"measure, margin=, suite=, {_CONDITION}",
     "no measure is worse than in --judge-baseline by more than the margin",
     later(f"{_CHECKS}.declaration", "declare_regression"),
-    later(f"{_CHECKS}.regression", "judge_regression"),
+    None,
     regression=True,
 )
 

@@ -189,6 +189,7 @@ class Run:
         elif check.kind.compares:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
             cells = {one.judge.slug: one.cell for one in ranked}
+            assert check.kind.judge is not None, "what compares judges has a judge"
             outcome = check.kind.judge(check, suite.kind, cells, self.policy)
         else:
             outcome = judge_check(

@@ -6,12 +6,12 @@ The rule, in order. (1) Characters are brought into one spelling and thinking bl
 quotes or brackets, that is the verdict; nothing but several labels is "several verdicts".
 (3) Otherwise every statement of a verdict is collected. `formal`: JSON objects under a usual key
 (``verdict``, ``winner``, ``answer``, ``score``, ...), ``[[A]]``, ``\boxed{A}``,
-``<verdict>A</verdict>``. `marked`: "Verdict: A", "The better response is A", "Coherence: 4", a
-first or last sentence that is only a label, a beginning such as "No, the ..." or "B because ...".
+``<verdict>A</verdict>``. `marked`: "Verdict: A", "The better response is A", "I choose A",
+"Coherence: 4", a first or last sentence that is only a label, a beginning such as "No, the ...".
 `prose`: "Therefore, A is better.", "The statement is NO." as the first, the last or the concluding
 sentence. Questions, conditions, negations and praise of a single aspect are not statements, and the
 English word "a" is not a label. (4) The weightiest statements decide: "Final answer: ..." before
-the other verdicts, those before a label under another heading ("Coherence: 4"); if they name
+the other verdicts, those before "I choose A" and a label under another heading; if they name
 different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
 "several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
 the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated

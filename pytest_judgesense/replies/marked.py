@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from pytest_judgesense.replies.labels import NOUN, Labels, agreed
@@ -26,10 +27,15 @@ _WORDS_BETWEEN: Final = (
     r"[\w'-]{1,20}){0,6}?"
 )
 _MARK: Final = re.compile(
-    r"(?P<final>\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?)?"
     rf"\b{_KEY}\b{_WORDS_BETWEEN} ?(?:\([^()\n]{{0,60}}\))?"
     r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
+)
+_FINAL: Final = re.compile(
+    r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", re.IGNORECASE
+)
+_CHOICE: Final = re.compile(
+    r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
 )
 _NOT_THE_VERDICT: Final = re.compile(
     r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
@@ -65,15 +71,19 @@ def marked(text: str, said: Sequence[Sentence], labels: Labels) -> Iterator[Stat
 
 
 def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
-    """Such as "Verdict: A", "The better response is A", "My final answer is 4"."""
-    for found in _MARK.finditer(text):
+    """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
+    for found in chain(_MARK.finditer(text), _CHOICE.finditer(text)):
+        reading = value_at(labels, text, found.end())
+        if reading is None:
+            continue
         before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
+        before, final = _FINAL.subn("", before)
         if _NOT_THE_VERDICT.search(before) or doubted(before):
             continue
-        reading = value_at(labels, text, found.end())
-        if reading is not None:
-            weight = Weight.FINAL if found["final"] else Weight.VERDICT
-            yield Statement(found.start(), weight, reading)
+        if found.re is _MARK:
+            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
+        elif not _ARTICLE.match(text, found.end()):
+            yield Statement(found.start(), Weight.OPINION, reading)
 
 
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
@@ -82,7 +92,7 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
         reading = labels.read(line["value"])
         if reading is None or _NOT_A_RATING.search(line["key"]) or labels.read(line["key"]):
             continue
-        yield Statement(line.start(), Weight.HEADED, reading)
+        yield Statement(line.start(), Weight.OPINION, reading)
 
 
 def _alone(said: Sequence[Sentence], labels: Labels) -> Iterator[Statement]:

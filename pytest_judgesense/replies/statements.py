@@ -1,8 +1,8 @@
 """Statements of a verdict: where they stand, how much they weigh, and what they come to.
 
 Where several are made, the heaviest decide: "Final answer: A" before the verdicts, those before a
-label under some other heading ("Coherence: 4"). If they name different verdicts, or a lighter
-statement after the last of them contradicts it, the reply states several.
+choice ("I choose A") and a label under some other heading ("Coherence: 4"). If they name different
+verdicts, or a lighter statement after the last of them contradicts it, the reply states several.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Weight(IntEnum):
     """How surely a statement is meant as the verdict of the whole reply."""
 
     ASIDE = 0  # decides nothing, and contradicts what was decided before it
-    HEADED = 1
+    OPINION = 1
     VERDICT = 2
     FINAL = 3
 

@@ -119,7 +119,7 @@ def test_a_refused_setting_is_told_from_other_faults(grid: Suite) -> None:
     ("reply", "reason"),
     [
         ("Both have something.", "no verdict"),
-        ("[[A]] [[B]]", "several verdicts: A, B"),
+        ("[[A]] or [[B]]", "several verdicts: A, B"),
         ('{"reason": "as', "cut off before the verdict"),
     ],
 )
@@ -174,7 +174,7 @@ def test_a_reply_that_cannot_be_repaired_stays_unparsed_with_its_first_reason(gr
         grid,
         REPAIRING,
         _trial(grid, "pair"),
-        lambda p: '{"verdict": "none"}' if "Bring" in p else "[[A]] [[B]]",
+        lambda p: '{"verdict": "none"}' if "Bring" in p else "[[A]] or [[B]]",
     )
     assert found.outcome == Unparsed("several verdicts: A, B")
     assert found.detail == {"repair": {"before": "several verdicts: A, B", "calls": 1}}

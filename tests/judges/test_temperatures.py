@@ -100,7 +100,7 @@ def _mumbles(body: dict[str, Any]) -> str:
     prompt = body["messages"][-1]["content"]
     if "Bring the reply into form" in prompt:
         return '{"verdict": "B"}'
-    return "[[A]] [[B]]" if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
+    return "[[A]] or [[B]]" if "3 + 3" in prompt and "From 1" not in prompt else _right(body)
 
 
 def test_only_malformed_replies_are_repaired_in_one_recorded_call_more(

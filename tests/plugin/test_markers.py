@@ -146,7 +146,7 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
 ) -> None:
     listed = run(pytester, "--markers").outlines
     told = {line.split("(")[0]: line for line in listed if ": fail unless " in line}
-    assert set(told) == {f"@pytest.mark.{name}" for name in BUILT_IN.checks}
+    assert set(told) == {f"@pytest.mark.{name}" for name in CHECKS}
     assert told["@pytest.mark.jss_floor"] == (
         "@pytest.mark.jss_floor(bar, suite=, **condition): fail unless jss >= bar, for each judge. "
         'jss: same verdict under two wordings of the prompt; name one, suite="coherence".'
@@ -159,7 +159,7 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
 
 def test_the_five_headline_checks_are_markers() -> None:
     headline = "jss_floor dark_current_ceiling flip_rate_bound side_bias_limit criterion_tradeoff"
-    assert set(headline.split()) <= set(BUILT_IN.checks)
+    assert set(headline.split()) <= set(CHECKS)
 
 
 def test_strict_markers_know_them(recorded: pytest.Pytester) -> None:

@@ -271,6 +271,13 @@ def test_forms_that_no_prose_takes(space: DecisionSpace, text: str, expected: st
     (AB, "Verdict: A is better", "A"),
     (AB, "Answer: A\n\nOn reflection it is close.\n\nFinal answer: B", "B"),
     (AB, "Answer: A\nAnswer: B", "<several verdicts: A, B>"),
+    (AB, "I prefer B over A", "B"),
+    (OUTPUTS, "I would choose Output (b).", "B"),
+    (AB, "A, I'm not entirely sure but I would choose A.", "A"),
+    (AB, "I prefer a.", "<no verdict>"),  # cut off, or an article
+    (AB, "I would not choose A.", "<no verdict>"),
+    (AB, "I would choose A. Verdict: B", "B"),
+    (AB, "Verdict: B. I would choose A.", "<several verdicts: A, B>"),
     (AB, "Answer: not A", "<no verdict>"),
     (AB, '"verdict" => A //', "<no verdict>"),
     (AB, "The answer is not A.", "<no verdict>"),
@@ -345,10 +352,8 @@ def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> 
 
 # Prose that is read no more: the recorded replies do without (docs/replies.md says the figures).
 @table(
-    (AB, "I prefer B over A", "<no verdict>"),
-    (AB, "I prefer B to A.", "<no verdict>"),
+    (AB, "I prefer B to A.", "<several verdicts: A, B>"),
     (AB, "I'd go with A.", "<no verdict>"),
-    (AB, "A, I'm not entirely sure but I would choose A.", "<no verdict>"),
     (AB, "B is worse than A", "<no verdict>"),
     (AB, "Verdict: A is worse", "<no verdict>"),
     (AB, "A is the worse response.", "<no verdict>"),

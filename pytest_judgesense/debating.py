@@ -41,8 +41,6 @@ from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Failed
 
-__all__ = ["LIMITS", "STYLES", "Topic", "generate_debates", "read_topics", "within"]
-
 # The most words of a speech.
 LIMITS: Final = {"constructive": 300, "rebuttal": 250, "summary": 200}
 STYLES: Final = {

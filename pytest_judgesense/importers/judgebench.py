@@ -31,8 +31,6 @@ from pytest_judgesense.replies.debate import SIDES, judgment_of_object, parse_de
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
-__all__ = ["DESIGN", "read_judgebench"]
-
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
 
 _SUITE: Final = "judgebench"

@@ -32,8 +32,6 @@ from pytest_judgesense.trial import (
     content_of_slot,
 )
 
-__all__ = ["DESIGN", "SPACE", "read_llmbar"]
-
 SPACE: Final = DecisionSpace(
     labels=("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )

@@ -54,9 +54,6 @@ from pytest_judgesense.trial import (
     content_of_slot,
 )
 
-__all__ = ["read_decisions", "read_games", "read_table"]
-
-
 _NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments.debate.stimuli import transcript
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
@@ -16,10 +17,8 @@ from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.replies.debate import REPLY_SCHEMA, parse_debate
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.stimuli import transcript
 from pytest_judgesense.trial import Verdict
+from tests.suites.known import builtin_suites, load_suite
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."

@@ -15,7 +15,8 @@ from sys import intern
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.replies.debate import judgment_of_object as debate_reply_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.trial import (
     Condition,
     Design,
@@ -103,20 +104,14 @@ def _weights(
     return float(flip), float(scores), float(confidence), float(side)
 
 
-def _detail(value: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+def _detail(value: Mapping[str, Any], where: str, registry: Registry) -> dict[str, Any] | None:
     """What a line holds of a reply beside its verdict, in the form it had there."""
-    kept = {name: value[name] for name in ("grades", "repair") if name in value}
-    if "scores" not in value:
-        return kept or None
-    outcome, detail = debate_reply_of({**value, "winner": value.get("verdict")})
-    if detail is None:
-        raise LogError(
-            f"{where}: the scores or the confidence are wrong",
-            found=outcome.reason if isinstance(outcome, Unparsed) else "",
-            expected="a score from 0 to 10 for each category and side, and a confidence",
-            remedy="see docs/debates.md for the fields of a judgment on a debate",
-        )
-    return {**detail, **kept, "flags": value.get("flags", detail["flags"])}
+    stated: dict[str, Any] = {}
+    for logged in registry.logged:
+        if logged.field in value:
+            stated |= logged.read(value, where)
+    stated |= {name: value[name] for name in ("grades", "repair") if name in value}
+    return stated or None
 
 
 def _encodable(text: str) -> bool:
@@ -127,8 +122,12 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
+def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
+
+    Args:
+        path: the log.
+        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
@@ -141,7 +140,7 @@ def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
         value = _object(where, line)
         if (given := _field(value, where, "design", dict, None)) != raw:
             raw, design = given, None if given is None else design_of_object(given, where)
-        yield _judgment(value, where), design
+        yield _judgment(value, where, registry), design
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
@@ -172,18 +171,22 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
     return value
 
 
-def judgment_of_object(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | None]:
+def judgment_of_object(
+    value: Mapping[str, Any], where: str, registry: Registry = BUILT_IN
+) -> tuple[Judgment, Design | None]:
     """The judgment of one line as an object, and its design where it holds one.
 
     Args:
         value: the object.
         where: how messages call it: file and line.
+        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: a field is wrong; it names it.
     """
     design = _field(value, where, "design", dict, None)
-    return _judgment(value, where), None if design is None else design_of_object(design, where)
+    judgment = _judgment(value, where, registry)
+    return judgment, None if design is None else design_of_object(design, where)
 
 
 def _field(value: Mapping[str, Any], where: str, name: str, kind: type, default: Any = ...) -> Any:
@@ -198,7 +201,7 @@ def _field(value: Mapping[str, Any], where: str, name: str, kind: type, default:
     return found
 
 
-def _judgment(value: Mapping[str, Any], where: str) -> Judgment:
+def _judgment(value: Mapping[str, Any], where: str, registry: Registry) -> Judgment:
     def field(name: str, kind: type, default: Any = ...) -> Any:
         found = value.get(name)
         return found if type(found) is kind else _field(value, where, name, kind, default)
@@ -231,7 +234,7 @@ def _judgment(value: Mapping[str, Any], where: str) -> Judgment:
         reply=field("reply", str, None),
         usage=_usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
         latency_s=value.get("latency_s"),
-        detail=_detail(value, where),
+        detail=_detail(value, where, registry),
     )
 
 

@@ -17,10 +17,10 @@ import yaml
 
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.debate.replies import parse_debate
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.settings import OPTIONS
-from pytest_judgesense.replies.debate import parse_debate
 from pytest_judgesense.suites import schema
 from pytest_judgesense.trial import Unparsed
 from tests.checks.known import declare_check

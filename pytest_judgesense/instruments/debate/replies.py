@@ -35,6 +35,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from pytest_judgesense.errors import LogError
 from pytest_judgesense.replies.declining import refuses
 from pytest_judgesense.replies.formal import json_objects
 from pytest_judgesense.replies.text import without_thinking
@@ -153,6 +154,19 @@ def judgment_of_object(
         "flags": list(_flags(reply, scores)),
     }
     return Verdict(reply.winner), detail
+
+
+def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The detail of the judgment in a line of a log; `LogError` where it is wrong."""
+    outcome, detail = judgment_of_object({**value, "winner": value.get("verdict")})
+    if detail is None:
+        raise LogError(
+            f"{where}: the scores or the confidence are wrong",
+            found=outcome.reason if isinstance(outcome, Unparsed) else "",
+            expected="a score from 0 to 10 for each category and side, and a confidence",
+            remedy="see docs/debates.md for the fields of a judgment on a debate",
+        )
+    return {**detail, "flags": value.get("flags", detail["flags"])}
 
 
 def contradicts(winner: str, scores: Mapping[str, Mapping[str, float]]) -> bool:

@@ -29,7 +29,7 @@ from reporting import Bar, conclude, print_table, seconds_each
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
-from pytest_judgesense.cassettes.storage import rewrite
+from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
@@ -290,7 +290,7 @@ def _status_kb(name: str) -> int:
 
 
 def _measure_memory(path: Path) -> float:
-    size = sum(1 for _ in path.open("rb"))
+    size = len(read_exchanges(path))
     run = pipeline(path, suite_of(size))  # its stimuli are not the recording: they count as idle
     # The peak so far is forgotten: that of the imports is not the pipeline's.
     Path("/proc/self/clear_refs").write_text("5")

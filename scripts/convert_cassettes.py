@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.cassettes.exchange import NO_TEXTS, exchange_of
+from pytest_judgesense.cassettes.exchange import exchange_of
 from pytest_judgesense.cassettes.storage import rewrite
 
 
@@ -29,7 +29,7 @@ def convert(path: Path) -> None:
         entry = json.loads(line)
         for message in (entry["request"], entry["response"]):
             message["body"] = joined(message["body"], parts)
-        exchanges.append(exchange_of(json.dumps(entry), NO_TEXTS))
+        exchanges.append(exchange_of(json.dumps(entry)))
     rewrite(path, exchanges)
     beside.unlink(missing_ok=True)
 

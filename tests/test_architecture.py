@@ -86,13 +86,18 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.spec",
+        "report.log",
         "baseline",
     ),
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
         "cassettes.exchange",
         "judges.providers.json_bodies",
+        "instruments.debate.replies",
+        "report.log",
     ),
+    # Its `TypedDict` is the one that pydantic reads on Python 3.11.
+    "typing_extensions": ("report.log", "instruments.debate.replies"),
 }
 
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError, ValidationInfo
+from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
 from pytest_judgesense.errors import BrokenCassette
@@ -50,7 +50,7 @@ _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
 _MODEL: Final = re.compile(r'(?<!\\)"model"\s*:\s*"((?:[^"\\]|\\.)*)"')
 # Within a string of JSON its quotes would be escaped.
-_REFERENCE: Final = re.compile(rb'\{"id": "([^"]*)"\}')
+_REFERENCE: Final = re.compile(rb'\{\s*"id"\s*:\s*"([^"]*)"\s*\}')
 _BREAK: Final = "\n\n"
 # A shorter paragraph costs as much as the reference to it.
 _SHORTEST_SHARED: Final = 80
@@ -64,24 +64,19 @@ def _compact(value: Any) -> str:
 _LAYOUTS: Final[Mapping[str, Callable[[Any], str]]] = {"json": _compact, "spaced json": json.dumps}
 
 
-def _body_of(value: Any, info: ValidationInfo) -> str | bytes:
-    """The body that stands in a line as ``value``.
-
-    The context is the texts of the file; without it, a body that refers to them stays empty.
-    """
+def _checked_body(value: Any) -> str | bytes:
+    """What stands in a line for a body, if it is one; texts are not put together yet."""
     if isinstance(value, str | bytes):
         return value
-    if not isinstance(value, dict) or len(value) != 1:
-        raise ValueError("a body is neither a text nor an object with base64 or json")
-    ((form, held),) = value.items()
-    if form == "base64":
-        return base64.b64decode(held, validate=True)
-    if form not in _LAYOUTS:
-        raise ValueError(f"a body has the unknown form {form!r}")
-    return "" if info.context is None else _LAYOUTS[form](_unfolded(held, info.context))
+    if isinstance(value, dict) and len(value) == 1:
+        if isinstance(encoded := value.get("base64"), str):
+            return base64.b64decode(encoded, validate=True)
+        if value.keys() <= _LAYOUTS.keys():
+            return ""
+    raise ValueError("a body is neither a text nor an object with base64 or json")
 
 
-Body: TypeAlias = Annotated[str | bytes, PlainValidator(_body_of)]
+Body: TypeAlias = Annotated[str | bytes, PlainValidator(_checked_body)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +171,36 @@ class Exchange:
 _ADAPTER: Final = TypeAdapter(Exchange)
 
 
-def exchange_of(line: str | bytes, texts: Texts | None) -> Exchange:
-    """The exchange of a line; ``ValueError`` if it holds none."""
+def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
+    """The exchange of a line that was checked; ``texts`` are what its bodies refer to."""
+    entry = _loaded(line)
+    request, response = entry["request"], entry["response"]
+    return Exchange(
+        entry["trial"],
+        entry["call"],
+        RecordedRequest(request["method"], request["url"], _body(request["body"], texts)),
+        RecordedResponse(response["status"], response["headers"], _body(response["body"], texts)),
+        entry["recorded_at"],
+    )
+
+
+def _loaded(line: str | bytes) -> Any:
     try:
-        return _ADAPTER.validate_json(line, context=texts)
-    except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise
-    # `json` permits the escapes of lone surrogates, and says more about what is wrong.
-    text = line if isinstance(line, str) else line.decode("utf-8")
-    return _ADAPTER.validate_python(json.loads(text), context=texts)
+        return from_json(line, cache_strings="keys")  # three times as fast as `json`
+    except ValueError:
+        # `json` permits the escapes of lone surrogates, and says more about what is wrong.
+        return json.loads(line if isinstance(line, str) else line.decode("utf-8"))
+
+
+def _body(value: Any, texts: Texts) -> str | bytes:
+    if isinstance(value, str):
+        return value
+    ((form, held),) = value.items()
+    if form == "base64":
+        return base64.b64decode(held)
+    document = [held]
+    _unfold(document, enumerate(document), texts)
+    return _LAYOUTS[form](document[0])
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -203,12 +218,23 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
         BrokenCassette: the line is no exchange.
     """
     try:
-        exchange = exchange_of(line, None)
-        for reference in _REFERENCE.findall(line):
-            _text({"id": reference.decode()}, texts)
+        exchange = _validated(line)
     except (ValueError, RecursionError) as error:
-        raise _broken(path, number, line, error) from error
+        raise broken(path, number, line, error) from error
+    for reference in _REFERENCE.findall(line):
+        if (name := reference.decode()) not in texts:
+            reason = ValueError(f"no line before this one holds the text {name}")
+            raise broken(path, number, line, reason)
     return exchange.head
+
+
+def _validated(line: bytes) -> Exchange:
+    try:
+        return _ADAPTER.validate_json(line)
+    except ValidationError as error:
+        if error.errors()[0]["type"] != "json_invalid":
+            raise
+    return _ADAPTER.validate_python(_loaded(line))
 
 
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
@@ -245,7 +271,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
         if text_id(text) != value["id"]:
             raise ValueError(f"a text that is not the one of {value['id']}")  # noqa: TRY301
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise _broken(path, number, line, error) from error
+        raise broken(path, number, line, error) from error
     return value["id"], text
 
 
@@ -348,25 +374,24 @@ def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
     return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
 
 
-def _unfolded(value: Any, texts: Texts) -> Any:
-    if isinstance(value, dict):
-        if value.keys() == {"texts"}:
-            return _BREAK.join(
-                part if isinstance(part, str) else _text(part, texts) for part in value["texts"]
-            )
-        return {key: _unfolded(one, texts) for key, one in value.items()}
-    return [_unfolded(one, texts) for one in value] if isinstance(value, list) else value
+def _unfold(holder: Any, items: Iterable[tuple[Any, Any]], texts: Texts) -> None:
+    """Put the strings with shared paragraphs together, where they stand."""
+    for key, value in items:
+        if isinstance(value, dict):
+            if value.keys() == {"texts"}:
+                parts = value["texts"]
+                holder[key] = _BREAK.join(
+                    part if isinstance(part, str) else texts[part["id"]] for part in parts
+                )
+            else:
+                _unfold(value, value.items(), texts)
+        elif isinstance(value, list):
+            _unfold(value, enumerate(value), texts)
 
 
-def _text(reference: Any, texts: Texts) -> str:
-    try:
-        return texts[reference["id"]]
-    except (LookupError, TypeError):
-        raise ValueError(f"no line before this one holds the text {reference}") from None
-
-
-def _broken(path: Path, number: int, line: str | bytes, error: Exception) -> BrokenCassette:
-    text = line if isinstance(line, str) else line.decode("utf-8", "backslashreplace")
+def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCassette:
+    """The error for a line that cannot be read, by the error of reading it."""
+    text = line.decode("utf-8", "backslashreplace")
     restore = (
         "restore the file from version control, or delete the line and record what is missing "
         "with --judge-mode record"

@@ -25,6 +25,7 @@ from pytest_judgesense.cassettes.exchange import (
     Exchange,
     Head,
     Texts,
+    broken,
     checked_head,
     exchange_of,
     lines_of,
@@ -41,14 +42,18 @@ class Line(NamedTuple):
 
     data: bytes
     head: Head
+    path: Path
+    number: int | None = None
     # What its bodies may refer to.
     texts: Texts = NO_TEXTS
-    number: int | None = None
 
     @property
     def exchange(self) -> Exchange:
         """The exchange, made of the line each time: bytes take less memory."""
-        return exchange_of(self.data, self.texts)
+        try:
+            return exchange_of(self.data, self.texts)
+        except (LookupError, TypeError) as error:  # somebody edited how a body refers to texts
+            raise broken(self.path, self.number or 0, self.data, error) from error
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
@@ -192,7 +197,7 @@ class Journal:
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ) from error
-        return Line(line, exchange.head)
+        return Line(line, exchange.head, self.path)
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:
@@ -225,7 +230,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
                     continue
                 head = checked_head(data, path, number, texts)
                 _refuse_duplicate(path, number, head, known)
-                yield Line(data, head, texts, number)
+                yield Line(data, head, path, number, texts)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:

@@ -27,10 +27,12 @@ _WORDS_BETWEEN: Final = (
     r"[\w'-]{1,20}){0,6}?"
 )
 _MARK: Final = re.compile(
-    r"(?P<final>\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?)?"
     rf"\b{_KEY}\b{_WORDS_BETWEEN} ?(?:\([^()\n]{{0,60}}\))?"
     r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
+)
+_FINAL: Final = re.compile(
+    r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", re.IGNORECASE
 )
 _CHOICE: Final = re.compile(
     r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
@@ -71,13 +73,15 @@ def marked(text: str, said: Sequence[Sentence], labels: Labels) -> Iterator[Stat
 def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
     for found in chain(_MARK.finditer(text), _CHOICE.finditer(text)):
-        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
         reading = value_at(labels, text, found.end())
-        if reading is None or _NOT_THE_VERDICT.search(before) or doubted(before):
+        if reading is None:
+            continue
+        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
+        before, final = _FINAL.subn("", before)
+        if _NOT_THE_VERDICT.search(before) or doubted(before):
             continue
         if found.re is _MARK:
-            weight = Weight.FINAL if found["final"] else Weight.VERDICT
-            yield Statement(found.start(), weight, reading)
+            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
         elif not _ARTICLE.match(text, found.end()):
             yield Statement(found.start(), Weight.OPINION, reading)
 

@@ -8,11 +8,15 @@ file and no judge.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from sys import intern
-from typing import Any, Final
+from typing import Any, Final, Required, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
+from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -22,6 +26,7 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
+    Order,
     Outcome,
     Trial,
     Unparsed,
@@ -29,9 +34,39 @@ from pytest_judgesense.trial import (
     Verdict,
 )
 
-__all__ = ["design_of_object", "judgment_of_object", "log_line", "log_lines", "read_log"]
 
-_OUTCOMES: Final = ("verdict", "unparsed", "failed")
+@with_config(ConfigDict(strict=True, extra="allow"))
+class _Line(TypedDict, total=False):
+    """The form of a line; what replies on suites of some kinds state more are further fields."""
+
+    trial: Required[str]
+    judge: Required[str]
+    suite: Required[str]
+    item: Required[str]
+    cluster: str
+    template: str
+    order: Order
+    replicate: int
+    condition: dict[str, Any]
+    label: str | None
+    verdict: str | None
+    unparsed: str | None
+    failed: str | None
+    chosen: str | None
+    reply: str | None
+    usage: dict[str, int | None]
+    latency_s: float | None
+    design: dict[str, Any] | None
+    grades: dict[str, Any]
+    repair: dict[str, Any]
+
+
+_BESIDE: Final = ("grades", "repair")
+_LINE: Final = TypeAdapter(_Line)
+_DESIGN: Final = TypeAdapter(Design)
+_MARK: Final = ',"design":'
+# Fields of designs of few kinds: a line holds them where they are not as usual.
+_RARE: Final = {"ddof": 0, "weights": None, "effect_threshold": None}
 
 
 def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
@@ -42,7 +77,7 @@ def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
 
 def log_line(judgment: Judgment, design: Design) -> str:
     """One line of a log."""
-    trial, outcome = judgment.trial, judgment.outcome
+    trial, outcome, usage = judgment.trial, judgment.outcome, judgment.usage
     if isinstance(outcome, Verdict):
         said = {"verdict": outcome.value}
     elif isinstance(outcome, Unparsed):
@@ -64,62 +99,25 @@ def log_line(judgment: Judgment, design: Design) -> str:
         "chosen": judgment.chosen,
         "reply": judgment.reply,
         "usage": {
-            "prompt_tokens": judgment.usage.prompt_tokens,
-            "completion_tokens": judgment.usage.completion_tokens,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
         },
         "latency_s": judgment.latency_s,
         **(judgment.detail or {}),
-        "design": {
-            "kind": design.kind,
-            "labels": list(design.labels),
-            "ordinal": design.ordinal,
-            "pairwise": design.pairwise,
-            "pairs": design.pairs
-            if isinstance(design.pairs, str)
-            else [list(pair) for pair in design.pairs],
-            "others": design.others,
-            "cut": design.cut,
-            "excluded": [list(pair) for pair in design.excluded],
-            "unsure": [list(pair) for pair in design.unsure],
-            **_of_kind(design),
-        },
     }
-    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # A reply cut off inside a character can hold half of a surrogate pair, which no UTF-8 file can.
-    return line if _encodable(line) else json.dumps(value, separators=(",", ":"))
-
-
-def _of_kind(design: Design) -> dict[str, Any]:
-    """What designs of one kind alone have."""
-    if design.effect_threshold is not None:
-        return {"effect_threshold": design.effect_threshold}
-    if design.weights is None:
-        return {}
-    return {"ddof": design.ddof, "weights": list(design.weights)}
-
-
-def _weights(
-    flip: float, scores: float, confidence: float, side: float
-) -> tuple[float, float, float, float]:
-    return float(flip), float(scores), float(confidence), float(side)
-
-
-def _detail(value: Mapping[str, Any], where: str, registry: Registry) -> dict[str, Any] | None:
-    """What a line holds of a reply beside its verdict, in the form it had there."""
-    stated: dict[str, Any] = {}
-    for logged in registry.logged:
-        if logged.field in value:
-            stated |= logged.read(value, where)
-    stated |= {name: value[name] for name in ("grades", "repair") if name in value}
-    return stated or None
-
-
-def _encodable(text: str) -> bool:
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        line = to_json(value).decode()
+    except PydanticSerializationError:
+        # A reply cut off inside a character can hold half of a surrogate pair, which is no UTF-8.
+        line = json.dumps(value, separators=(",", ":"))
+    return f"{line[:-1]}{_MARK}{_design_text(design)}}}"
+
+
+@lru_cache(maxsize=256)
+def _design_text(design: Design) -> str:
+    """A design as JSON, made once for all lines of a suite."""
+    value = {k: v for k, v in asdict(design).items() if k not in _RARE or v != _RARE[k]}
+    return json.dumps(value, separators=(",", ":"))
 
 
 def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
@@ -132,15 +130,29 @@ def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgme
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
     """
-    # What stands on line after line is made once: half a million lines are read into memory.
-    raw: Any = None
-    design: Design | None = None
+    # Half a million lines are read into memory: the design on line after line is made once, and
+    # known by the end of the line.
+    end, shared, place = "", None, str(path)
     for number, line in _numbered(path):
-        where = f"{path}:{number}"
-        value = _object(where, line)
-        if (given := _field(value, where, "design", dict, None)) != raw:
-            raw, design = given, None if given is None else design_of_object(given, where)
+        where = f"{place}:{number}"
+        if end and line.endswith(end) and (value := _form_of_text(line[: -len(end)] + "}")):
+            yield _judgment(value, where, registry), shared
+            continue
+        value = _form_of_text(line) or _form(_object(where, line), where)
+        given, design = value.get("design"), None
+        if given is not None:
+            design = design_of_object(given, where)
+            shared = design = shared if design == shared else design
+            tail = line.rpartition(_MARK)[2]
+            end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
         yield _judgment(value, where, registry), design
+
+
+def _is_object(text: str, value: Mapping[str, Any]) -> bool:
+    try:
+        return bool(from_json(text) == value)
+    except ValueError:
+        return False
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
@@ -149,7 +161,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
         # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
         with path.open(encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, start=1):
-                if line.strip():
+                if not line.isspace():
                     yield number, line
     except (OSError, UnicodeDecodeError) as error:
         raise LogError(
@@ -157,6 +169,14 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
             found=str(error),
             expected="JSON Lines in UTF-8",
         ) from error
+
+
+def _form_of_text(text: str) -> _Line | None:
+    """The fields of a line; ``None`` where something of it is wrong, or half a surrogate pair."""
+    try:
+        return _LINE.validate_json(text)
+    except ValidationError:
+        return None
 
 
 def _object(where: str, line: str) -> Mapping[str, Any]:
@@ -169,6 +189,26 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise LogError(f"{where} is no judgment", found=line[:80], expected="a JSON object")
     return value
+
+
+def _form(value: Mapping[str, Any], where: str) -> _Line:
+    try:
+        return _LINE.validate_python(value)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            if problem["type"] != "string_unicode":  # half a surrogate pair is text all the same
+                raise _wrong(value, problem, where) from error
+    return cast("_Line", value)
+
+
+def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogError:
+    name = str(problem["loc"][0])
+    return LogError(
+        f"{where}: field {name!r} is wrong",
+        found=json.dumps(value[name])[:80] if name in value else "no such field",
+        expected=problem["msg"].removeprefix("Input should be "),
+        remedy="see docs/logs.md for the fields of a judgment",
+    )
 
 
 def judgment_of_object(
@@ -184,58 +224,67 @@ def judgment_of_object(
     Raises:
         LogError: a field is wrong; it names it.
     """
-    design = _field(value, where, "design", dict, None)
-    judgment = _judgment(value, where, registry)
+    form = _form(value, where)
+    judgment, design = _judgment(form, where, registry), form.get("design")
     return judgment, None if design is None else design_of_object(design, where)
 
 
-def _field(value: Mapping[str, Any], where: str, name: str, kind: type, default: Any = ...) -> Any:
-    found = value.get(name, default)
-    if found is ... or (found is not default and not isinstance(found, kind)):
+def design_of_object(value: Mapping[str, Any], where: str) -> Design:
+    """The design that a line holds; `LogError` if a key of it is missing or malformed."""
+    try:
+        return _DESIGN.validate_python(value)
+    except ValidationError as error:
         raise LogError(
-            f"{where}: field {name!r} is wrong",
-            found=json.dumps(value[name])[:80] if name in value else "no such field",
-            expected=f"a {kind.__name__}",
-            remedy="see docs/logs.md for the fields of a judgment",
-        )
-    return found
+            f"{where}: field 'design' is wrong",
+            found=json.dumps(dict(value))[:80],
+            expected="kind, labels, ordinal, pairwise and pairs",
+        ) from error
 
 
-def _judgment(value: Mapping[str, Any], where: str, registry: Registry) -> Judgment:
-    def field(name: str, kind: type, default: Any = ...) -> Any:
-        found = value.get(name)
-        return found if type(found) is kind else _field(value, where, name, kind, default)
-
-    def name(key: str, default: Any = ...) -> Any:
-        found = field(key, str, default)
-        return found if found is None else intern(found)
-
-    order = field("order", str, "ab")
-    if order not in ("ab", "ba"):
-        raise LogError(f"{where}: field 'order' is wrong", found=repr(order), expected="ab or ba")
-    item = name("item")
+def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
+    get: Callable[..., Any] = line.get
+    item = line["item"]
+    usage = get("usage")
     trial = Trial(
-        id=field("trial", str),
-        suite=name("suite"),
-        item=item,
-        cluster=name("cluster", item),
-        template=name("template", "t1"),
-        order="ba" if order == "ba" else "ab",
-        replicate=field("replicate", int, 1),
-        condition=_shared(field("condition", dict, {})),
-        label=name("label", None),
+        line["trial"],
+        line["suite"],
+        item,
+        get("cluster", item),
+        get("template", "t1"),
+        get("order", "ab"),
+        get("replicate", 1),
+        _shared(get("condition", {})),
+        get("label"),
     )
-    usage = field("usage", dict, {})
     return Judgment(
-        trial=trial,
-        judge=name("judge"),
-        outcome=_outcome(value, where),
-        chosen=name("chosen", None),
-        reply=field("reply", str, None),
-        usage=_usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
-        latency_s=value.get("latency_s"),
-        detail=_detail(value, where, registry),
+        trial,
+        line["judge"],
+        _outcome(line, where),
+        get("chosen"),
+        get("reply"),
+        _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")) if usage else Usage(),
+        get("latency_s"),
+        _detail(line, where, registry),
     )
+
+
+def _outcome(line: _Line, where: str) -> Outcome:
+    verdict, unparsed, failed = line.get("verdict"), line.get("unparsed"), line.get("failed")
+    if verdict is not None and unparsed is None and failed is None:
+        return _verdict(verdict)
+    given = sum(text is not None for text in (verdict, unparsed, failed))
+    if given != 1:
+        raise LogError(
+            f"{where} does not say what came of the trial",
+            found=f"{given} of verdict, unparsed, failed",
+            expected="exactly one of them, as text",
+        )
+    return Failed(str(failed)) if unparsed is None else Unparsed(unparsed)
+
+
+@lru_cache(maxsize=4096)
+def _verdict(text: str) -> Verdict:
+    return Verdict(text)
 
 
 def _shared(condition: dict[str, Any]) -> Condition:
@@ -250,56 +299,17 @@ def _condition(keys: tuple[str, ...], *values: Any) -> Condition:
     return dict(zip(keys, values, strict=True))
 
 
-@lru_cache(maxsize=4096, typed=True)
-def _usage(prompt: Any, completion: Any) -> Usage:
+@lru_cache(maxsize=4096)
+def _usage(prompt: int | None, completion: int | None) -> Usage:
     return Usage(prompt, completion)
 
 
-@lru_cache(maxsize=4096)
-def _verdict(text: str) -> Verdict:
-    return Verdict(text)
-
-
-def _outcome(value: Mapping[str, Any], where: str) -> Outcome:
-    given = [name for name in _OUTCOMES if isinstance(value.get(name), str)]
-    if len(given) != 1:
-        raise LogError(
-            f"{where} does not say what came of the trial",
-            found=f"{len(given)} of {', '.join(_OUTCOMES)}",
-            expected="exactly one of them, as text",
-        )
-    text = value[given[0]]
-    if given[0] == "verdict":
-        return _verdict(text)
-    return Unparsed(intern(text)) if given[0] == "unparsed" else Failed(intern(text))
-
-
-def design_of_object(value: Mapping[str, Any], where: str) -> Design:
-    """The design that a line holds; `LogError` if a key of it is missing or malformed."""
-    try:
-        pairs = value.get("pairs", "all")
-        weights = value.get("weights")
-        return Design(
-            kind=value["kind"],
-            labels=tuple(value["labels"]),
-            ordinal=bool(value.get("ordinal", False)),
-            pairwise=bool(value.get("pairwise", False)),
-            pairs=pairs if isinstance(pairs, str) else _pairs(pairs),
-            others=bool(value.get("others", False)),
-            cut=value.get("cut"),
-            excluded=_pairs(value.get("excluded", ())),
-            unsure=_pairs(value.get("unsure", ())),
-            ddof=int(value.get("ddof", 0)),
-            weights=None if weights is None else _weights(*weights),
-            effect_threshold=value.get("effect_threshold"),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise LogError(
-            f"{where}: field 'design' is wrong",
-            found=json.dumps(dict(value))[:80],
-            expected="kind, labels, ordinal, pairwise and pairs",
-        ) from error
-
-
-def _pairs(value: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((a, b) for a, b in value)
+def _detail(line: _Line, where: str, registry: Registry) -> dict[str, Any] | None:
+    """What a line holds of a reply beside its verdict, in the form it had there."""
+    fields: Mapping[str, Any] = line
+    detail: dict[str, Any] = {}
+    for logged in registry.logged:
+        if logged.field in fields:
+            detail |= logged.read(fields, where)
+    detail |= {name: fields[name] for name in _BESIDE if name in fields}
+    return detail or None

@@ -55,13 +55,13 @@ def test_an_exchange_is_one_line_and_comes_back(asked: str | bytes, answered: st
     original = exchange(asked, answered)
     line = original.to_line()
     assert line.splitlines() == [line]
-    assert exchange_of(line.encode(), NO_TEXTS) == original
+    assert exchange_of(line.encode()) == original
 
 
 def test_a_lone_surrogate_survives_utf8() -> None:
     # U+D800 alone has no UTF-8 form; the line holds its escape.
     original = exchange(answered="a\ud800b")
-    assert exchange_of(original.to_line().encode(), NO_TEXTS) == original
+    assert exchange_of(original.to_line().encode()) == original
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,9 @@ def test_a_lone_surrogate_survives_utf8() -> None:
         ({"request": None}, "request: Input should be an object"),
         ({"recorded_at": "yesterday"}, "recorded_at: String should match pattern"),
         ({"request": {"method": "GET", "url": "u", "body": {"base64": "?"}}}, "request.body: "),
+        ({"request": {"method": "GET", "url": "u", "body": {"base64": 3}}}, "request.body: "),
+        ({"request": {"method": "GET", "url": "u", "body": {"xml": 3}}}, "request.body: "),
+        ({"request": {"method": "GET", "url": "u", "body": None}}, "request.body: "),
     ],
 )
 def test_an_edited_line_is_named_with_what_is_wrong(change: object, reason: str) -> None:

@@ -152,6 +152,18 @@ def test_cassettes_with_texts_are_joined_and_searched_for_secrets(tmp_path: Path
     assert {finding.place for finding in found.findings} == {f"{secret}:2", f"{secret}:3"}
 
 
+@pytest.mark.parametrize("edited", ['{"texts": 3}', '{"texts": [{"id": 3}]}', '{"texts": [[]]}'])
+def test_a_reference_that_is_edited_is_no_traceback(tmp_path: Path, edited: str) -> None:
+    path = tmp_path / "c.jsonl"
+    rewrite(path, [exchange("a"), exchange("b")])
+    text = path.read_text(encoding="utf-8")
+    start, end = text.index('{"texts"'), text.index("]}", text.index('{"texts"')) + 2
+    path.write_text(text[:start] + edited + text[end:], encoding="utf-8")
+    with pytest.raises(BrokenCassette, match=r"c\.jsonl:2: ") as caught:
+        read_exchanges(path)
+    assert caught.value.remedy
+
+
 OLD = (
     '{"trial": "a", "call": 1, "request": {"method": "POST", "url": "http://h/", "body": '
     '["{\\"prompt\\": \\"", {"part": "one"}, "\\"}"]}, "response": {"status": 200, "headers": {}, '

@@ -247,7 +247,7 @@ def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
     (tmp_path / "odd.py").write_text(
         "from pytest_judgesense.registry import ReportSection\n"
         "def pytest_judgesense_report_sections():\n"
-        "    rows = lambda cell, estimates: ['no row']\n"
+        "    rows = lambda *_: ['no row']\n"
         "    return [ReportSection('odd', rows, lambda rows: ['odd: shown'])]\n"
     )
     given = ("report", log, "--datasheet", "x.html", "--datasheet", "x.json")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from .project import PYTHON_JUDGE, TRIALS, Project, ids, parity_suite
+from .project import PYTHON_JUDGE, TRIALS, Project, forked, ids, parity_suite
 
 # What the adapter of VS Code reads of each item (python_files/vscode_pytest/__init__.py:
 # create_test_node, build_test_tree): name, path and its parent's, location, node id. An item with a
@@ -115,8 +115,6 @@ def test_judges_are_imported_from_pythonpath_under_importlib(
             "def test_it(judge):\n    assert judge.ask('Is 4 even?').text == 'YES'\n"
         )
     for mode in ("record", "replay"):
-        result = pytester.runpytest_subprocess(
-            *("-p", "no:asyncio", "-p", "no:hypothesispytest", *workers, "--judge-mode", mode)
-        )
+        result = forked(pytester, *workers, "--judge-mode", mode)
         result.assert_outcomes(passed=3)
         result.stdout.fnmatch_lines([f"*{TRIALS} made*" if mode == "record" else "* 0 made*"])

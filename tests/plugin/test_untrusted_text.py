@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
+
+from tests import processes
 
 from .project import Project
 
@@ -89,12 +89,11 @@ def test_judgesense_report_of_a_log_full_of_escapes(project: Project) -> None:
         for i in range(3) for t in ("a", "b")
     ]  # fmt: skip
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    command = [sys.executable, "-m", "pytest_judgesense.commands", "report", str(log)]
-    done = subprocess.run(command, capture_output=True, check=False)
-    output = (done.stdout + done.stderr).decode()
+    done = processes.run("judgesense", "report", log)
+    output = done.stdout + done.stderr
     assert done.returncode == 0, output
     assert _raw(output) == []
     log.write_text(json.dumps(lines[0] | {"order": EVIL}) + "\n")
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = processes.run("judgesense", "report", log)
     assert done.returncode == 3
-    assert _raw(done.stderr.decode()) == []
+    assert _raw(done.stderr) == []

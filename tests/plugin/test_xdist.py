@@ -11,7 +11,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,14 +19,15 @@ from typing import NamedTuple
 import pytest
 
 from pytest_judgesense.suites.builtin import builtin_suites
+from tests import processes
 
 from .project import (
-    QUIET,
     TRIALS,
     ChatServer,
     Project,
     even,
     flips_on_two,
+    forked,
     no_traceback,
     parity_suite,
 )
@@ -138,8 +138,8 @@ def prepare(folder: Path, endpoint: ChatServer) -> Path:
 
 def pytest_in(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in ``folder``, in a process of its own."""
-    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:cacheprovider", *args]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    plugins = processes.PLUGINS[:2]
+    return processes.run("pytest", "-p", "no:cacheprovider", *args, cwd=folder, plugins=plugins)
 
 
 def session(folder: Path, endpoint: ChatServer, mode: str, workers: Sequence[str]) -> Result:
@@ -269,9 +269,7 @@ def test_each_is_a_usage_error_where_judges_are_measured(
     else:
         project.pytester.makepyfile(test_it=tests[what])
         collected = "test_it.py"
-    result = project.pytester.runpytest_subprocess(
-        *QUIET, collected, "--judge-mode", "record", *how, "--dist", "each"
-    )
+    result = forked(project.pytester, collected, "--judge-mode", "record", *how, "--dist", "each")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         ["ERROR: judges cannot be measured under --dist each", "*remedy:*loadscope*"]
@@ -282,7 +280,7 @@ def test_each_is_a_usage_error_where_judges_are_measured(
 
 def test_each_is_no_error_where_no_judge_is_measured(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_ordinary(): pass")
-    result = pytester.runpytest_subprocess(*QUIET, "-n", "2", "--dist", "each")
+    result = forked(pytester, "-n", "2", "--dist", "each")
     result.assert_outcomes(passed=2)  # once in each worker
     assert result.ret == pytest.ExitCode.OK
 

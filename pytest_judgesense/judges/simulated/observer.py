@@ -51,8 +51,6 @@ _MALFORMED: Final = (
     "Result: (see above)",
 )
 _MOST_UNSUPPORTED: Final = 3
-
-
 NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 
@@ -63,7 +61,8 @@ class Asked:
     Attributes:
         prompt: system and user text joined.
         reading: the prompt as the observer reads it.
-        temperature: of the request; ``seed`` likewise.
+        temperature: the temperature of the request.
+        seed: the seed of the request.
     """
 
     prompt: str

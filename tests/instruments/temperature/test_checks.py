@@ -157,9 +157,7 @@ def test_the_table_of_a_recommendation_shows_both_policies() -> None:
         CheckDeclaration("recommended_temperature", {"agreement": 0.8}),
     ]
     cell = sweep({0.5: "111", 1.0: "111", 2.0: "122"})
-    (table,) = recommendations(declared, "temperature", estimate_all(cell))
-    assert table["analysis"] == "recommended_temperature"
-    rows = table["rows"]
+    (rows,) = recommendations(declared, estimate_all(cell))
     assert [row["temperature"] for row in rows] == [0.5, 1.0, 2.0]
     assert [row["holds"] for row in rows] == [True, True, False]
     assert [row["recommended"] for row in rows] == [False, True, False]

@@ -217,7 +217,7 @@ def _of_baseline(
             where = f"{path}: judge {name}, suite {of.suite}"
             design = design_of_object(of.design, where)
             judgments = tuple(
-                judgment_of_object(line, f"{where}, judgment {number}")[0]
+                judgment_of_object(line, f"{where}, judgment {number}", registry)[0]
                 for number, line in enumerate(of.judgments, start=1)
             )
             side = Side.of(

@@ -23,7 +23,6 @@ from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.judges.calls import (
     calls_of,
     identity_of,
@@ -37,6 +36,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
+from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measures.cell import Cell
@@ -118,7 +118,7 @@ class Measurement:
             recorded=self.recorded,
             estimates=self.estimates,
             calls=self.calls,
-            notices=(*self.notices, *wording_notices(self.cell)),
+            notices=(*self.notices, *self.registry.notices(self.cell)),
             analyses=self.registry.analyses(self.cell, self.estimates, self.suite),
             material=self.registry.material(self.cell),
         )
@@ -196,7 +196,15 @@ def measure(
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         given = loop.run(
             ask_all(
-                asked_as, own, part, cassette, throttle, concurrency, _of(unknown, tell), asked_on
+                asked_as,
+                own,
+                part,
+                cassette,
+                throttle,
+                concurrency,
+                _of(unknown, tell),
+                asked_on,
+                registry.skills,
             )
         )
         for trial, answer in zip(part, given, strict=True):
@@ -276,10 +284,13 @@ async def ask_all(
     concurrency: int,
     tell: Callable[[Trial, Answer], None],
     before: AskedOn,
+    skills: Sequence[Skill],
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
-    async with open_client(judge, cassette, concurrency=concurrency, throttle=throttle) as client:
+    async with open_client(
+        judge, cassette, concurrency=concurrency, throttle=throttle, skills=skills
+    ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
             if takes_one_call(suite, judge):
                 return [client.replay(t.id, messages(t), t.replicate) for t in trials]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
@@ -25,7 +25,12 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
     from pytest_judgesense.estimate import Estimate
+    from pytest_judgesense.importers import Imported, ImportedSuite
+    from pytest_judgesense.judges.simulated.observer import Skill
+    from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.profile import Word
     from pytest_judgesense.suites.suite import Suite
@@ -35,12 +40,15 @@ __all__ = [
     "HOOKS",
     "Check",
     "CheckKind",
+    "Command",
     "Comparison",
     "Evidence",
     "HttpRequest",
+    "Importer",
     "Item",
     "Kind",
     "LintFinding",
+    "Logged",
     "Measure",
     "Provider",
     "Question",
@@ -71,6 +79,47 @@ _GROUP: Final = "judgesense"
 _PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
 
 
+class Command(NamedTuple):
+    """A command of ``judgesense`` for the suites of a kind.
+
+    Attributes:
+        name: as it is typed.
+        said: what it does, in a few words.
+        add_arguments: adds what it takes to its parser.
+        run: from its options, and from what finds judges by their names, to the lines to print.
+    """
+
+    name: str
+    said: str
+    add_arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace, Callable[[list[str]], list[JudgeSpec]]], Iterable[str]]
+
+
+class Importer(NamedTuple):
+    """A form of foreign files, as ``judgesense import`` names it.
+
+    Attributes:
+        name: of the form.
+        read: from the options of the command to what was read.
+    """
+
+    name: str
+    read: Callable[[Namespace], Imported | ImportedSuite]
+
+
+class Logged(NamedTuple):
+    """What a line of a judgment log holds of a reply beside its verdict.
+
+    Attributes:
+        field: a field that every such line has, and no other.
+        read: from the line, and from where it stands, to the detail of the judgment. A `LogError`
+            says what is wrong with it.
+    """
+
+    field: str
+    read: Callable[[Mapping[str, Any], str], dict[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteKind:
     """A kind of suites: its stimuli, and what is measured, checked and reported on it.
@@ -83,6 +132,10 @@ class SuiteKind:
         checks: beside those that gate the measures.
         call_measure: the measure whose variance over single calls a design is planned by.
         call_score: what a single call adds to it; ``None`` for one that does not count.
+        logged: what its replies state beside a verdict, as judgment logs hold it.
+        skills: by which the embedded judge replies to its prompts, where these are of their own.
+        importers: of foreign files with judgments on such suites.
+        commands: of ``judgesense``; of built-in kinds alone.
         source: the plugin that gives it; empty for this package.
     """
 
@@ -92,6 +145,10 @@ class SuiteKind:
     checks: tuple[CheckKind, ...] = ()
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
+    logged: Logged | None = None
+    skills: tuple[Skill, ...] = ()
+    importers: tuple[Importer, ...] = ()
+    commands: tuple[Command, ...] = ()
     source: str = ""
 
     def loaded(self) -> Kind:
@@ -125,6 +182,7 @@ class Registry:
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in their order.
+        doubts: from a cell to what people should know who read its numbers, a sentence each.
     """
 
     measures: Mapping[str, Measure]
@@ -135,6 +193,7 @@ class Registry:
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     profile: tuple[Word, ...] = ()
+    doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
         """What is measured on suites of ``kind``.
@@ -170,10 +229,39 @@ class Registry:
         made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
 
+    def notices(self, cell: Cell) -> tuple[str, ...]:
+        """What people should know who read the numbers of a cell."""
+        return tuple(said for doubt in self.doubts for said in doubt(cell))
+
     def material(self, cell: Cell) -> Mapping[str, Any] | None:
         """What a comparison needs of a cell; ``None`` where none needs anything."""
         made = (comparison.material_of(cell) for comparison in self.comparisons)
         return next((material for material in made if material is not None), None)
+
+    @property
+    def default(self) -> SuiteKind:
+        """The kind that judgments are of which come without a suite."""
+        return next(iter(self.kinds.values()))
+
+    @cached_property
+    def logged(self) -> tuple[Logged, ...]:
+        """What lines of judgment logs hold beside verdicts."""
+        return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """What the embedded judge can do for kinds with prompts of their own."""
+        return tuple(skill for kind in self.kinds.values() for skill in kind.skills)
+
+    @property
+    def importers(self) -> dict[str, Importer]:
+        """The forms of foreign files that can be read, by name."""
+        return {one.name: one for kind in self.kinds.values() for one in kind.importers}
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands that kinds add to ``judgesense``."""
+        return tuple(command for kind in self.kinds.values() for command in kind.commands)
 
     @property
     def tables(self) -> dict[str, str]:
@@ -204,6 +292,7 @@ def registry_of(
         sections=tuple(one for report in reports for one in report.sections),
         comparisons=tuple(sorted(comparisons, key=lambda one: not one.apart)),
         profile=tuple(sorted(words, key=lambda one: not one.first)),
+        doubts=tuple(one for report in reports for one in report.doubts),
     )
 
 

@@ -222,11 +222,14 @@ class Comparison:
 
 
 class Report(NamedTuple):
-    """What an instrument adds to the report: sections, comparisons, and words of the profile."""
+    """What an instrument adds to the report: sections, comparisons, words of the profile, and what
+    people should know who read the numbers of a cell.
+    """
 
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     words: tuple[Word, ...] = ()
+    doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
 
 
 def compare(

@@ -23,7 +23,7 @@ PACKAGE = Path(pytest_judgesense.__file__).parent
 # A room of the package imports those of lower levels and itself, nothing else. The values stand
 # below all. What instruments and plugins give is put together in the registry; checks are declared
 # by it and serve the checks of instruments, which nothing but the renderers, the commands and the
-# session stands above. Importers parse replies and make suites of kinds.
+# session stands above.
 LEVELS: dict[str, float] = {
     "errors": 0,
     "trial": 0,
@@ -39,17 +39,17 @@ LEVELS: dict[str, float] = {
     "cassettes": 1,
     # It reads a reply under the decision space of a suite.
     "replies": 1.5,
+    # What all readers of foreign files need.
+    "importers": 1.5,
     "judges": 2,
     "measures": 2,
     "sections": 2.2,
     "registry": 2.4,
     "checks": 2.6,
     "instruments": 3,
-    "importers": 3.5,
     "report": 4,
     "measurement": 5,
     "baseline": 5,
-    "debating": 6,
     "plugin": 7,
     "commands": 7,
 }
@@ -86,7 +86,6 @@ DOORS = {
         "suites.loading",
         "instruments.",
         "judges.spec",
-        "replies.debate",
         "report.log",
         "baseline",
     ),
@@ -94,11 +93,11 @@ DOORS = {
     "pydantic_core": (
         "cassettes.exchange",
         "judges.providers.json_bodies",
-        "replies.debate",
+        "instruments.debate.replies",
         "report.log",
     ),
     # Its `TypedDict` is the one that pydantic reads on Python 3.11.
-    "typing_extensions": ("report.log",),
+    "typing_extensions": ("report.log", "instruments.debate.replies"),
 }
 
 

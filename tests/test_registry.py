@@ -45,11 +45,11 @@ from pytest_judgesense.registry import (
     with_measures,
 )
 from pytest_judgesense.report.codec import datasheet_json
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.suites.files import CONTENT
+from tests.suites.known import builtin_suites
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:

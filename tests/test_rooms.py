@@ -14,18 +14,6 @@ import pytest_judgesense
 from pytest_judgesense.instruments.builtin import BUILT_IN, INSTRUMENTS
 
 PACKAGE = Path(pytest_judgesense.__file__).parent
-# Kind and module of what is still to be given by an instrument: no entry is ever added.
-NOT_YET = {
-    ("criterion", "datasheet/page_instrument.py"),
-    ("debate", "checks/outcome.py"),
-    ("debate", "debating.py"),
-    ("debate", "importers/judgebench.py"),
-    ("paraphrase", "datasheet/page.py"),
-    ("paraphrase", "importers/judgesense.py"),
-    ("paraphrase", "importers/llmbar.py"),
-    ("paraphrase", "importers/results.py"),
-    ("paraphrase", "reporting.py"),
-}
 
 
 @cache
@@ -65,13 +53,11 @@ def test_a_kind_is_named_in_its_room_alone(kind: str) -> None:
     # The temperature is a setting of every judge too: of that word the comparisons count.
     found = kinds_compared if kind == "temperature" else literals
     named = {
-        (kind, name)
+        name
         for name, tree in modules().items()
         if not name.startswith(room_of(kind)) and kind in set(found(tree))
     }
-    still = {entry for entry in NOT_YET if entry[0] == kind}
-    assert not named - still, "a kind is named outside its room"
-    assert not still - named, "it is done: strike it from NOT_YET"
+    assert not named, "a kind is named outside its room"
 
 
 def test_the_reader_sees_literals_and_comparisons_of_kinds() -> None:

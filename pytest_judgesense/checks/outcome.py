@@ -284,14 +284,13 @@ def _signed(estimate: Estimate, measure: Measure, bar: float) -> tuple[float, fl
     return estimate.value, bar
 
 
-# What one unit of these rates is; what is not named here is not a rate with a known best case.
+# What one unit of these rates is; of what is not named here it is an item, whatever its suite calls
+# one.
 _UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
     "template pair": lambda trial: (trial.item, trial.order, trial.replicate),
     "canonical pair": lambda trial: (trial.item, trial.template, trial.replicate),
-    "item": lambda trial: trial.item,
     "call": lambda trial: trial.id,
     "question": lambda trial: (trial.item, trial.template, trial.order),
-    "debate": lambda trial: trial.item,
 }
 
 
@@ -342,10 +341,15 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
+def _item(trial: Trial) -> object:
+    return trial.item
+
+
 def _needed(measure: Measure, bar: float, trials: list[Trial], pairs: int) -> int | None:
     """Fewest clusters on which a judge without error would clear the bar with confidence."""
     unit, floor = measure.unit, measure.floor
-    units = {(trial.cluster, _UNIT_OF[unit](trial)) for trial in trials}
+    of = _UNIT_OF.get(unit, _item)
+    units = {(trial.cluster, of(trial)) for trial in trials}
     each = max(1, round(len(units) / len({cluster for cluster, _ in units})))
     if measure.best == "half":
         # Without bias every cluster names both slots equally often: the share is one half.

@@ -24,7 +24,7 @@ from typing import Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.options import add_asking, judge_and_suite, show
-from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.measurement import Measurement, Mode, measure
@@ -141,7 +141,7 @@ def _question(suite: Suite) -> Suite:
         suite,
         name=f"equivalence-{suite.name}",
         base=f"equivalence-{suite.base}",
-        form=PARAPHRASE,
+        form=BUILT_IN.default.loaded(),
         space=DecisionSpace(("YES", "NO", "UNSURE")),
         system=_SYSTEM,
         templates=(_QUESTION,),

@@ -6,25 +6,24 @@ import argparse
 from pathlib import Path
 
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.options import show
+from pytest_judgesense.commands.options import registry_of, show
 from pytest_judgesense.errors import printable
-from pytest_judgesense.importers import Imported, judgebench, llmbar, read_rows
-from pytest_judgesense.importers.judgesense import PairFile, holds_decisions, read_pairs
-from pytest_judgesense.importers.results import read_decisions, read_games, read_table
+from pytest_judgesense.importers import Imported
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.log import log_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is read, and how."""
-    kinds = ["llmbar", "judgesense", "games", "table", "judgebench"]
+    kinds = list(BUILT_IN.importers)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
     parser.add_argument(
         "--reparse",
         action="store_true",
-        help="llmbar, judgebench: read the completions anew, recorded verdicts aside",
+        help="read recorded completions anew, recorded verdicts aside",
     )
     parser.add_argument(
         "--pairs",
@@ -62,10 +61,10 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def run(options: argparse.Namespace) -> int:
     """Turn foreign files into a judgment log or a suite."""
-    read = _read_foreign(options)
+    read = registry_of(options).importers[options.kind].read(options)
     for notice in read.notices:
         print(printable(f"notice: {notice}"))
-    if isinstance(read, PairFile):
+    if not isinstance(read, Imported):
         files = read.files(options.output)
         for path, text in files.items():
             write_text(path, text)
@@ -81,24 +80,3 @@ def run(options: argparse.Namespace) -> int:
     print(printable(f"{said}; {unparsed} state no verdict"))
     print(printable(f"written: {options.output}"))
     return 0
-
-
-def _read_foreign(options: argparse.Namespace) -> Imported | PairFile:
-
-    path: Path = options.path
-    if options.kind == "llmbar":
-        judgments = llmbar.read_llmbar(path, reparse=options.reparse)
-        return Imported(tuple((judgment, llmbar.DESIGN) for judgment in judgments))
-    if options.kind == "judgebench":
-        judgments = judgebench.read_judgebench(path, reparse=options.reparse)
-        return Imported(tuple((judgment, judgebench.DESIGN) for judgment in judgments))
-    if options.kind == "table":
-        mapping, values = dict(options.map), dict(options.value)
-        return read_table(path, mapping, judge=options.judge, suite=options.suite, values=values)
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    rows = [row for file in files for row in read_rows(file)]
-    if options.kind == "games":
-        return read_games(rows, options.suite or path.stem)
-    if holds_decisions(rows, path):
-        return read_decisions(rows, options.pairs)
-    return read_pairs(rows, path)

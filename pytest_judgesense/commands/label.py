@@ -20,7 +20,7 @@ from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.options import add_asking, judges, show
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, Mode
 from pytest_judgesense.output import write_text
@@ -110,7 +110,7 @@ def _labels_wanted(suite: Suite) -> Suite:
         items=unlabelled,
         templates=(_template(suite),),
         # What is estimated of it is looked at by nobody: its verdicts are.
-        form=PARAPHRASE,
+        form=BUILT_IN.default.loaded(),
         pairs="all",
         orders="both",
         temperatures=suite.temperatures[:1],

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Final
 
 from pytest_judgesense import __version__
-from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND
+from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND, judges, show
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable_lines
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Command
 
 # Each is a module of this package; `import` is a keyword.
 COMMANDS: Final = {
@@ -27,7 +30,6 @@ COMMANDS: Final = {
     "merge": "join cassettes, logs or datasheets of CI shards",
     "plan": "calls, tokens, cost and power, before any call",
     "power": "chances that checks do not pass, and what they stop",
-    "debates": "have two models debate",
 }
 
 
@@ -47,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def build_parser(given: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParser:
     """The parser of the command line.
 
     Args:
-        given: the words of the command line. Commands that are none of them take no arguments, for
-            their modules are not imported.
+        given: the words of the command line; ``None`` for every command there is. Commands that are
+            none of them take no arguments, for their modules are not imported.
     """
     parser = argparse.ArgumentParser(
         prog="judgesense",
@@ -71,7 +73,17 @@ def build_parser(given: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentP
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, said in COMMANDS.items():
         command = commands.add_parser(name, help=said)
-        if name in given:
+        if given is None or name in given:
             module = "import_" if name == "import" else name
             import_module(f"pytest_judgesense.commands.{module}").add_arguments(command)
+    for brought in BUILT_IN.commands:
+        command = commands.add_parser(brought.name, help=brought.said)
+        if given is None or brought.name in given:
+            brought.add_arguments(command)
+            command.set_defaults(run=partial(_run_brought, brought))
     return parser
+
+
+def _run_brought(command: Command, options: argparse.Namespace) -> int:
+    """Run a command that an instrument brings."""
+    return show(command.run(options, partial(judges, options)))

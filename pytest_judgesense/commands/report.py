@@ -21,7 +21,6 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, printable
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase.estimators import wording_notices
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
@@ -60,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranking",
         action="store_true",
-        help="print the ranking of judge configurations (debates) before the datasheet",
+        help="print what ranks the judges before the datasheet",
     )
     parser.add_argument(
         "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
         ranked = outputs.shown("judge ranking", ranking_lines(view))
-        show([*ranked, ""] if ranked else ["there are no debates to rank judges by", ""])
+        show([*ranked, ""] if ranked else ["nothing in the logs ranks the judges", ""])
     show(outputs.shown("judge datasheet", datasheet_lines(view)))
 
     def text(suffix: str) -> str:
@@ -153,7 +152,7 @@ def cells_of_logs(
     judgments: dict[tuple[str, str], dict[str, Judgment]] = {}
     designs: dict[tuple[str, str], Design | None] = {}
     for path in paths:
-        for judgment, design in read_log(path):
+        for judgment, design in read_log(path, registry):
             key = (judgment.judge, judgment.trial.suite)
             known = judgments.setdefault(key, {}).setdefault(judgment.trial.id, judgment)
             if known.outcome != judgment.outcome:
@@ -179,11 +178,11 @@ def cells_of_logs(
             registry.measures_on(design.kind, key[1]),
         )
         for key, found in judgments.items()
-        for design in (_design(designs[key], list(found.values())),)
+        for design in (_design(designs[key], list(found.values()), registry),)
     ]
 
 
-def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
+def _design(design: Design | None, judgments: Sequence[Judgment], registry: Registry) -> Design:
     """The design of a log that names none: read off the judgments, all template pairs compared."""
     if design is not None:
         return design
@@ -197,7 +196,7 @@ def _design(design: Design | None, judgments: Sequence[Judgment]) -> Design:
         numbers = most - least <= _LONGEST_SCALE
         labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
     return Design(
-        kind="paraphrase",
+        kind=registry.default.name,
         labels=tuple(label for label in labels if label != TIE),
         ordinal=numbers,
         pairwise=pairwise,
@@ -236,7 +235,7 @@ def _part(cell: Cell, registry: Registry) -> SuiteSheet:
         recorded=None,
         estimates=estimates,
         calls=Calls.of(cell.judgments),
-        notices=wording_notices(cell),
+        notices=registry.notices(cell),
         analyses=registry.analyses(cell, estimates),
         material=registry.material(cell),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Final
 
+from pytest_judgesense.commands.options import registry_of
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.simulated.profiles import PROFILES
+from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
 _LARGEST_PORT: Final = 65535
@@ -27,8 +29,9 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the embedded judge."""
+    find = partial(observer_named, skills=registry_of(options).skills)
     try:
-        server = EmbeddedServer(options.port, totals=True)
+        server = EmbeddedServer(options.port, find, totals=True)
     except OSError as error:
         raise UsageError(
             f"port {options.port} cannot be served",

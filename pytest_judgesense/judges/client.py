@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -23,6 +24,8 @@ from pytest_judgesense.errors import JudgeError, JudgesenseError
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import call_function, function_of, key_of
+from pytest_judgesense.judges.simulated.observer import Skill
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.statuses import (
@@ -389,7 +392,12 @@ def _reason(error: BaseException) -> str:
 
 @asynccontextmanager
 async def open_client(
-    spec: JudgeSpec, cassette: Cassette, *, concurrency: int, throttle: Throttle | None = None
+    spec: JudgeSpec,
+    cassette: Cassette,
+    *,
+    concurrency: int,
+    throttle: Throttle | None = None,
+    skills: Sequence[Skill] = (),
 ) -> AsyncIterator[Client]:
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge with its server on 127.0.0.1.
@@ -399,6 +407,7 @@ async def open_client(
         cassette: what it is asked on.
         concurrency: calls under way at once.
         throttle: goes on with the pace and the backing off of earlier clients of this judge.
+        skills: what the embedded judge can do beside what it always can.
 
     Raises:
         UsageError: a callable cannot be imported.
@@ -416,19 +425,23 @@ async def open_client(
             threads.shutdown(wait=False, cancel_futures=True)
         return
     async with AsyncExitStack() as stack:
-        endpoint = await _open_endpoint(stack, spec, throttle, concurrency)
+        endpoint = await _open_endpoint(stack, spec, throttle, concurrency, skills)
         if repairer and replace(repairer, temperature=spec.temperature) == _unrepaired(spec):
             repairing = replace(endpoint, spec=repairer, at={})
         elif repairer:
             beside = throttle.beside(repairer)
-            repairing = await _open_endpoint(stack, repairer, beside, concurrency)
+            repairing = await _open_endpoint(stack, repairer, beside, concurrency, skills)
         else:
             repairing = None
         yield Client(endpoint, cassette, repairing=repairing)
 
 
 async def _open_endpoint(
-    stack: AsyncExitStack, spec: JudgeSpec, throttle: Throttle, concurrency: int
+    stack: AsyncExitStack,
+    spec: JudgeSpec,
+    throttle: Throttle,
+    concurrency: int,
+    skills: Sequence[Skill],
 ) -> Endpoint:
     """The connections to a judge, and its server if it is the embedded one."""
     base_url = _base_url_of(spec)
@@ -442,7 +455,8 @@ async def _open_endpoint(
             remedy=f"export {name}=..., or name another variable by api_key_env",
         )
     if spec.provider == "embedded" and spec.base_url is None:
-        base_url = stack.enter_context(serving()).base_url
+        find = partial(observer_named, skills=skills)
+        base_url = stack.enter_context(serving(find=find)).base_url
     # aiohttp and all that comes with it are for those who ask.
     from pytest_judgesense.judges.transport import Connections
 

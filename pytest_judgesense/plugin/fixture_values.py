@@ -175,7 +175,10 @@ class AskableJudge:
         traffic = self._run.traffic(self._spec)
         # The test gets the reply as it came: it is not repaired.
         spec = replace(self._spec, repair=None)
-        async with open_client(spec, self._tape, concurrency=1, throttle=traffic) as asker:
+        skills = self._run.registry.skills
+        async with open_client(
+            spec, self._tape, concurrency=1, throttle=traffic, skills=skills
+        ) as asker:
             if self._tape.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:

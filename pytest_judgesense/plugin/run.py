@@ -63,7 +63,7 @@ class Run:
         started: str,
         registry: Registry = BUILT_IN,
     ) -> None:
-        self._registry = registry
+        self.registry = registry
         self._config = config
         self._settings = settings
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
@@ -100,7 +100,7 @@ class Run:
                         expected="a list of pytest_judgesense.Judge",
                     )
                 objects[judge.name] = judge
-        providers = self._registry.providers
+        providers = self.registry.providers
         declared = declared_judges(start, providers)
         found = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in found):
@@ -110,7 +110,7 @@ class Run:
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""
-        kinds = self._registry.forms
+        kinds = self.registry.forms
         return suite_named(name, near, self._settings.rootdir, kinds)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
@@ -160,7 +160,7 @@ class Run:
             self.policy,
             self._most_missing,
             self._measured_once,
-            self._registry,
+            self.registry,
         )
 
     @cached_property
@@ -305,7 +305,7 @@ class Run:
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
         asked = suite_for_judge(suite, judge)
-        warned = lint_notices(asked, self._registry)
+        warned = lint_notices(asked, self.registry)
         with (
             self.recordings.recordings(judge, asked) as cassettes,
             self._progress.of(judge, suite) as watch,
@@ -327,7 +327,7 @@ class Run:
                     credentials=self.credentials,
                     told=watch,
                     session=self._session,
-                    registry=self._registry,
+                    registry=self.registry,
                 )
                 measurement = replace(measurement, notices=(*warned, *measurement.notices))
             except JudgesenseError as error:

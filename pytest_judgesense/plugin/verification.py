@@ -57,7 +57,17 @@ def ask_again(
         cassette = Cassette(path, "record", secrets=secrets)
         opened.append((cassette, part))
         asked = loop.run(
-            ask_all(asked_as, suite, part, cassette, throttle, concurrency, _tell_nobody, AskedOn())
+            ask_all(
+                asked_as,
+                suite,
+                part,
+                cassette,
+                throttle,
+                concurrency,
+                _tell_nobody,
+                AskedOn(),
+                measurement.registry.skills,
+            )
         )
         for trial, answer in zip(part, asked, strict=True):
             if not isinstance(answer, LimitReached):

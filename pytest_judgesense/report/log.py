@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Required, cast
+from typing import Any, Final, Required, cast
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.replies.debate import CATEGORIES, SIDES
-from pytest_judgesense.replies.debate import judgment_of_object as debate_reply_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.trial import (
     Condition,
     Design,
@@ -35,9 +35,9 @@ from pytest_judgesense.trial import (
 )
 
 
-@with_config(ConfigDict(strict=True))
+@with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
-    """The form of a line; the last fields hold what a reply states beside its verdict."""
+    """The form of a line; what replies on suites of some kinds state more are further fields."""
 
     trial: Required[str]
     judge: Required[str]
@@ -57,19 +57,11 @@ class _Line(TypedDict, total=False):
     usage: dict[str, int | None]
     latency_s: float | None
     design: dict[str, Any] | None
-    scores: dict[str, dict[str, Annotated[float, Field(ge=0, le=10)]]]
-    confidence: Annotated[float, Field(ge=0, le=1)]
-    short_reason: str | None
-    flags: list[str]
     grades: dict[str, Any]
     repair: dict[str, Any]
 
 
-_STATED: Final = ("scores", "confidence", "short_reason", "flags")
 _BESIDE: Final = ("grades", "repair")
-_DETAILS: Final = frozenset({"scores", *_BESIDE})
-_CATEGORIES: Final = frozenset(CATEGORIES)
-_SIDES: Final = frozenset(SIDES)
 _LINE: Final = TypeAdapter(_Line)
 _DESIGN: Final = TypeAdapter(Design)
 _MARK: Final = ',"design":'
@@ -128,8 +120,12 @@ def _design_text(design: Design) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
+def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
+
+    Args:
+        path: the log.
+        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
@@ -140,7 +136,7 @@ def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
     for number, line in _numbered(path):
         where = f"{place}:{number}"
         if end and line.endswith(end) and (value := _form_of_text(line[: -len(end)] + "}")):
-            yield _judgment(value, where), shared
+            yield _judgment(value, where, registry), shared
             continue
         value = _form_of_text(line) or _form(_object(where, line), where)
         given, design = value.get("design"), None
@@ -149,7 +145,7 @@ def read_log(path: Path) -> Iterator[tuple[Judgment, Design | None]]:
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
-        yield _judgment(value, where), design
+        yield _judgment(value, where, registry), design
 
 
 def _is_object(text: str, value: Mapping[str, Any]) -> bool:
@@ -215,19 +211,22 @@ def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogEr
     )
 
 
-def judgment_of_object(value: Mapping[str, Any], where: str) -> tuple[Judgment, Design | None]:
+def judgment_of_object(
+    value: Mapping[str, Any], where: str, registry: Registry = BUILT_IN
+) -> tuple[Judgment, Design | None]:
     """The judgment of one line as an object, and its design where it holds one.
 
     Args:
         value: the object.
         where: how messages call it: file and line.
+        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: a field is wrong; it names it.
     """
     form = _form(value, where)
-    design = form.get("design")
-    return _judgment(form, where), None if design is None else design_of_object(design, where)
+    judgment, design = _judgment(form, where, registry), form.get("design")
+    return judgment, None if design is None else design_of_object(design, where)
 
 
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
@@ -242,7 +241,7 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
         ) from error
 
 
-def _judgment(line: _Line, where: str) -> Judgment:
+def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
     get: Callable[..., Any] = line.get
     item = line["item"]
     usage = get("usage")
@@ -265,7 +264,7 @@ def _judgment(line: _Line, where: str) -> Judgment:
         get("reply"),
         _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")) if usage else Usage(),
         get("latency_s"),
-        _detail(line, where),
+        _detail(line, where, registry),
     )
 
 
@@ -305,27 +304,12 @@ def _usage(prompt: int | None, completion: int | None) -> Usage:
     return Usage(prompt, completion)
 
 
-def _detail(line: _Line, where: str) -> dict[str, Any] | None:
+def _detail(line: _Line, where: str, registry: Registry) -> dict[str, Any] | None:
     """What a line holds of a reply beside its verdict, in the form it had there."""
-    if line.keys().isdisjoint(_DETAILS):
-        return None
     fields: Mapping[str, Any] = line
-    detail = {name: fields[name] for name in _STATED if name in fields}
-    beside = {name: fields[name] for name in _BESIDE if name in fields}
-    if "scores" not in line:
-        return beside
-    if len(detail) == len(_STATED) and _is_complete(line["scores"]):
-        return {**detail, **beside}
-    outcome, found = debate_reply_of({**detail, "winner": line.get("verdict")})
-    if found is None:
-        raise LogError(
-            f"{where}: the scores or the confidence are wrong",
-            found=outcome.reason if isinstance(outcome, Unparsed) else "",
-            expected="a score from 0 to 10 for each category and side, and a confidence",
-            remedy="see docs/debates.md for the fields of a judgment on a debate",
-        )
-    return {**found, **beside, "flags": line.get("flags", found["flags"])}
-
-
-def _is_complete(scores: Mapping[str, Mapping[str, float]]) -> bool:
-    return scores.keys() == _CATEGORIES and all(of.keys() == _SIDES for of in scores.values())
+    detail: dict[str, Any] = {}
+    for logged in registry.logged:
+        if logged.field in fields:
+            detail |= logged.read(fields, where)
+    detail |= {name: fields[name] for name in _BESIDE if name in fields}
+    return detail or None

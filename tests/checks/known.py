@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_judgesense.checks import declaration, outcome
+from pytest_judgesense.checks.evidence import evidence_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.suite import Suite
 
@@ -18,3 +21,15 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 def lint_suite(suite: Suite) -> tuple[LintFinding, ...]:
     return outcome.lint_suite(suite, BUILT_IN)
+
+
+def shown(cell: Cell, check: str, bar: float = 0.0, **condition: str) -> tuple[str, list[str]]:
+    """The title of the evidence, and for each group its templates and items."""
+    declared = declare_check(check, (bar,), condition)
+    failed = outcome.judge_check(declared, "s", estimate_all(cell))
+    assert failed.outcome == "fail"
+    title, groups = evidence_of(failed, cell)
+    return title, [
+        " ".join(dict.fromkeys(f"{one.trial.item}/{one.trial.template}" for one in group))
+        for group in groups
+    ]

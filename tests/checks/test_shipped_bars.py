@@ -8,12 +8,11 @@ import pytest
 
 from pytest_judgesense.checks.outcome import OutcomeWord, Policy, judge_check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 from tests.checks.known import declare_check
 from tests.measures.building import cell_of, perfect_judgments
-from tests.suites.known import load_suite, presets_of
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 SUITES = sorted(builtin_suites())
 PRESETS = [(name, preset) for name in SUITES for preset in presets_of(builtin_suites()[name])]

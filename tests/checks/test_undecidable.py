@@ -11,11 +11,10 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
 from tests.checks.known import declare_check, lint_suite
 from tests.measures.building import cell_of, perfect_judgments
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 
 def suite_with(name: str, clusters: int, check: str, **arguments: float | str) -> Suite:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_main import run
-from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows
+from tests.foreign import decision_row, game_row, pair_rows, write_rows
 from tests.plugin.project import parity_suite
 
 

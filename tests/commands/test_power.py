@@ -20,12 +20,11 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment, Verdict
 from tests.shipped import CASSETTES
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 
 def suite_of(name: str, *, replicates: int = 1, **checks: float) -> Suite:

@@ -12,9 +12,8 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests.shipped import CASSETTES
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 SUITES = ["coherence", "factuality", "preference", "vacuum", "ladder", "criterion"]
 

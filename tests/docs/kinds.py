@@ -20,9 +20,8 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.settings import OPTIONS
-from pytest_judgesense.replies.debate import parse_debate
 from pytest_judgesense.suites import schema
-from pytest_judgesense.trial import Unparsed
+from pytest_judgesense.trial import Verdict
 from tests.checks.known import declare_check
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines
 
@@ -190,8 +189,9 @@ def _json(block: Block, page: Page) -> None:
     value = json.loads(block.text)
     if "file" in block.notes:
         return
-    outcome, _ = parse_debate(block.text)
-    assert not isinstance(outcome, Unparsed), f"no judgment on a debate: {outcome}"
+    forms = [kind.reply for kind in BUILT_IN.forms.values() if kind.reply]
+    outcomes = [form.read(block.text, False)[0] for form in forms]
+    assert any(isinstance(one, Verdict) for one in outcomes), f"no judgment: {outcomes}"
     assert "winner" in value
 
 

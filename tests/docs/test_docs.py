@@ -28,7 +28,6 @@ from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
@@ -46,7 +45,7 @@ from tests.docs.blocks import (
     text_of,
 )
 from tests.docs.kinds import is_for_a_task, problems_of, problems_of_page
-from tests.suites.known import load_suite, presets_of
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export")

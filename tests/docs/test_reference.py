@@ -16,8 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_judgesense.report.log import read_log
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests.docs.blocks import DOCS, ROOT, Page
+from tests.suites.known import builtin_suites
 
 GENERATOR = DOCS / "reference" / "generate.py"
 NAMES = sorted(path.stem for path in (DOCS / "schemas").glob("*.json"))

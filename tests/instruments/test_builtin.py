@@ -5,9 +5,8 @@ import re
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests.measures.building import cell, perfect_judgments
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 MEASURES, CHECKS = BUILT_IN.measures, BUILT_IN.checks
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_judgesense.suites.builtin import builtin_suites
+from tests.suites.known import builtin_suites
 
 from .project import PYTHON_JUDGE, TRIALS, WORDINGS, Project, ids, no_traceback, parity_suite, run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import pytest_judgesense
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests.shipped import CASSETTES
+from tests.suites.known import builtin_suites
 
 from .project import PYTHON_JUDGE, ids, no_traceback, parity_suite, run
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.judges.simulated.server import serving
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests.judges.endpoint import endpoint, says
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import builtin_suites
 
 from .project import no_traceback, run
 

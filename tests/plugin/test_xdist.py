@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_judgesense.suites.builtin import builtin_suites
 from tests import processes
+from tests.suites.known import builtin_suites
 
 from .project import (
     TRIALS,

@@ -12,11 +12,10 @@ from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 from pytest_judgesense.measurement import Measurement, Mode, measure
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import declare_check
 from tests.shipped import CASSETTES
-from tests.suites.known import load_suite, presets_of
+from tests.suites.known import builtin_suites, load_suite, presets_of
 
 WHOLE = tuple(sorted(builtin_suites()))
 # Suites without such a preset are small: they are recorded whole.

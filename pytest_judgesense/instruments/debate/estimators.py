@@ -35,6 +35,7 @@ from pytest_judgesense.instruments.debate.measures import (
     SAME_MODEL_WINS,
     SAME_SIDE_WINS,
     SCORE_VARIANCE,
+    WEIGHTS,
 )
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
@@ -51,7 +52,6 @@ COMPONENTS: Final = (
     CONFIDENCE_VARIANCE.name,
     SIDE_BIAS.name,
 )
-WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 # The greatest variances there can be, dividing by n: half of the values at either end.
 _MOST_SCORE: Final = 25.0
 _MOST_CONFIDENCE: Final = 0.25

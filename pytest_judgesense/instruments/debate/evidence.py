@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of, winner_of
+from pytest_judgesense.instruments.debate.estimators import Tally, tallies_of, winner_of
+from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Find, Group

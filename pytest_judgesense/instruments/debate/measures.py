@@ -14,6 +14,9 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 
+# What flips, variance of scores, variance of confidences and side bias weigh in the instability.
+WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
+
 _ROOM: Final = "pytest_judgesense.instruments.debate"
 _ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
 _PROMPTS: Final = later(f"{_ROOM}.ranking", "prompt_estimates")

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.estimators import (
     COMPONENTS,
-    WEIGHTS,
     Tally,
     components,
     mean_over_debates,
@@ -45,7 +44,7 @@ from pytest_judgesense.instruments.debate.estimators import (
     units_of,
     winner_of,
 )
-from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA
+from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA, WEIGHTS
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.trial import Judgment
 

@@ -10,7 +10,13 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA, SIDES, parse_debate
+from pytest_judgesense.instruments.debate.measures import WEIGHTS
+from pytest_judgesense.instruments.debate.replies import (
+    CATEGORIES,
+    REPLY_SCHEMA,
+    SIDES,
+    parse_debate,
+)
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Reading, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm
@@ -132,6 +138,5 @@ DEBATE: Final = Kind(
         f'{{"scores": {{{_SCORES}}}, "winner": "PRO or CON", "confidence": 0.0}}.',
         REPLY_SCHEMA,
     ),
-    # Of flips, variance of scores, variance of confidences and side bias.
-    weights=(3.0, 1.0, 0.5, 2.0),
+    weights=WEIGHTS,
 )

@@ -6,12 +6,20 @@ from typing import Final
 
 from pytest_judgesense.instruments.paraphrase.measures import MEASURES
 from pytest_judgesense.measures.measure import later
-from pytest_judgesense.registry import SuiteKind
+from pytest_judgesense.registry import Importer, SuiteKind
+
+_ROOM: Final = "pytest_judgesense.instruments.paraphrase"
 
 KINDS: Final = (
     SuiteKind(
         "paraphrase",
-        later("pytest_judgesense.instruments.paraphrase.stimuli", "PARAPHRASE"),
+        later(f"{_ROOM}.stimuli", "PARAPHRASE"),
         MEASURES,
+        importers=(
+            Importer("llmbar", later(f"{_ROOM}.llmbar", "imported")),
+            Importer("judgesense", later(f"{_ROOM}.results", "imported_pairs")),
+            Importer("games", later(f"{_ROOM}.results", "imported_games")),
+            Importer("table", later(f"{_ROOM}.results", "imported_table")),
+        ),
     ),
 )

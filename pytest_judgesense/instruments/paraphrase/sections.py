@@ -40,4 +40,5 @@ REPORT: Final = Report(
         ),
     ),
     words=WORDS,
+    doubts=(later(f"{_ROOM}.estimators", "wording_notices"),),
 )

@@ -1,20 +1,16 @@
-"""The built-in profiles of the embedded judge, and what all of them can do."""
+"""The built-in profiles of the embedded judge, and what all of them can do for any suite."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from pytest_judgesense.errors import unknown_name
-from pytest_judgesense.judges.simulated import debate, grading
+from pytest_judgesense.judges.simulated import grading
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
 
-SKILLS: Final[tuple[Skill, ...]] = (
-    debate.speak,
-    debate.judge_debate,
-    grading.repair,
-    grading.judge_answers,
-)
+SKILLS: Final[tuple[Skill, ...]] = (grading.repair, grading.judge_answers)
 
 _OBSERVERS: Final = (
     Observer("clean", sensitivity=3.0, tie_criterion=1.5, strict_shift=0.5, heat=0.004),
@@ -58,8 +54,17 @@ _OBSERVERS: Final = (
 PROFILES: Final = {observer.name: replace(observer, skills=SKILLS) for observer in _OBSERVERS}
 
 
-def observer_named(profile: str) -> Observer:
-    """The built-in profile of that name; raises `UsageError` with the valid names otherwise."""
+def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:
+    """The built-in profile of that name.
+
+    Args:
+        profile: its name.
+        skills: of kinds of suites with prompts of their own, before those that it always has.
+
+    Raises:
+        UsageError: there is none; it says which there are.
+    """
     if profile not in PROFILES:
         raise unknown_name("profile of the embedded judge", profile, PROFILES)
-    return PROFILES[profile]
+    known = PROFILES[profile]
+    return replace(known, skills=(*skills, *known.skills)) if skills else known

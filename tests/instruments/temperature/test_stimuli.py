@@ -12,11 +12,10 @@ import pytest
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.spec import judge_from_name
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from tests.suites.files import GRADED, GRID, write_suite
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 CLEAN = judge_from_name("embedded:clean")
 BUILTIN = builtin_suites()["temperature"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.judges.simulated.observer import Asked, Observer
-from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS
+from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS, observer_named
 from pytest_judgesense.judges.simulated.reading import read_prompt
 
 PAIR = "<response_a>\nx\n</response_a>\n<response_b>\nx\n</response_b>\nReply A, B or tie."
@@ -26,15 +26,20 @@ def test_the_first_skill_that_knows_a_prompt_replies() -> None:
 
 
 def test_without_a_skill_an_observer_finds_nothing_to_judge() -> None:
-    debate = "<transcript>\n[PRO constructive]\nYes.\n</transcript>\nWho has won?"
-    assert '"winner"' in PROFILES["clean"].reply(debate)
+    asked = 'A question.\n<reply>\n"verdict" => A //\n</reply>\nBring the reply into form.'
+    assert PROFILES["clean"].reply(asked) == '{"verdict": "A"}'
     nothing = "I cannot find anything to judge in this prompt."
-    assert replace(PROFILES["clean"], skills=()).reply(debate) == nothing
+    assert replace(PROFILES["clean"], skills=()).reply(asked) == nothing
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
 def test_every_profile_has_every_skill(name: str) -> None:
     assert PROFILES[name].skills == SKILLS
+
+
+def test_skills_of_kinds_of_suites_are_asked_before_those_that_a_profile_always_has() -> None:
+    assert observer_named("clean", [_greets]).skills == (_greets, *SKILLS)
+    assert observer_named("clean", [_greets]).reply("Hello?") == "clean at 0.0: True"
 
 
 def test_draws_apart_are_others() -> None:

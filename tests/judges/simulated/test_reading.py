@@ -5,8 +5,7 @@ import pytest
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.grading import form_asked_for
 from pytest_judgesense.judges.simulated.reading import read_prompt
-from pytest_judgesense.suites.builtin import builtin_suites
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 PAIR = """You compare responses.
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.replies.debate import CATEGORIES, REPLY_SCHEMA, parse_debate
+from pytest_judgesense.instruments.debate.replies import CATEGORIES, REPLY_SCHEMA, parse_debate
 from pytest_judgesense.trial import Unparsed, Verdict
 
 WHOLE: dict[str, Any] = {

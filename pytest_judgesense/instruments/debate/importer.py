@@ -9,7 +9,7 @@ judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
   way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
 - ``category`` may be absent. Times are not read.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
-  `Unparsed`, with the reasons of `replies.debate`.
+  `Unparsed`, with the reasons of `replies`.
 - Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
   and a configuration has no file for are `Failed`, each run: what was planned is counted. How many
   runs were planned says ``runs`` or ``num_runs`` in ``config.json``, else the last run there is.
@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.importers import malformed, read_json
-from pytest_judgesense.instruments.debate.estimators import WEIGHTS
+from pytest_judgesense.importers import Imported, malformed, read_json
+from pytest_judgesense.instruments.debate.measures import WEIGHTS
+from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.instruments.debate.stimuli import debate_cluster
-from pytest_judgesense.replies.debate import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
 
@@ -36,6 +37,12 @@ DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS
 _SUITE: Final = "judgebench"
 _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
 _RUNS: Final = ("runs", "num_runs")
+
+
+def imported(options: Namespace) -> Imported:
+    """What ``judgesense import judgebench`` reads."""
+    judgments = read_judgebench(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 
 def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:

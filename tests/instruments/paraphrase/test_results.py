@@ -12,14 +12,14 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.importers import Imported, read_rows
-from pytest_judgesense.importers.results import read_decisions, read_games, read_table
+from pytest_judgesense.instruments.paraphrase.results import read_decisions, read_games, read_table
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.trial import Failed, Unparsed
-from tests.importers.foreign import decision_row, game_row, pair_rows, write_rows
+from tests.foreign import decision_row, game_row, pair_rows, write_rows
 
 PUBLISHED = json.loads(
-    (Path(__file__).parent.parent / "data" / "published.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "data" / "published.json").read_text(encoding="utf-8")
 )
 
 

@@ -29,8 +29,8 @@ from typing import Any, Final
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
-from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.debate.stimuli import SPEECHES, transcript
+from pytest_judgesense.instruments.debate.simulated import speak
+from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, transcript
 from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
@@ -89,7 +89,7 @@ def read_topics(path: Path | None) -> list[Topic]:
         LogError: the file or a line of it cannot be read.
     """
     if path is None:
-        items = load_suite(builtin_suites()["debate"], None, BUILT_IN.forms).items
+        items = load_suite(builtin_suites()[DEBATE.name], None, {DEBATE.name: DEBATE}).items
         known = {item.cluster: item for item in items}
         return [
             Topic(cluster, item.fields["resolution"], str(item.condition["category"]))
@@ -246,7 +246,9 @@ async def _debate_all(
     places = asyncio.Semaphore(concurrency)
     async with AsyncExitStack() as stack:
         askers = [
-            await stack.enter_async_context(open_client(one, tape, concurrency=concurrency))
+            await stack.enter_async_context(
+                open_client(one, tape, concurrency=concurrency, skills=(speak,))
+            )
             for one, tape in zip(debaters, tapes, strict=True)
         ]
         for tape in tapes:

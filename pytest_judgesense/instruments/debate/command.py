@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pytest_judgesense.commands.options import judges, show
-from pytest_judgesense.debating import generate_debates, read_topics
+from pytest_judgesense.instruments.debate.generation import STYLES, generate_debates, read_topics
+from pytest_judgesense.judges.spec import JudgeSpec
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,25 +27,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument(
         "--style",
         default="analytical",
-        choices=["analytical", "creative", "persuasive", "technical"],
+        choices=list(STYLES),
     )
     generate.add_argument("--temperature", type=float, default=0.1)
     generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N")
     generate.add_argument("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
     generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
-    generate.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Have two models debate every topic, sides exchanged."""
-    return show(
-        generate_debates(
-            judges(options, options.debater),
-            read_topics(options.topics),
-            options.output,
-            options.judge_cassettes,
-            style=options.style,
-            temperature=options.temperature,
-            concurrency=options.judge_concurrency,
-        )
+def debates_written(
+    options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
+) -> Iterable[str]:
+    """Have two models debate every topic, sides exchanged; what there is to tell."""
+    return generate_debates(
+        judges(options.debater),
+        read_topics(options.topics),
+        options.output,
+        options.judge_cassettes,
+        style=options.style,
+        temperature=options.temperature,
+        concurrency=options.judge_concurrency,
     )

@@ -7,22 +7,31 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments.debate.replies import REPLY_SCHEMA, parse_debate
+from pytest_judgesense.instruments.debate.simulated import (
+    judge_debate,
+    shares,
+    speak,
+    speech_wanted,
+)
 from pytest_judgesense.instruments.debate.stimuli import transcript
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.judges.simulated.debate import shares, speech_wanted
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import PROFILES
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from pytest_judgesense.replies.debate import REPLY_SCHEMA, parse_debate
 from pytest_judgesense.trial import Verdict
 from tests.suites.known import builtin_suites, load_suite
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."
 CON = "Judges lack hydrology training. Farmers lose irrigation licences. Budgets cannot stretch."
+
+
+def profile(name: str) -> Observer:
+    return observer_named(name, [speak, judge_debate])
 
 
 def told(pro_rebuttal: str, con_rebuttal: str, pro_summary: str = "", con_summary: str = "") -> str:
@@ -84,7 +93,7 @@ CLEAR = told("Judges learn hydrology; farmers keep irrigation licences; budgets 
 
 
 def test_without_temperature_runs_are_alike_and_the_side_that_answers_wins() -> None:
-    for observer in (PROFILES["clean"], PROFILES["mixed"]):
+    for observer in (profile("clean"), profile("mixed")):
         quiet = replace(observer, lapse_rate=0.0, wording_sensitivity=0.0)
         replies = {quiet.reply(prompt(CLEAR), seed=seed) for seed in range(5)}
         assert len(replies) == 1
@@ -97,19 +106,19 @@ def test_noise_grows_with_the_temperature_and_falls_with_the_sensitivity() -> No
             {observer.reply(prompt(CLEAR), temperature=temperature, seed=s) for s in range(40)}
         )
 
-    clean = PROFILES["clean"]
+    clean = profile("clean")
     assert distinct(clean, 0.001) < distinct(clean, 0.1)
     assert distinct(clean, 0.03) < distinct(replace(clean, sensitivity=0.3), 0.03)
 
 
 def test_equal_requests_get_equal_replies() -> None:
-    noisy = PROFILES["noisy"]
+    noisy = profile("noisy")
     ask = {"temperature": 0.7, "seed": 3}
     assert noisy.reply(prompt(CLEAR), **ask) == noisy.reply(prompt(CLEAR), **ask)
 
 
 def test_format_errors_are_of_kinds_that_a_reader_counts() -> None:
-    broken = replace(PROFILES["clean"], format_error_rate=1.0)
+    broken = replace(profile("clean"), format_error_rate=1.0)
     reasons = {
         str(getattr(parse_debate(broken.reply(prompt(CLEAR), seed=s))[0], "reason", "none"))
         for s in range(40)
@@ -136,11 +145,11 @@ def test_a_speech_is_asked_for_by_side_kind_and_limit() -> None:
     asked = "Write the CON rebuttal, against the resolution, in at most 250 words."
     assert speech_wanted(asked) == ("CON", "rebuttal", 250)
     assert speech_wanted("Who has won the debate?") is None
-    text = PROFILES["clean"].reply(prompt(told("", ""), asked), seed=1)
+    text = profile("clean").reply(prompt(told("", ""), asked), seed=1)
     assert "They say" in text or "Our ground" in text
-    assert PROFILES["clean"].reply(prompt(told("", ""), asked), seed=1) == text
+    assert profile("clean").reply(prompt(told("", ""), asked), seed=1) == text
     short = prompt(told("", ""), asked.replace("250", "7"))
-    assert len(PROFILES["clean"].reply(short).split()) == 7
+    assert len(profile("clean").reply(short).split()) == 7
 
 
 # --- how a debate suite asks -----------------------------------------------------------------
@@ -191,7 +200,7 @@ def test_a_structured_reply_is_read_like_one_in_the_text(provider: str) -> None:
         assert body["tools"][0]["input_schema"] == REPLY_SCHEMA
         assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
         path = "/v1/messages"
-    status, sent = answer(path, body)
+    status, sent = answer(path, body, profile)
     reply = BUILT_IN[provider].read(status, json.dumps(sent))
     assert isinstance(reply, Reply)
     assert reply.text is not None

@@ -1,4 +1,4 @@
-"""Foreign results to judgments, and what every importer needs: rows, fields and their errors.
+"""Foreign results to judgments: what every importer needs, rows, fields and their errors.
 
 Every error names file, line, field and what was expected. Fields that nothing reads are kept out,
 with one notice.
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.trial import Design, Judgment
@@ -33,6 +33,17 @@ class Imported:
 
     judgments: tuple[tuple[Judgment, Design], ...]
     notices: tuple[str, ...] = ()
+
+
+class ImportedSuite(Protocol):
+    """A suite that an importer has read."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What was kept out or taken for granted, a sentence each."""
+
+    def files(self, target: Path) -> dict[Path, str]:
+        """The files of the suite ``target``, with their texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
+from pytest_judgesense.errors import LogError
 from pytest_judgesense.replies.declining import refuses
 from pytest_judgesense.replies.formal import json_objects
 from pytest_judgesense.replies.text import without_thinking
@@ -82,6 +92,29 @@ class _Reply(_Form):
     short_reason: str | None = None
 
 
+@with_config(ConfigDict(strict=True))
+class _LoggedSides(TypedDict):
+    PRO: Annotated[float, Field(ge=0, le=10)]
+    CON: Annotated[float, Field(ge=0, le=10)]
+
+
+@with_config(ConfigDict(strict=True))
+class _LoggedScores(TypedDict):
+    argument_quality: _LoggedSides
+    evidence: _LoggedSides
+    clash: _LoggedSides
+    weighing: _LoggedSides
+
+
+@with_config(ConfigDict(strict=True))
+class _Logged(TypedDict):
+    scores: _LoggedScores
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    short_reason: str
+    flags: list[str]
+
+
+_LOGGED: Final = TypeAdapter(_Logged)
 _NUMBER: Final = {"type": "number"}
 
 
@@ -153,6 +186,23 @@ def judgment_of_object(
         "flags": list(_flags(reply, scores)),
     }
     return Verdict(reply.winner), detail
+
+
+def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The detail of the judgment in a line of a log; `LogError` where it is wrong."""
+    try:
+        # As logs are written here; what others leave out is completed, or refused with a reason.
+        return dict(_LOGGED.validate_python(value))
+    except ValidationError:
+        outcome, detail = judgment_of_object({**value, "winner": value.get("verdict")})
+    if detail is None:
+        raise LogError(
+            f"{where}: the scores or the confidence are wrong",
+            found=outcome.reason if isinstance(outcome, Unparsed) else "",
+            expected="a score from 0 to 10 for each category and side, and a confidence",
+            remedy="see docs/debates.md for the fields of a judgment on a debate",
+        )
+    return {**detail, "flags": value.get("flags", detail["flags"])}
 
 
 def contradicts(winner: str, scores: Mapping[str, Mapping[str, float]]) -> bool:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.debating import LIMITS, Topic, generate_debates, read_topics, within
 from pytest_judgesense.errors import JudgeError, LogError, UsageError
+from pytest_judgesense.instruments.debate.generation import (
+    LIMITS,
+    Topic,
+    generate_debates,
+    read_topics,
+    within,
+)
+from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
 
@@ -21,7 +30,7 @@ TOPICS = [Topic("tips", "Tips should be replaced by wages.", "economy"), Topic("
 
 @pytest.fixture
 def server() -> Iterator[EmbeddedServer]:
-    with serving() as running:
+    with serving(find=partial(observer_named, skills=[speak])) as running:
         yield running
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import read_rows
-from pytest_judgesense.importers.judgesense import PairFile, clusters_of, read_pairs
+from pytest_judgesense.instruments.paraphrase.judgesense import PairFile, clusters_of, read_pairs
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.suite import Suite
 from tests.checks.known import lint_suite
-from tests.importers.foreign import pair_rows, write_rows
+from tests.foreign import pair_rows, write_rows
 from tests.suites.known import load_suite
 
 

@@ -15,6 +15,7 @@ of a judgment log. A field that is not mapped is read from a column of its own n
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,12 +31,15 @@ from pytest_judgesense.importers import (
     read_rows,
     slug,
 )
-from pytest_judgesense.importers.judgesense import (
+from pytest_judgesense.instruments.paraphrase.judgesense import (
     LOG_FIELDS,
     SWAPPED,
+    PairFile,
     clusters_of,
     complete,
+    holds_decisions,
     label_of,
+    read_pairs,
     spaces_of,
 )
 from pytest_judgesense.suites.space import DecisionSpace
@@ -55,6 +59,33 @@ from pytest_judgesense.trial import (
 )
 
 _NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
+
+
+def imported_games(options: Namespace) -> Imported:
+    """What ``judgesense import games`` reads."""
+    return read_games(_rows(options.path), options.suite or options.path.stem)
+
+
+def imported_pairs(options: Namespace) -> Imported | PairFile:
+    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
+    rows = _rows(options.path)
+    if holds_decisions(rows, options.path):
+        return read_decisions(rows, options.pairs)
+    return read_pairs(rows, options.path)
+
+
+def imported_table(options: Namespace) -> Imported:
+    """What ``judgesense import table`` reads."""
+    mapping, values = dict(options.map), dict(options.value)
+    return read_table(
+        options.path, mapping, judge=options.judge, suite=options.suite, values=values
+    )
+
+
+def _rows(path: Path) -> list[Row]:
+    """The rows of a file, or of all files of a folder."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return [row for file in files for row in read_rows(file)]
 
 
 def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:

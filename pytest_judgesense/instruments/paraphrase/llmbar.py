@@ -12,12 +12,13 @@ them anew, by the rule of `replies`.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.importers import malformed, read_json
+from pytest_judgesense.importers import Imported, malformed, read_json
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -39,6 +40,12 @@ DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pair
 
 _GAMES: Final[tuple[tuple[str, Order], ...]] = (("swap = False", "ab"), ("swap = True", "ba"))
 _NO_WINNER: Final = "no winner recorded"
+
+
+def imported(options: Namespace) -> Imported:
+    """What ``judgesense import llmbar`` reads."""
+    judgments = read_llmbar(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 
 def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.importers.llmbar import DESIGN, read_llmbar
+from pytest_judgesense.instruments.paraphrase.llmbar import DESIGN, read_llmbar
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.agreement import cohen_kappa

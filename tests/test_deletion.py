@@ -1,0 +1,56 @@
+"""An instrument is its room: without that of the debates everything else works as before."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[1]
+ROOM = "debate"
+# What tests read and nothing in them changes.
+SHARED = ("cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
+QUICK = (
+    "tests/test_architecture.py",
+    "tests/test_rooms.py",
+    "tests/test_registry.py",
+    "tests/measures",
+    "tests/checks",
+    "tests/suites",
+)
+
+
+def without_room(folder: Path) -> Path:
+    """A copy of the checkout without the room, its tests, and its line in the list of all."""
+    left_out = shutil.ignore_patterns(ROOM)
+    for name in ("pytest_judgesense", "tests"):
+        shutil.copytree(CHECKOUT / name, folder / name, ignore=left_out)
+    for name in SHARED:
+        (folder / name).symlink_to(CHECKOUT / name)
+    for file in CHECKOUT.iterdir():
+        if file.is_file() and file.name != ".git":
+            shutil.copy(file, folder)
+    listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
+    lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if ROOM not in line.lower()]
+    listed.write_text("".join(kept), encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A session of pytest that imports the package from ``folder``."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def passed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    return done.stdout

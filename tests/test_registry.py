@@ -257,14 +257,7 @@ def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None
         Kind("mine", lambda of: [], source="p").read(stimuli)
 
 
-@pytest.mark.parametrize(
-    "name",
-    """anova by_category configuration_agreement equivalence leaderboard measure_correlation
-    measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds
-    recommended_temperature temperature_attribution_points temperature_attributions
-    temperature_correlations temperature_effects temperature_errors temperature_majority
-    temperature_table templates tier""".split(),
-)
+@pytest.mark.parametrize("name", sorted(BUILT_IN.tables))
 def test_the_names_of_analyses_are_taken(name: str) -> None:
     section = ReportSection(name, lambda *_: [], lambda rows: [])
     with pytest.raises(ExtensionError, match=f"report section '{name}' of plugin mine"):

@@ -35,16 +35,6 @@ from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
-__all__ = [
-    "SCHEMA",
-    "Measured",
-    "baseline_text",
-    "changes",
-    "read_baseline",
-    "read_measured",
-    "stimuli_digest",
-]
-
 SCHEMA: Final = "judgesense/baseline/1"
 # What of a judge's identity is called what; the rest of it is the judge.
 _IDENTITY: Final = ("name", "provider", "model", "base_url")

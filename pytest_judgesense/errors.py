@@ -27,26 +27,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = [
-    "BrokenCassette",
-    "CassetteError",
-    "ExtensionError",
-    "InternalError",
-    "JudgeError",
-    "JudgesenseError",
-    "LimitReached",
-    "LogError",
-    "MissingRecording",
-    "NetworkRefused",
-    "OldRecording",
-    "StaleRecording",
-    "SuiteError",
-    "UsageError",
-    "printable",
-    "printable_lines",
-    "unknown_name",
-]
-
 
 def printable(text: str) -> str:
     """``text`` on one line, every control character as an escape; ordinary text is untouched."""

@@ -13,19 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-__all__ = [
-    "CENSORED",
-    "Clustered",
-    "Estimate",
-    "Interval",
-    "Missing",
-    "Observations",
-    "censored_end",
-    "censored_value",
-    "find_estimate",
-    "number_text",
-]
-
 # What people read before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
 CENSORED: Final = frozenset(

@@ -19,19 +19,6 @@ from typing import Any, Final, Protocol
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.trial import Design, Judgment
 
-__all__ = [
-    "NO_VERDICT",
-    "Imported",
-    "ImportedSuite",
-    "Row",
-    "left_out",
-    "malformed",
-    "once",
-    "read_json",
-    "read_rows",
-    "slug",
-]
-
 NO_VERDICT: Final = "no verdict recorded"
 
 

@@ -49,15 +49,6 @@ from pytest_judgesense.trial import (
     Trial,
 )
 
-__all__ = [
-    "Measurement",
-    "Mode",
-    "ask_all",
-    "cell_of",
-    "measure",
-    "models_named",
-]
-
 Mode: TypeAlias = Literal["replay", "record", "live"]
 
 

@@ -11,22 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = [
-    "ABSTAIN",
-    "TIE",
-    "Condition",
-    "Design",
-    "Failed",
-    "Judgment",
-    "Order",
-    "Outcome",
-    "Trial",
-    "Unparsed",
-    "Usage",
-    "Verdict",
-    "content_of_slot",
-]
-
 Order: TypeAlias = Literal["ab", "ba"]
 Condition: TypeAlias = Mapping[str, str | int | float]
 

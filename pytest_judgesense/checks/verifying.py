@@ -25,16 +25,6 @@ from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
-__all__ = [
-    "NO_LONGER",
-    "Change",
-    "Verification",
-    "compare",
-    "sampled",
-    "verification_from_plain",
-    "verification_lines",
-]
-
 NO_LONGER: Final = "this judge is no longer the one recorded"
 
 _LEVEL: Final = 0.05

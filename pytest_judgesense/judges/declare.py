@@ -9,8 +9,6 @@ from typing import Any
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, judge_from_table
 
-__all__ = ["Judge"]
-
 
 def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
     """A judge, to be returned from ``pytest_judgesense_judges`` in a ``conftest.py``.

@@ -36,15 +36,6 @@ from pytest_judgesense.judges.spec import (
     judge_from_table,
 )
 
-__all__ = [
-    "call_function",
-    "credentials_of",
-    "declared_judges",
-    "function_of",
-    "key_of",
-    "resolve_judges",
-]
-
 
 def declared_judges(
     start: Path, providers: Mapping[str, Provider] = MappingProxyType({})

@@ -26,16 +26,6 @@ from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
-__all__ = [
-    "PROVIDERS",
-    "JudgeFunction",
-    "JudgeSpec",
-    "Prices",
-    "Prompts",
-    "Repair",
-    "judge_from_table",
-]
-
 Message: TypeAlias = Mapping[str, str]
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
 

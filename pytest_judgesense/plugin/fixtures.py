@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 
-__all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
-
 
 @pytest.fixture
 def _judgesense_judge(request: pytest.FixtureRequest) -> JudgeSpec:

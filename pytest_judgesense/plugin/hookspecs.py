@@ -23,15 +23,6 @@ if TYPE_CHECKING:
         SuiteKind,
     )
 
-__all__ = [
-    "Plugins",
-    "pytest_judgesense_judges",
-    "pytest_judgesense_measures",
-    "pytest_judgesense_providers",
-    "pytest_judgesense_report_sections",
-    "pytest_judgesense_suite_kinds",
-]
-
 _MEASURES: Final = "pytest_judgesense_measures"
 _HOOKS: Final = (
     _MEASURES,

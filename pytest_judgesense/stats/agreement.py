@@ -56,16 +56,6 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
-__all__ = [
-    "clustered_kappa",
-    "cohen_kappa",
-    "confusion",
-    "kappa_bounds",
-    "krippendorff_alpha",
-    "table_kappa",
-    "weighted_kappa",
-]
-
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """Cohen's unweighted kappa; ``None`` where it is undefined.

@@ -65,13 +65,6 @@ from pytest_judgesense.stats.inputs import (
 )
 from pytest_judgesense.stats.proportions import clopper_pearson
 
-__all__ = [
-    "clustered_jackknife",
-    "clustered_mean",
-    "clustered_proportion",
-    "jackknife_interval",
-]
-
 _Ends: TypeAlias = tuple[float, float]
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread

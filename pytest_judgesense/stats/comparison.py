@@ -55,17 +55,6 @@ from scipy.special import bdtr, ndtr, ndtri, stdtrit
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector
 
-__all__ = [
-    "Adjusted",
-    "Difference",
-    "holm",
-    "jackknife_difference",
-    "mcnemar_exact",
-    "paired_difference",
-    "tango",
-    "unpaired_difference",
-]
-
 _Ends: TypeAlias = tuple[float, float]
 
 _LEAST_P: Final = 1e-12  # below it p-values are not told apart

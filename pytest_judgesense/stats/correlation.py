@@ -35,8 +35,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, betaln, stdtrit
 
-__all__ = ["cautious_n", "cautious_numbers", "korn_graubard_bounds"]
-
 _LEAST: Final = 1e-9  # of hits and misses, where there are none
 _QUANTILE: Final = 0.8
 _POINTS: Final = 64  # of the grid for r, dense near 0, where large clusters need it

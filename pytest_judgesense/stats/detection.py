@@ -38,8 +38,6 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
-__all__ = ["clustered_d_prime", "d_prime"]
-
 
 def d_prime(hits: float, signal_trials: int, false_alarms: float, noise_trials: int) -> float:
     """Sensitivity d' with the log-linear correction, in standard deviations of the noise.

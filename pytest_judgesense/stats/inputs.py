@@ -15,15 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Clusters",
-    "checked_level",
-    "cluster_codes",
-    "clustered_vector",
-    "finite_vector",
-    "two_sided_level",
-]
-
 Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
 

@@ -37,8 +37,6 @@ from math import comb
 
 import numpy as np
 
-__all__ = ["Exchangeability", "exchangeability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Exchangeability:

@@ -46,19 +46,6 @@ from scipy.special import betaln, gammaln, stdtr, stdtrit
 from pytest_judgesense.stats.correlation import cautious_n, cautious_numbers
 from pytest_judgesense.stats.correlation import korn_graubard_bounds as _bounds
 
-__all__ = [
-    "Bar",
-    "Posterior",
-    "allowed",
-    "chance_asked_again",
-    "chance_of_number",
-    "chance_on_new_items",
-    "clusters_for_drop",
-    "known",
-    "posterior",
-    "smallest_drop",
-]
-
 _Floats: TypeAlias = NDArray[np.float64]
 _Rng: TypeAlias = np.random.Generator
 

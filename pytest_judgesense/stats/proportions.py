@@ -27,8 +27,6 @@ from scipy.special import betaincinv, ndtri
 from pytest_judgesense.estimate import Interval
 from pytest_judgesense.stats.inputs import checked_level
 
-__all__ = ["clopper_pearson", "wilson"]
-
 
 def wilson(count: float, n: int, level: float = 0.95) -> Interval:
     """Wilson score interval of ``count`` out of ``n``.

@@ -38,8 +38,6 @@ from pytest_judgesense.stats.inputs import (
 )
 from pytest_judgesense.stats.proportions import wilson
 
-__all__ = ["cluster_bootstrap", "percentile_bootstrap"]
-
 _BLOCK: Final = 1 << 20  # indices held at a time: 8 MiB
 _CLUSTERS_A_KIND: Final = 4  # a binomial draw costs about as much as four draws of an index
 _ROUNDING: Final = 1e-12  # means that differ by less than this share are equal

@@ -32,8 +32,6 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import two_sided_level
 
-__all__ = ["clusters_to_clear", "units_to_settle"]
-
 _MOST_CLUSTERS: Final = 100_000
 _MOST_UNITS: Final = 2_000_000
 

@@ -47,8 +47,6 @@ from pytest_judgesense.estimate import Clustered, censored_end, censored_value
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
-__all__ = ["TARGET", "Threshold", "detection_threshold", "threshold_of_curve"]
-
 TARGET: Final = 0.75
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
 _BLOCK: Final = 1 << 20  # numbers held at a time: 8 MiB

@@ -40,15 +40,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-__all__ = [
-    "REPLICATE",
-    "Components",
-    "Split",
-    "balanced_array",
-    "cheapest_split",
-    "variance_components",
-]
-
 REPLICATE: Final = "replicate"
 
 # Components that are not seen in one recording may still be there, and a normal interval of a mean

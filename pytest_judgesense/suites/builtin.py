@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-__all__ = ["builtin_cassette", "builtin_suites", "template_file", "template_text"]
-
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
 

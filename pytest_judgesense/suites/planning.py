@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.suite import Suite, Template, template_pairs
+from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Order, Trial
-
-__all__ = ["plan_trials", "recording_of", "template_pairs", "trial_order"]
 
 
 def plan_trials(suite: Suite) -> list[Trial]:

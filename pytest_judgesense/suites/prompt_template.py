@@ -7,9 +7,6 @@ import string
 from collections.abc import Mapping
 from functools import lru_cache
 
-__all__ = ["fill", "placeholders"]
-
-
 # Single braces stay as they are: production prompts are full of JSON examples.
 _DOUBLE_BRACES = r"""
     \{\{\s*(?P<named>[a-z][a-z0-9_]*)\s*\}\}

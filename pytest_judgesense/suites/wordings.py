@@ -21,8 +21,6 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import TIE
 
-__all__ = ["polarity", "reads_as", "template_labels"]
-
 _GOOD = (
     r"correct|accura|true\b|support|confirm|agree|right\b|valid|coheren|good|excellent|best\b|"
     r"faithful|relevan|consisten|better|prefer|superior|high quality|higher quality"

@@ -201,7 +201,9 @@ class Left:
     def of(cls, cassette: Path) -> Left:
         data = cassette.read_bytes() if cassette.exists() else b""
         *lines, torn = data.split(b"\n")
-        bodies = [json.loads(json.loads(line)["request"]["body"]) for line in lines]
+        # A finished file has lines of shared texts as well.
+        exchanges = [line for line in lines if not line.startswith(b'{"id": ')]
+        bodies = [json.loads(json.loads(line)["request"]["body"]) for line in exchanges]
         return cls([body["messages"][-1]["content"] for body in bodies], torn)
 
 

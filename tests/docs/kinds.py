@@ -36,8 +36,8 @@ SYMBOLS = {
 # the checkout are run by the block of README that shows their output.
 RUN_BY_THE_GATE = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet '.[all]' && .venv/bin/pytest suites": (
-        '"$python" -m venv "$work/user"',
-        'install "$work/user" "$work"/dist/*.whl',
+        'install "$environment" "$wheel$extras"',
+        '(main_job "$work/user-all" "[all]")',
     ),
     ".venv/bin/pip install --quiet --editable '.[all,test]' && "
     ".venv/bin/pytest -n auto --dist worksteal": (

@@ -22,6 +22,7 @@ import pytest
 
 from pytest_judgesense.suites.loading import _load
 from tests import processes
+from tests.shipped import exchange_lines
 
 TRIALS = 18  # 6 numbers x 3 wordings
 WORDINGS = (
@@ -229,7 +230,7 @@ class Project:
 
     def lines(self) -> list[str]:
         """The lines of the cassette."""
-        return self.cassette.read_text(encoding="utf-8").splitlines()
+        return [line.rstrip("\n") for line in exchange_lines(self.cassette)]
 
 
 def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.shipped import exchange_lines
+
 from .project import TRIALS, Project, parity_suite
 
 # A judge that ends its process the first time that it is asked about the number 4.
@@ -46,8 +48,7 @@ def crashing(project: Project, end: str = ENDS[0]) -> Path:
 
 def trials(cassette: Path) -> Counter[str]:
     """How often each trial stands in a cassette."""
-    lines = cassette.read_text(encoding="utf-8").splitlines()
-    return Counter(json.loads(line)["trial"] for line in lines)
+    return Counter(json.loads(line)["trial"] for line in exchange_lines(cassette))
 
 
 @pytest.mark.parametrize("end", ENDS, ids=["exit", "kill"])

@@ -101,7 +101,14 @@ def test_estimates_from_the_log_are_those_of_the_measurement(
     read = list(read_log(written(tmp_path / "log.jsonl", lines)))
     (design,) = {found for _, found in read}
     assert design is not None
-    cell = Cell(profile, suite, design, tuple(one for one, _ in read), measurement.seed)
+    cell = Cell(
+        profile,
+        suite,
+        design,
+        tuple(one for one, _ in read),
+        measurement.seed,
+        measurement.cell.measures,
+    )
     assert estimate_all(cell) == measurement.estimates
 
 

@@ -14,8 +14,8 @@ import pytest
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.evidence import covers, sentences
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import plan_trials, template_pairs
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Trial
 from tests.suites.known import builtin_suites, load_suite, presets_of
 

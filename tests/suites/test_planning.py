@@ -12,10 +12,9 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import (
     plan_trials,
     recording_of,
-    template_pairs,
     trial_order,
 )
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Suite, Template, template_pairs
 from tests.suites.known import load_suite
 
 from .files import PAIRS, PAIRWISE, write_suite

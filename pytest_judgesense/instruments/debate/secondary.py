@@ -41,8 +41,6 @@ from pytest_judgesense.instruments.debate.ranking import (
 )
 from pytest_judgesense.stats.agreement import krippendorff_alpha
 
-__all__ = ["analyses_of", "secondary_of"]
-
 # By how much the thresholds of the bands are moved, to show what hangs on them.
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
 _INSTALL: Final = "statsmodels is not installed: pip install 'pytest-judgesense[analysis]'"

@@ -25,19 +25,6 @@ from pytest_judgesense.importers import Row, left_out, once, read_rows, slug
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import reads_as
 
-__all__ = [
-    "LOG_FIELDS",
-    "PAIR_FIELDS",
-    "SWAPPED",
-    "PairFile",
-    "clusters_of",
-    "complete",
-    "holds_decisions",
-    "label_of",
-    "read_pairs",
-    "spaces_of",
-]
-
 PAIR_FIELDS: Final = (
     "pair_id", "task_type", "source_benchmark", "prompt_a", "prompt_b", "response_being_judged",
     "ground_truth_label", "semantic_equivalence_score",

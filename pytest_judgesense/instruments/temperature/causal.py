@@ -35,18 +35,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "CLIPPED",
-    "FOLDS",
-    "INSTALL",
-    "Attribution",
-    "Scores",
-    "attributions",
-    "effect_scores",
-    "engine",
-    "installed",
-]
-
 FOLDS: Final = 3
 CLIPPED: Final = (0.01, 0.99)
 INSTALL: Final = "{} is not installed: pip install 'pytest-judgesense[causal]'"

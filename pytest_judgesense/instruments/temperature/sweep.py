@@ -24,21 +24,6 @@ from numpy.typing import NDArray
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content_of_slot
 
-__all__ = [
-    "FACTORS",
-    "FAILED",
-    "OUT",
-    "SOURCES",
-    "UNPARSED",
-    "VERDICT",
-    "Series",
-    "Sweep",
-    "majority_share",
-    "paired_differences",
-    "series_of",
-    "sweep_of",
-]
-
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.

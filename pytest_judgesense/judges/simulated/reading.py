@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Reading", "read_prompt"]
-
 _BLOCK: Final = re.compile(r"<([a-z]+(?:_[a-z0-9]+)?)>\n?(.*?)\n?</\1>", re.DOTALL)
 _HEADING: Final = re.compile(
     r"^[#*\[ ]*(?:response|answer|candidate|option|passage|output|assistant)[ _]\(?([ab])\)?"

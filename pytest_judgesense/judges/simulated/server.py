@@ -20,8 +20,6 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
-__all__ = ["EmbeddedServer", "answer", "serving"]
-
 _ORIGIN: Final = "embedded judge, no model"
 _LARGEST_BODY: Final = 64 * 1024 * 1024
 

@@ -22,9 +22,8 @@ from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
-from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.trial import Verdict
-from tests.suites.known import load_suite
+from tests.suites.known import builtin_suites, load_suite
 
 RESOLUTION = "Rivers need guardians."
 PRO = "Poisoned fish kill herons. Lawyers defend silent water. Mayors forget distant valleys."

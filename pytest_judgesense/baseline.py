@@ -243,18 +243,12 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
             identity = {k: v for k, v in entry["judge"].items() if k in (*_IDENTITY, *_DECODING)}
             found += [
-                Measured(
-                    entry["judge"]["name"],
-                    suite,
-                    identity,
-                    Side(tuple(estimates)),
-                )
+                Measured(entry["judge"]["name"], suite, identity, Side(tuple(estimates)))
                 for suite, estimates in by_suite.items()
             ]
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
-            f"{path} is no datasheet that can be compared",
-            found=f"{type(error).__name__}: {error}",
+            f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"
         ) from error
     return found
 

@@ -39,9 +39,7 @@ def censored_end(
 
 
 def number_text(
-    number: float,
-    flags: tuple[str, ...] = (),
-    place: Literal["", "lower end ", "upper end "] = "",
+    number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
 ) -> str:
     """A number as people read it: three decimals, no negative zero, or ``<= 1`` if censored.
 

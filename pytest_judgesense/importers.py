@@ -156,9 +156,7 @@ def _parsed(where: str, text: str, expected: str) -> Any:
 def _csv_rows(path: Path, text: str) -> Iterator[Row]:
     csv.field_size_limit(sys.maxsize)  # replies are long
     reader = csv.DictReader(
-        io.StringIO(text, newline=""),
-        delimiter="\t" if path.suffix == ".tsv" else ",",
-        strict=True,
+        io.StringIO(text, newline=""), delimiter="\t" if path.suffix == ".tsv" else ",", strict=True
     )
     try:
         if len(set(names := reader.fieldnames or ())) < len(names):

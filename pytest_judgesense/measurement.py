@@ -44,10 +44,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import (
-    Judgment,
-    Trial,
-)
+from pytest_judgesense.trial import Judgment, Trial
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 

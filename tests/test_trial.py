@@ -22,7 +22,7 @@ def _trial(label: str | None = None) -> Trial:
     return Trial("s/i/t1/ab/r1", "s", "i", "i", "t1", label=label)
 
 
-# Order ab shows content 1 in slot A, order ba content 2 (DESIGN, section 5, judgment log line).
+# Order ab shows content 1 in slot A, order ba content 2.
 @pytest.mark.parametrize(
     ("slot", "order", "content"),
     [("A", "ab", "1"), ("B", "ab", "2"), ("A", "ba", "2"), ("B", "ba", "1")],

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.exchange import (
-    as_body,
-)
+from pytest_judgesense.cassettes.exchange import as_body
 from pytest_judgesense.cassettes.interchange import (
     BATCH_URL,
     JSON_HEADERS,
@@ -28,10 +26,7 @@ from pytest_judgesense.commands.cassettes import (
     requests_of,
 )
 from pytest_judgesense.commands.options import add_judge_and_suite, judge_and_suite, show
-from pytest_judgesense.errors import (
-    LogError,
-    UsageError,
-)
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec

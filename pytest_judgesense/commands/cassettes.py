@@ -20,18 +20,8 @@ from typing import Final
 from pytest_judgesense.cassettes.cassette import Cassette, utc_now
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
-from pytest_judgesense.cassettes.exchange import (
-    FAULT,
-    NO_RESPONSE,
-    Exchange,
-    RecordedRequest,
-)
-from pytest_judgesense.cassettes.interchange import (
-    Answered,
-    Form,
-    read_vcr,
-    vcr_text,
-)
+from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE, Exchange, RecordedRequest
+from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
 from pytest_judgesense.cassettes.redaction import received
@@ -43,12 +33,7 @@ from pytest_judgesense.commands.options import (
     judge_and_suite,
     show,
 )
-from pytest_judgesense.errors import (
-    CassetteError,
-    UsageError,
-    printable,
-    printable_lines,
-)
+from pytest_judgesense.errors import CassetteError, UsageError, printable, printable_lines
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import fault_of, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge

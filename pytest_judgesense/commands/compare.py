@@ -8,18 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.baseline import (
-    Measured,
-    changes,
-    read_measured,
-)
+from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks.explanation import flip_lines
-from pytest_judgesense.checks.regression import (
-    Comparison,
-    Side,
-    compare,
-    differs,
-)
+from pytest_judgesense.checks.regression import Comparison, Side, compare, differs
 from pytest_judgesense.commands.options import BAR_FAILED, registry_of, seed
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, printable

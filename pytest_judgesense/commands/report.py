@@ -11,13 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.options import (
-    BROKEN_FILE,
-    WRONG_COMMAND,
-    registry_of,
-    seed,
-    show,
-)
+from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND, registry_of, seed, show
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, printable
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -57,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "be repeated",
     )
     parser.add_argument(
-        "--ranking",
-        action="store_true",
-        help="print what ranks the judges before the datasheet",
+        "--ranking", action="store_true", help="print what ranks the judges before the datasheet"
     )
     parser.add_argument(
         "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
@@ -170,13 +162,7 @@ def cells_of_logs(
                     remedy="give the logs different suite names",
                 )
     return [
-        Cell(
-            *key,
-            design,
-            tuple(found.values()),
-            seed,
-            registry.measures_on(design.kind, key[1]),
-        )
+        Cell(*key, design, tuple(found.values()), seed, registry.measures_on(design.kind, key[1]))
         for key, found in judgments.items()
         for design in (_design(designs[key], list(found.values()), registry),)
     ]
@@ -206,21 +192,11 @@ def _design(design: Design | None, judgments: Sequence[Judgment], registry: Regi
 
 
 def datasheet_of_cells(
-    cells: Sequence[Cell],
-    seed: int = 0,
-    *,
-    secondary: bool = False,
-    registry: Registry = BUILT_IN,
+    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
     parts = [_part(cell, registry) for cell in cells]
-    return sheet_of(
-        parts,
-        seed=seed,
-        mode="report",
-        secondary=secondary,
-        registry=registry,
-    )
+    return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)
 
 
 def _part(cell: Cell, registry: Registry) -> SuiteSheet:

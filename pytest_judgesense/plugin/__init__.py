@@ -23,12 +23,7 @@ from pytest_judgesense.plugin.activation import (
     is_asked_for,
     is_for_judges,
 )
-from pytest_judgesense.plugin.fixtures import (
-    _judgesense_judge,
-    judge,
-    judge_check,
-    judge_datasheet,
-)
+from pytest_judgesense.plugin.fixtures import _judgesense_judge, judge, judge_check, judge_datasheet
 from pytest_judgesense.plugin.settings import add_options
 
 if TYPE_CHECKING:

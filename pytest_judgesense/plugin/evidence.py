@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_judgesense.baseline import (
-    read_measured,
-)
+from pytest_judgesense.baseline import read_measured
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import judgment_of_object
 

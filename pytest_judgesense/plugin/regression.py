@@ -6,19 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_judgesense.baseline import (
-    Measured,
-    changes,
-    read_baseline,
-    stimuli_digest,
-)
+from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.checks.regression import (
-    Comparison,
-    RegressionOutcome,
-    Side,
-    compare,
-)
+from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side, compare
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of

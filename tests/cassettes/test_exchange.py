@@ -40,7 +40,7 @@ def exchange(asked: str | bytes = "{}", answered: str | bytes = "ok") -> Exchang
 
 
 def test_the_line_has_its_keys_in_the_documented_order() -> None:
-    # Order: DESIGN, "Cassette line".
+    # Order: docs/recordings.md.
     assert exchange("é", b"\xff").to_line() == (
         '{"trial": "coherence/item-07/t3/ab/r1", "call": 1, '
         '"request": {"method": "POST", "url": "https://api.example.com/v1/chat", "body": "é"}, '

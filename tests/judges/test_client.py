@@ -124,7 +124,7 @@ def test_concurrent_trials_get_their_own_replies_and_so_do_their_replays(
 
 
 def test_identical_requests_of_different_trials_keep_their_own_replies(path: Path) -> None:
-    # DESIGN, section 7: matching on the body alone crosses identical replicates.
+    # Matching on the body alone crosses identical replicates.
     lock, numbers = threading.Lock(), iter(range(100))
 
     def numbered(body: dict[str, Any]) -> str:

@@ -69,7 +69,7 @@ def test_tables_above_that_are_none_are_an_error_too(tmp_path: Path, text: str) 
         declared_judges(_project(tmp_path, text))
 
 
-# DESIGN, section 5: without names the declared judges, else those that the suite names.
+# Without names the declared judges, else those that the suite names.
 def test_without_names_all_declared_judges_and_objects_are_taken() -> None:
     assert resolve_judges([], {"a": A, "b": B}, {"o": OBJECT}, ["embedded:clean"]) == [A, B, OBJECT]
 

@@ -264,7 +264,7 @@ def test_a_field_that_is_no_text_is_an_error(load: Load, value: Any) -> None:
 
 @pytest.mark.parametrize("secret", ["label", "id", "difficulty", "cluster"])
 def test_a_template_cannot_ask_for_what_the_judge_must_not_see(load: Load, secret: str) -> None:
-    # DESIGN, section 4, rule 7.
+    # The judge sees what is to be judged, and nothing that says how.
     rows = [{"id": "i", "text": "x", "label": "YES", "difficulty": "easy", "cluster": "c"}]
     with pytest.raises(SuiteError, match=f"found:    {{{{{secret}}}}}"):
         load(CONTENT.replace("right? {{text}}", f"right? {{{{{secret}}}}} {{{{text}}}}"), rows)

@@ -25,11 +25,16 @@ from pytest_judgesense.report.evidence import Before, Evidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
+from tests.suites.known import builtin_suites
 
 from .pages import Page
 from .replaying import checked, replayed
 
-SUITES = ("vacuum", "ladder@published", "coherence@published", "debate")
+SUITES = tuple(
+    name
+    for name in ("vacuum", "ladder@published", "coherence@published", "debate")
+    if name.partition("@")[0] in builtin_suites()
+)
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[2J\u202egnp"
 
 

@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.report.markdown import markdown
+from pytest_judgesense.report.view import view_of
+from tests.report.test_figures import figure, shipped_sheet
+from tests.report.test_markdown import Seen, sheet
 
 
 def test_the_names_of_its_tables_are_taken() -> None:
     names = """anova by_category configuration_agreement measure_correlation measure_pca post_hoc
     ranking ranking_basis ranking_sensitivity ranking_thresholds""".split()
     assert set(names) <= set(BUILT_IN.tables)
+
+
+def test_rankings_in_markdown_are_those_of_the_datasheet() -> None:
+    value = sheet("clean", "mixed")
+    page = Seen(markdown(view_of(value)))
+    ranked = [row for row in page.rows if len(row) == 8 and row[0].isdigit()]
+    rows = next(one["rows"] for one in value.analyses if one["analysis"] == "ranking")
+    assert [row[1] for row in ranked] == [row["configuration"] for row in rows]
+    assert [row[2] for row in ranked] == [f"{row['instability']:.3f}" for row in rows]
+
+
+def test_the_ranking_shows_the_distribution_of_ranks() -> None:
+    found = figure("shipped", "ranking")
+    rows = next(one["rows"] for one in shipped_sheet().analyses if one["analysis"] == "ranking")
+    assert [row[0] for row in found.rows] == [row["configuration"] for row in rows]
+    for drawn, known in zip(found.rows, rows, strict=True):
+        assert drawn[2:] == (known["instability"], *known["rank_shares"])
+        assert sum(map(float, drawn[3:])) == pytest.approx(1.0)  # type: ignore[arg-type]
+    assert found.wide

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import processes
-
-from .project import forked
+from tests.plugin.project import forked
 
 NAMES = [part for name in ("clean", "mixed") for part in ("--judge-name", f"embedded:{name}")]
 DEBATE = ["--judge-suite", "debate", *NAMES]

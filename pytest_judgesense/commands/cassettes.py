@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -250,7 +248,7 @@ def _record(
     counts: Counter[str] = Counter()
     secrets = credentials_of(judge) if judge else Credentials(environment_credentials(os.environ))
     instant = ""
-    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    recorder = Recorder.here()
     with recording_alone(path, recorder):
         tape = Cassette(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}

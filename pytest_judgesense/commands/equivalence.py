@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shlex
-import sys
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
@@ -161,7 +158,7 @@ def measured_aside(
     path = cassettes / judge.slug / f"{question.base}.jsonl"
     again = f"judgesense {command} --judge-name "
     again += f"{shlex.quote(judge.called or judge.name)} --judge-mode record"
-    here = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    here = Recorder.here()
     loop = AskingLoop()
     try:
         with recording_alone(path, here) if mode == "record" else nullcontext():

@@ -161,12 +161,11 @@ def run(options: argparse.Namespace) -> int:
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
     """The cassettes of the suite by recording, as pytest would find them."""
-    own = suite_for_judge(suite, judge)
-    names = sorted({own.recorded_as(i, t) for i in own.items for t in own.templates})
-    places = {name: Path(judge.slug) / f"{name}.jsonl" for name in names}
+    names = suite_for_judge(suite, judge).recordings
+    files = {name: Path(judge.slug) / f"{name}.jsonl" for name in names}
     return {
-        name: path if (path := cassettes / place).exists() else builtin_cassette(place) or path
-        for name, place in places.items()
+        name: path if (path := cassettes / file).exists() else builtin_cassette(file) or path
+        for name, file in files.items()
     }
 
 

@@ -347,7 +347,7 @@ def _refuse_gaps(
     suite: Suite,
     mode: Mode,
 ) -> None:
-    """Say what a limit has left out: nothing is estimated from whatever came before it."""
+    """Raise `LimitReached` where trials were left out: nothing is estimated from the rest."""
     if not left_out:
         return
     trial, limit = left_out[0]
@@ -365,7 +365,7 @@ def _refuse_gaps(
 def _verify_recorded(
     by_cassette: Sequence[tuple[Cassette, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
 ) -> None:
-    """Say at once how much is missing, not only which trial is the first."""
+    """Raise `MissingRecording` with the number of missing trials, before any is replayed."""
     missing = [
         (trial.id, cassette)
         for cassette, trials in by_cassette

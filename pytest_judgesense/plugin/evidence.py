@@ -1,4 +1,4 @@
-"""What a page shows beside the numbers: the judgments of a session, and those of its baseline."""
+"""The evidence of a page: the judgments of a session, and those of its baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fixtures give to a test: `judge_check`, `judge_datasheet` and `judge`.
+"""The values of the fixtures `judge_check`, `judge_datasheet` and `judge`.
 
 A judge that a test asks directly is recorded and replayed like a suite.
 """

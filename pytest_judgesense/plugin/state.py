@@ -1,8 +1,8 @@
-"""What a session knows: its settings, what was asked for, and the parts that arrived.
+"""The state of a session: its settings, the suites asked for, and the parts that arrived.
 
 There is one `State` a process. Under xdist the workers measure and attach parts to their test
 reports; the controller receives them, merges, writes and prints. Without xdist one process does
-both, by the same way. Light on purpose: `Run`, which measures, is made at its first use.
+both, in the same way. Light on purpose: `Run`, which measures, is made at its first use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How much of the concurrency a live run uses: calls per second, client and tape on one core.
+"""What recording costs a live run: calls per second against a bare aiohttp client, on one core.
 
 ``python benchmarks/live.py [--quick]``. A loopback server in a process of its own answers every
-call after 50 ms, so that c calls at once can make c/0.05 calls per second; the judge is asked as
-`measure` asks it, and every answer is recorded.
+call after 50 ms. The judge is asked as `measure` asks it, and every answer is recorded; a bare
+client makes the same calls in turn with it, in the same run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import aiohttp
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense.cassettes.cassette import Cassette
@@ -27,6 +28,8 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 
 DELAY_S = 0.05
+SIZES = (8, 32, 128)
+# Of what a bare aiohttp client does on this machine in this run.
 BARS = {
     "share at 8": Bar("at least", 0.85),
     "share at 32": Bar("at least", 0.85),
@@ -73,6 +76,33 @@ async def serve() -> None:
     server.close()
 
 
+def prompt(number: int) -> str:
+    return f"{number}: {'which is better? ' * 80}"
+
+
+async def bare_calls_per_second(port: int, concurrency: int, seconds: float) -> tuple[float, float]:
+    """The same calls by aiohttp alone: its answers are parsed, and nothing is recorded."""
+    waiting = itertools.count()
+    done = 0
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
+
+    async def ask_on() -> None:
+        nonlocal done
+        while time.perf_counter() - started < seconds:
+            message = {"role": "user", "content": prompt(next(waiting))}
+            body = {"model": "model-1", "messages": [message], "temperature": 0.0}
+            async with session.post(url, json=body) as response:
+                assert json.loads(await response.read())["choices"]
+            done += 1
+
+    connector = aiohttp.TCPConnector(limit=concurrency)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        started, worked = time.perf_counter(), time.process_time()
+        await asyncio.gather(*(ask_on() for _ in range(concurrency)))
+        worked = time.process_time() - worked
+        return done / (time.perf_counter() - started), worked / done
+
+
 async def calls_per_second(
     port: int, concurrency: int, seconds: float, path: Path
 ) -> tuple[float, float]:
@@ -86,7 +116,7 @@ async def calls_per_second(
         nonlocal done
         while time.perf_counter() - started < seconds:
             number = next(waiting)
-            message = {"role": "user", "content": f"{number}: {'which is better? ' * 80}"}
+            message = {"role": "user", "content": prompt(number)}
             answer = await asker.ask(f"bench/i{number}/t1/ab/r1", [message])
             assert isinstance(answer.reply, Reply), answer.reply
             done += 1
@@ -116,38 +146,41 @@ def main() -> int:
         on_core(1)
         asyncio.run(serve())
         return 0
-    seconds, rounds = (2.0, 2) if arguments.quick else (5.0, 5)
+    seconds, rounds = (1.5, 2) if arguments.quick else (5.0, 5)
     command = [sys.executable, __file__, "--serve"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline())
         on_core(0)
         with tempfile.TemporaryDirectory() as folder:
-            rates = {
-                size: max(
-                    asyncio.run(calls_per_second(port, size, seconds, Path(folder, f"{size}-{n}")))
-                    for n in range(rounds)
-                )
-                for size in (8, 32, 128)
-            }
+            rates: dict[int, tuple[float, float]] = {}
+            bare: dict[int, tuple[float, float]] = {}
+            for n in range(rounds):
+                for size in SIZES:  # in turn: a busy moment slows both
+                    path = Path(folder, f"{size}-{n}")
+                    own = asyncio.run(calls_per_second(port, size, seconds, path))
+                    rates[size] = max(rates.get(size, own), own)
+                    alone = asyncio.run(bare_calls_per_second(port, size, seconds))
+                    bare[size] = max(bare.get(size, alone), alone)
         server.communicate()
     print(f"calls per second, best of {rounds} runs; the server answers after 50 ms\n")
     print_table(
-        ("concurrency", "calls/s", "ideal", "share", "CPU us a call"),
+        ("concurrency", "calls/s", "bare aiohttp", "share", "CPU us a call", "bare"),
         [
             (
                 str(size),
                 f"{rate:,.0f}",
-                f"{size / DELAY_S:,.0f}",
-                f"{rate * DELAY_S / size:.1%}",
+                f"{bare[size][0]:,.0f}",
+                f"{rate / bare[size][0]:.1%}",
                 f"{work * 1e6:,.0f}",
+                f"{bare[size][1] * 1e6:,.0f}",
             )
             for size, (rate, work) in rates.items()
         ],
     )
     return conclude(
         "live",
-        {f"share at {size}": rate * DELAY_S / size for size, (rate, _) in rates.items()},
+        {f"share at {size}": rate / bare[size][0] for size, (rate, _) in rates.items()},
         BARS,
     )
 

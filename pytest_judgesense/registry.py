@@ -134,7 +134,7 @@ class SuiteKind:
         call_score: what a single call adds to it; ``None`` for one that does not count.
         logged: what its replies state beside a verdict, as judgment logs hold it.
         skills: by which the embedded judge replies to its prompts, where these are of their own.
-        importers: of foreign files with judgments on such suites.
+        importers: of foreign files with judgments on such suites; of built-in kinds alone.
         commands: of ``judgesense``; of built-in kinds alone.
         source: the plugin that gives it; empty for this package.
     """

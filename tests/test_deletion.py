@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.suites.known import builtin_suites
+
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
 # What tests read and nothing in them changes.
@@ -54,3 +58,28 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def passed(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return without_room(tmp_path_factory.mktemp("without"))
+
+
+def test_what_is_left_is_collected_and_what_is_quick_of_it_passes(copy: Path) -> None:
+    rest = {path.relative_to(copy).as_posix() for path in (copy / "tests").iterdir()} - {*QUICK}
+    # The copy of an instrument, shuffles and the largest suite take longer than all others.
+    slow = "copy_of_an_instrument or invariants or full"
+    passed(run(copy, "tests", "-k", f"not ({slow})", *(f"--deselect={name}" for name in rest)))
+
+
+def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(copy: Path) -> None:
+    suites = sorted(name for name, path in builtin_suites().items() if path.parent.name != ROOM)
+    forms = ("html", "md", "json", "jsonl")
+    done = run(
+        copy,
+        *(part for name in suites for part in ("--judge-suite", name)),
+        *(part for form in forms for part in ("--judge-datasheet", f"sheet.{form}")),
+        *("--judge-name", "embedded:clean"),
+    )
+    assert "passed" in passed(done)
+    assert all((copy / f"sheet.{form}").stat().st_size for form in forms)

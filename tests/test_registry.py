@@ -111,6 +111,23 @@ def test_a_measure_is_estimated_checked_and_has_its_bounds_and_its_margin() -> N
         declare_check("no_regression", ("wordy_rate",), {}, BUILT_IN)
 
 
+def test_an_entry_among_the_measures_of_a_built_in_kind_is_all_that_a_measure_takes() -> None:
+    kinds = [
+        replace(kind, measures=(*kind.measures, WORDY)) if kind.name == "vacuum" else kind
+        for kind in BUILT_IN.kinds.values()
+    ]
+    own = registry_of(kinds)
+    asked = cell(["YES", "YES", "Well, YES", "YES"], own)
+    outcome = judge_check(
+        declare_check("wordy_rate_ceiling", (0.2,), {}, own), "s", estimate_all(asked)
+    )
+    assert outcome.outcome == "fail"
+    _, groups = evidence_of(outcome, asked)
+    assert [one.trial.item for group in groups for one in group] == ["i3"]
+    (entry,) = json.loads(datasheet_json(datasheet_of_cells([asked], registry=own)))["judges"]
+    assert "wordy_rate" in [one["measure"] for one in entry["measures"]]
+
+
 def test_a_measure_of_some_kinds_is_not_taken_on_others() -> None:
     own = known(Measure("wordy_rate", "lower", "call", "m", wordy, kinds=("ladder",)))
     assert find_estimate(estimate_all(cell(["YES"], own)), "wordy_rate") is None
@@ -257,14 +274,7 @@ def test_items_of_a_kind_are_items_with_ids_of_their_own(tmp_path: Path) -> None
         Kind("mine", lambda of: [], source="p").read(stimuli)
 
 
-@pytest.mark.parametrize(
-    "name",
-    """anova by_category configuration_agreement equivalence leaderboard measure_correlation
-    measure_pca post_hoc ranking ranking_basis ranking_sensitivity ranking_thresholds
-    recommended_temperature temperature_attribution_points temperature_attributions
-    temperature_correlations temperature_effects temperature_errors temperature_majority
-    temperature_table templates tier""".split(),
-)
+@pytest.mark.parametrize("name", sorted(BUILT_IN.tables))
 def test_the_names_of_analyses_are_taken(name: str) -> None:
     section = ReportSection(name, lambda *_: [], lambda rows: [])
     with pytest.raises(ExtensionError, match=f"report section '{name}' of plugin mine"):

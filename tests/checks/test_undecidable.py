@@ -7,30 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.suites.suite import CheckDeclaration, Suite, Template
-from tests.checks.known import declare_check, lint_suite
-from tests.measures.building import cell_of, perfect_judgments
-from tests.suites.known import builtin_suites, load_suite
-
-
-def suite_with(name: str, clusters: int, check: str, **arguments: float | str) -> Suite:
-    """The first clusters of a built-in suite, under one check."""
-    suite = load_suite(builtin_suites()[name])
-    kept = list(dict.fromkeys(item.cluster for item in suite.items))[:clusters]
-    items = tuple(item for item in suite.items if item.cluster in kept)
-    return replace(suite, items=items, checks=(CheckDeclaration(check, arguments),))
-
-
-def passes(suite: Suite) -> bool:
-    """Whether a judge without error passes the check of ``suite`` under ``confident``."""
-    (declaration,) = suite.checks
-    check = declare_check(declaration.name, (), dict(declaration.arguments))
-    cell = cell_of(suite.name, suite.design, perfect_judgments(suite))
-    return judge_check(check, suite.name, estimate_all(cell), "confident").outcome == "pass"
+from pytest_judgesense.suites.suite import Template
+from tests.checks.known import lint_suite
+from tests.checks.undecidable import assert_fewest_clusters, suite_with
 
 
 # The fewest clusters by the exact bound 0.05^(1/K) of K clusters that all agree: 29 for 0.9, 42 for
@@ -50,28 +31,12 @@ def passes(suite: Suite) -> bool:
         ("ladder", "wrong_choice_ceiling", {"bar": 0.2, "distance": 1}, 14),
         ("ladder", "filler_preference_ceiling", {"bar": 0.2}, 14),
         ("factuality", "failed_rate_ceiling", {"bar": 0.1}, 29),
-        ("debate", "prompt_disagreement_bound", {"bar": 0.2}, 14),
     ],
 )
 def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
     name: str, check: str, arguments: dict[str, float], needed: int
 ) -> None:
-    enough = suite_with(name, needed, check, **arguments)
-    assert passes(enough)
-    assert "undecidable-bar" not in {finding.rule for finding in lint_suite(enough)}
-    fewer = suite_with(name, needed - 1, check, **arguments)
-    assert not passes(fewer)
-    (finding,) = [f for f in lint_suite(fewer) if f.rule == "undecidable-bar"]
-    assert (finding.found, finding.expected) == (
-        f"{needed - 1} clusters",
-        f"at least {needed} clusters",
-    )
-
-
-def test_a_bar_on_one_pair_of_prompts_is_looked_at_too() -> None:
-    suite = suite_with("debate", 13, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
-    (finding,) = [f for f in lint_suite(suite) if f.rule == "undecidable-bar"]
-    assert finding.expected == "at least 14 clusters"
+    assert_fewest_clusters(name, check, arguments, needed)
 
 
 def test_errors_before_repair_need_as_many_clusters_as_errors() -> None:

@@ -28,7 +28,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import ttest_rel
 
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components
 from pytest_judgesense.instruments.debate.ranking import (
@@ -40,6 +39,7 @@ from pytest_judgesense.instruments.debate.ranking import (
     ranking_of,
 )
 from pytest_judgesense.stats.agreement import krippendorff_alpha
+from pytest_judgesense.stats.paired import paired_t
 
 # By how much the thresholds of the bands are moved, to show what hangs on them.
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
@@ -257,9 +257,8 @@ def _post_hoc(names: Sequence[str], cells: _Array) -> dict[str, Any]:
         if np.ptp(differences) == 0:
             row |= {"t": None, "p_bonferroni": None, "unavailable": "every topic differs alike"}
         else:
-            test = ttest_rel(cells[i], cells[j])
-            row |= {"t": float(test.statistic)}
-            row |= {"p_bonferroni": min(1.0, float(test.pvalue) * len(pairs))}
+            t, p = paired_t(differences)
+            row |= {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
         rows.append(row)
     return {"analysis": "post_hoc", "comparisons": len(pairs), "rows": rows}
 

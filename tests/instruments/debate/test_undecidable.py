@@ -1,0 +1,17 @@
+"""Bars on debates that so few of them cannot decide."""
+
+from __future__ import annotations
+
+from tests.checks.known import lint_suite
+from tests.checks.undecidable import assert_fewest_clusters, suite_with
+
+
+def test_lint_names_the_fewest_topics_on_which_prompts_can_agree() -> None:
+    # By the exact bound: 0.05^(1/14) is 0.807.
+    assert_fewest_clusters("debate", "prompt_disagreement_bound", {"bar": 0.2}, 14)
+
+
+def test_a_bar_on_one_pair_of_prompts_is_looked_at_too() -> None:
+    suite = suite_with("debate", 13, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
+    (finding,) = [f for f in lint_suite(suite) if f.rule == "undecidable-bar"]
+    assert finding.expected == "at least 14 clusters"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -30,20 +30,6 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-
-
-def no_rows(_cell: Cell, _estimates: Estimates, _suite: Suite | None) -> None:
-    """The rows of a section that is figures alone."""
-
-
-def no_lines(_rows: Rows) -> Iterator[str]:
-    """The words of a table that files alone hold."""
-    return iter(())
-
-
-def no_figures(_sheet: Datasheet) -> Iterator[Found]:
-    """The figures of what has none."""
-    return iter(())
 
 
 class Beside(NamedTuple):
@@ -79,10 +65,10 @@ class ReportSection:
     """
 
     name: str
-    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = no_rows
-    lines: Callable[[Rows], Iterable[str]] = no_lines
+    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = lambda *_: None
+    lines: Callable[[Rows], Iterable[str]] = lambda _: ()
     kinds: tuple[str, ...] = ()
-    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     only_drawn: bool = False
     covers: tuple[str, ...] = ()
     every: str = ""
@@ -186,7 +172,7 @@ class Comparison:
     secondary: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
-    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
     source: str = ""
 

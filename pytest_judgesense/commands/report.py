@@ -113,7 +113,7 @@ def _report_checks(options: argparse.Namespace) -> int:
             expected="judgment logs (.jsonl) with --datasheet and --ranking; datasheets (.json) "
             "alone, with --badge or without",
         )
-    entries = entries_of_datasheets(options.logs)
+    entries = _judges_of_datasheets(options.logs)
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
     for name, check in checks:
         head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
@@ -214,12 +214,7 @@ def _part(cell: Cell, registry: Registry) -> SuiteSheet:
     )
 
 
-def entries_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """The judges' entries of datasheets (``.json``), in their order.
-
-    Raises:
-        LogError: one cannot be read.
-    """
+def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
     found = []
     for path in paths:
         entries = datasheet_object(path).get("judges")

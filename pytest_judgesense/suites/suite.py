@@ -141,6 +141,11 @@ class Suite:
         return item.shared_with or template.shared_with or self.base
 
     @property
+    def recordings(self) -> list[str]:
+        """Names of the recordings of its trials, in alphabetical order."""
+        return sorted({self.recorded_as(item, t) for item in self.items for t in self.templates})
+
+    @property
     def design(self) -> Design:
         """What the measures must know of this suite."""
         pairs = self.compared_pairs

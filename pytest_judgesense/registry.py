@@ -83,9 +83,6 @@ class Command(NamedTuple):
     """A command of ``judgesense`` for the suites of a kind.
 
     Attributes:
-        name: as it is typed.
-        said: what it does, in a few words.
-        add_arguments: adds what it takes to its parser.
         run: from its options, and from what finds judges by their names, to the lines to print.
     """
 
@@ -96,12 +93,7 @@ class Command(NamedTuple):
 
 
 class Importer(NamedTuple):
-    """A form of foreign files, as ``judgesense import`` names it.
-
-    Attributes:
-        name: of the form.
-        read: from the options of the command to what was read.
-    """
+    """A form of foreign files, as ``judgesense import`` names it."""
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
@@ -174,11 +166,7 @@ class Registry:
     """What instruments and plugins give, put together.
 
     Attributes:
-        measures: by name, of all kinds of suites.
-        checks: by name.
-        kinds: of suites, by name, the built-in ones first.
         loose: measures that are given by themselves, not with a kind.
-        providers: of plugins, by name.
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in their order.
@@ -319,10 +307,6 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
 def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
     """``known`` with what plugins give beside measures.
 
-    Args:
-        known: see `with_measures`.
-        given: from one of `HOOKS` to what gives its objects.
-
     Raises:
         ExtensionError: something is ill-formed, or a name is taken; it names the plugin.
     """
@@ -376,10 +360,6 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
 
     They are found by their entry points in the group ``judgesense``: modules, or other objects,
     with functions of the names of the hooks.
-
-    Args:
-        known: what there is without them.
-        modules: further ones, by their import names.
 
     Raises:
         ExtensionError: one of them cannot be imported, or something in it is ill-formed.

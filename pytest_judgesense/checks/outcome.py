@@ -55,10 +55,7 @@ class Finding:
     """One estimate against one bar.
 
     Attributes:
-        estimate: what was measured.
         bar: what it is held against.
-        measure: what is estimated.
-        outcome: ``pass``, ``fail`` or ``inconclusive``.
         reason: why it is not decided by the number alone, if so.
         warning: that the interval straddles the bar, and what would settle it.
     """
@@ -81,9 +78,6 @@ class Outcome:
     """What came of a check.
 
     Attributes:
-        check: the check.
-        suite: the suite that it was measured on.
-        policy: the policy that decided.
         findings: one, or one for each bar of a composite check.
         beside: estimates to be shown for comparison.
     """

@@ -109,8 +109,6 @@ class Comparison:
             verdict.
         better: likewise; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
-        notes: how it was compared, where that is to be known.
-        of: the measure.
     """
 
     of: Measure
@@ -184,14 +182,8 @@ class RegressionOutcome:
     """What came of a `no_regression` check.
 
     Attributes:
-        check: the check, its margin under ``margin``.
-        suite: the suite that both were measured on.
-        policy: the policy that decided.
-        comparison: then and now.
         adjusted: the p-value after Holm.
         family: regression checks of the session.
-        old: the baseline's side.
-        new: this session's side.
         changes: what differs between the two beside the verdicts.
     """
 

@@ -29,12 +29,7 @@ class Cell:
     """The judgments of one judge on one suite.
 
     Attributes:
-        judge: name of the judge.
-        suite: name of the suite.
-        design: what the suite varies.
         judgments: all of them, in trial order.
-        seed: for every random draw.
-        measures: what is measured on it.
     """
 
     judge: str
@@ -104,7 +99,6 @@ class Units:
         undecided: units of value 0 that count although a reply in them is missing, which could
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
-        calls: all calls that the rate concerns.
         keys: for each unit the ids of its trials, one a line; empty where they are not known.
         names: the names of the clusters by code, where they are codes.
     """

@@ -37,7 +37,6 @@ class Evidence:
     """The judgments behind a datasheet.
 
     Attributes:
-        cells: of every judge on every suite.
         prompts: the prompt of each trial, by judge and suite; empty where a log holds none.
         before: the baseline, by judge and suite; empty without one.
     """
@@ -55,12 +54,7 @@ class _Texts(dict[str, int]):
 
 
 def packed(evidence: Evidence, sections: Sequence[ReportSection]) -> tuple[str, int | None]:
-    """The evidence for the page, and at how many characters replies were cut, if they were.
-
-    Args:
-        evidence: the judgments.
-        sections: what says which judgments contradict one another.
-    """
+    """The evidence for the page, and at how many characters replies were cut, if they were."""
     for most in (None, *_CUT):
         text = json.dumps(_columns(evidence, most, sections), separators=(",", ":"))
         packed_text = base64.b64encode(zlib.compress(text.encode(), 9)).decode()

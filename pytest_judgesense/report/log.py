@@ -139,10 +139,6 @@ def _design_text(design: Design) -> str:
 def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
 
-    Args:
-        path: the log.
-        registry: what kinds of suites log beside verdicts.
-
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
     """
@@ -242,11 +238,6 @@ def judgment_of_object(
     value: Mapping[str, Any], where: str, registry: Registry = BUILT_IN
 ) -> tuple[Judgment, Design | None]:
     """The judgment of one line as an object, and its design where it holds one.
-
-    Args:
-        value: the object.
-        where: how messages call it: file and line.
-        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: a field is wrong; it names it.

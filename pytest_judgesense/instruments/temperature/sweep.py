@@ -40,7 +40,6 @@ class Sweep:
     """The judgments of a cell in columns, shape (judgments,) each.
 
     Attributes:
-        cell: where they come from.
         state: a verdict, unparsed, failed, or refused with its whole configuration.
         content: code of the content that was judged better; -1 without a verdict.
         gold: code of the content that is better; -1 where no label says.
@@ -49,7 +48,6 @@ class Sweep:
         series: code of the series; `Series.judgments` has their replicates in order.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
-        replicate: as numbered.
         repair: calls that were made to repair malformed replies; 0 where there were none.
         levels: for each factor and source that occurs its values in order, and their codes.
         reasons: what was said of replies without a verdict, and of calls without a reply.
@@ -97,7 +95,6 @@ class Series:
         error_rate: share of the replies received without a verdict.
         votes: replies for the gold content, for each other one, and without a verdict; shape
             (series, contents + 1).
-        labelled: whether there is a gold label.
         judgments: positions by series in order, each at ``bounds[i]`` to ``bounds[i + 1]``.
     """
 

@@ -294,13 +294,11 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
     loose = list(known.loose)
     for source, measure in _objects(_MEASURES, Measure, given):
         _refuse_faulty(measure, _MEASURES, source)
-        _refuse_taken("measure", measure.name, source, _sources(measures.values()))
-        own = measure._replace(source=source)
-        measures[own.name] = own
-        loose.append(own)
-        if own.check:
-            _refuse_taken("check", own.check, source, _sources(checks.values()))
-            checks[own.check] = gate_of(own)
+        sourced = measure._replace(source=source)
+        _enter(measures, "measure", sourced)
+        loose.append(sourced)
+        if sourced.check:
+            _enter(checks, "check", gate_of(sourced))
     return replace(known, measures=measures, checks=checks, loose=tuple(loose))
 
 
@@ -312,37 +310,26 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
     """
     providers: dict[str, Provider] = {}
     for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
-        taken = {**dict.fromkeys(_PROVIDERS_HERE, ""), **_sources(providers.values())}
-        _refuse_taken("provider", provider.name, source, taken)
-        providers[provider.name] = replace(provider, source=source)
+        _refuse_taken("provider", provider.name, source, dict.fromkeys(_PROVIDERS_HERE, ""))
+        _enter(providers, "provider", replace(provider, source=source))
     kinds = dict(known.kinds)
     measures, checks = dict(known.measures), dict(known.checks)
     for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
-        _refuse_taken("kind of suites", kind.name, source, _sources(kinds.values()))
-        own = [
+        sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
-        ]
-        kinds[kind.name] = replace(kind, source=source, measures=tuple(own))
-        for one in own:
+        )
+        _enter(kinds, "kind of suites", replace(kind, source=source, measures=sourced))
+        for one in sourced:
             _refuse_faulty(one, _KINDS, source)
-            if one.name in measures:
-                continue
-            measures[one.name] = one
-            if one.check:
-                _refuse_taken("check", one.check, source, _sources(checks.values()))
-                checks[one.check] = gate_of(one)
+            if one.name not in measures:
+                measures[one.name] = one
+                if one.check:
+                    _enter(checks, "check", gate_of(one))
         for check in kind.checks:
-            _refuse_taken("check", check.name, source, _sources(checks.values()))
-            checks[check.name] = check._replace(source=source)
+            _enter(checks, "check", check._replace(source=source))
     for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
         known = _with_tables(known, replace(one, source=source))
-    return replace(
-        known,
-        measures=measures,
-        checks=checks,
-        kinds=kinds,
-        providers=providers,
-    )
+    return replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
 
 
 def _with_tables(known: Registry, one: ReportSection | Comparison) -> Registry:
@@ -426,7 +413,7 @@ def _objects(
 
 
 def _sources(known: Iterable[Any]) -> dict[str, str]:
-    """By name whose each is: a plugin's, or, empty, this package's own."""
+    """By name whose each is: a plugin's; empty for this package."""
     return {one.name: one.source for one in known}
 
 
@@ -438,6 +425,12 @@ def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
             expected="measures as pytest_judgesense.registry.Measure documents them",
             remedy="fix the plugin",
         )
+
+
+def _enter(known: dict[str, Any], what: str, one: Any) -> None:
+    """Add a value of a plugin to those of its sort, none of which has its name."""
+    _refuse_taken(what, one.name, one.source, _sources(known.values()))
+    known[one.name] = one
 
 
 def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,15 @@ class Cell:
     measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What a family of measures has made of the judgments and will need again."""
+    def _made(self) -> dict[str, Any]:
         return {}
+
+    def once(self, name: str, make: Callable[[], _Value]) -> _Value:
+        """What ``make`` gives, made once for the cell: several measures share it."""
+        if name not in self._made:
+            self._made[name] = make()
+        value: _Value = self._made[name]
+        return value
 
     @cached_property
     def templates(self) -> tuple[str, ...]:
@@ -153,6 +161,17 @@ class Units:
             calls=len(calls),
             keys=tuple(keys),
         )
+
+    @classmethod
+    def of_calls(
+        cls,
+        judgments: Iterable[Judgment],
+        value: Callable[[Judgment], float],
+        *,
+        usable: Callable[[Judgment], bool] = lambda judgment: judgment.verdict is not None,
+    ) -> Units:
+        """Units that are single calls; see `collect`."""
+        return cls.collect(((judgment,) for judgment in judgments), value, usable=usable)
 
     @property
     def observations(self) -> Observations | None:

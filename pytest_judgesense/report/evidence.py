@@ -77,10 +77,10 @@ def _columns(
     for cell in evidence.cells:
         asked = evidence.prompts.get((cell.judge, cell.suite), {})
         before = evidence.before.get((cell.judge, cell.suite))
-        places = {}
+        row_of = {}
         for judgment in cell.judgments:
             trial = judgment.trial
-            places[trial.id] = len(rows)
+            row_of[trial.id] = len(rows)
             prompt = asked.get(trial.id)
             if prompt is not None and prompt not in prompts:
                 pieces.append([lines.number(line) for line in prompt.split("\n")])
@@ -104,7 +104,7 @@ def _columns(
                 ]
             )
         flips += [
-            (places[a.trial.id], places[b.trial.id], kind) for a, b, kind in _flips(cell, sections)
+            (row_of[a.trial.id], row_of[b.trial.id], kind) for a, b, kind in _flips(cell, sections)
         ]
     names = (
         "judge suite item template order replicate condition kind said chosen label right reply "

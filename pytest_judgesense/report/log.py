@@ -216,12 +216,13 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
 
 def _form(value: Mapping[str, Any], where: str) -> _Line:
     try:
-        return _LINE.validate_python(value)
+        line: _Line = _LINE.validate_python(value)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             if problem["type"] != "string_unicode":  # half a surrogate pair is text all the same
                 raise _wrong(value, problem, where) from error
-    return cast("_Line", value)
+        return cast("_Line", value)
+    return line
 
 
 def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogError:

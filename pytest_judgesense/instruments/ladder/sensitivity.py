@@ -75,9 +75,7 @@ def _rate(
     if measure is TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
     holds = _wrong if measure is WRONG_CHOICE else _right
-    units = Units.collect(
-        ((judgment,) for judgment in judgments), lambda judgment: float(holds(judgment))
-    )
+    units = Units.of_calls(judgments, holds)
     return rate(measure, cell, units, condition, nothing="every reply was a tie")
 
 

@@ -36,7 +36,7 @@ from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
 SCHEMA: Final = "judgesense/baseline/1"
-# What of a judge's identity is called what; the rest of it is the judge.
+# Keys of a judge's identity.
 _IDENTITY: Final = ("name", "provider", "model", "base_url")
 _DECODING: Final = ("temperature", "max_tokens", "seed", "top_p", "reasoning")
 _BESIDE: Final = ("name", "own_prompts")
@@ -47,12 +47,9 @@ class Measured:
     """One judge on one suite, from a file or from this session.
 
     Attributes:
-        judge: name of the judge.
-        suite: name of the suite.
-        identity: what makes the judge the judge that it is.
         side: its estimates and, unless only a datasheet is there, its judgments.
         digest: of items and design; ``None`` where they are not known.
-        prompts: system prompt and templates in use; empty where they are not known.
+        prompts: system prompt and templates in use; ``None`` where they are not known.
     """
 
     judge: str
@@ -64,7 +61,7 @@ class Measured:
 
 
 def stimuli_digest(suite: Suite) -> str:
-    """Digest of what is judged and how it is counted, whatever the wording of the prompts."""
+    """Digest of items and design; prompts are left out."""
     value = [
         [suite.kind, suite.space.labels, suite.space.ordinal, suite.space.pairwise],
         [suite.orders, suite.replicates, suite.pairs],
@@ -86,7 +83,7 @@ def baseline_text(
         parts: one a judge and suite: ``sheet``, the part of the datasheet as plain values; ``log``,
             the lines of the judgment log; ``stimuli``, the `stimuli_digest`.
         seed: of the estimators.
-        versions: of what computed the numbers.
+        versions: of the packages that computed the numbers.
     """
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     judges: dict[str, list[Mapping[str, Any]]] = {}
@@ -152,16 +149,11 @@ class _BaselineForm(_Form):
 
 
 def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """What a baseline or a datasheet holds, both ``.json``.
-
-    Args:
-        path: the file.
-        seed: of the estimators.
-        registry: what is known of measures.
+    """The content of a baseline or a datasheet, both ``.json``; ``seed``: of the estimators.
 
     Raises:
         UsageError: there is no such file.
-        LogError: it cannot be read, or is of another schema; it says which.
+        LogError: it cannot be read, or is of another schema.
     """
     if not path.is_file():
         raise UsageError(
@@ -176,7 +168,7 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
 
 
 def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """What a baseline holds; errors as of `read_measured`."""
+    """The content of a baseline; errors as of `read_measured`."""
     found = read_measured(path, seed, registry)
     if any(one.digest is None for one in found):
         raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
@@ -220,16 +212,8 @@ def _of_baseline(
                 judgment_of_object(line, f"{where}, judgment {number}", registry)[0]
                 for number, line in enumerate(of.judgments, start=1)
             )
-            side = Side.of(
-                Cell(
-                    name,
-                    of.suite,
-                    design,
-                    judgments,
-                    seed,
-                    registry.measures_on(design.kind, of.suite),
-                )
-            )
+            measures = registry.measures_on(design.kind, of.suite)
+            side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
             found.append(Measured(name, of.suite, judge.identity, side, of.digest, of.prompts))
     return found
 
@@ -272,20 +256,17 @@ def _estimate(value: Mapping[str, Any]) -> Estimate:
 
 
 def changes(old: Measured, new: Measured) -> list[str]:
-    """What differs between the two beside the verdicts: judge, decoding, prompt, suite."""
-    lines = []
-    keys = list(dict.fromkeys([*old.identity, *new.identity]))
-    for what, of in (
-        ("judge", [k for k in keys if k not in (*_DECODING, *_BESIDE)]),
-        ("decoding", [k for k in keys if k in _DECODING]),
-    ):
-        lines += [
-            f"{what}: {key} {_shown(old.identity[key])} -> {_shown(new.identity[key])}"
-            for key in of
-            if key in old.identity
-            and key in new.identity
-            and old.identity[key] != new.identity[key]
-        ]
+    """Differences of judge, decoding, prompt and suite, in lines."""
+    changed = [
+        key
+        for key, value in old.identity.items()
+        if key in new.identity and key not in _BESIDE and value != new.identity[key]
+    ]
+    lines = [
+        f"{'decoding' if key in _DECODING else 'judge'}: {key} {_shown(old.identity[key])} -> "
+        f"{_shown(new.identity[key])}"
+        for key in sorted(changed, key=_DECODING.__contains__)
+    ]
     if old.prompts and new.prompts and old.prompts != new.prompts:
         lines.append("prompt:")
         lines += [f"  {line}" for line in _prompt_diff(old.prompts, new.prompts)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from pytest_judgesense.estimate import Estimate
@@ -21,11 +21,13 @@ _BUDGETS: Final = ("max_tokens", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What it took: trials asked and replayed, and their tokens.
+    """Trials asked and replayed, and their tokens.
 
     Attributes:
-        made: trials asked in this session; ``replayed``: trials answered by a recording.
-        retried: calls repeated after a fault; ``failed``: trials without a reply.
+        made: trials asked in this session.
+        replayed: trials answered by a recording.
+        retried: calls repeated after a fault.
+        failed: trials without a reply.
         prompt_tokens: as the endpoint counted them; ``None`` where it did not.
         cost_usd: by the judge's prices; ``None`` without prices.
     """
@@ -54,18 +56,11 @@ class Calls:
         )
 
     def __add__(self, other: Calls) -> Calls:
-        def both(a: Any, b: Any) -> Any:
+        def both(name: str) -> Any:
+            a, b = getattr(self, name), getattr(other, name)
             return b if a is None else a if b is None else a + b
 
-        return Calls(
-            made=self.made + other.made,
-            replayed=self.replayed + other.replayed,
-            retried=self.retried + other.retried,
-            failed=self.failed + other.failed,
-            prompt_tokens=both(self.prompt_tokens, other.prompt_tokens),
-            completion_tokens=both(self.completion_tokens, other.completion_tokens),
-            cost_usd=both(self.cost_usd, other.cost_usd),
-        )
+        return Calls(**{one.name: both(one.name) for one in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +69,11 @@ class CheckLine:
 
     Attributes:
         check: the check as node ids show it.
-        measure: what it gates.
-        suite: on which suite.
-        condition: of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         policy: ``estimate`` or ``confident``.
-        explanation: what came out, in one line.
+        explanation: the finding, in one line.
+        condition: of the estimate that it gates.
         warnings: what would settle a close call.
     """
 
@@ -101,14 +94,12 @@ class SuiteSheet:
 
     Attributes:
         judge: the judge's name as files and node ids have it.
-        suite: name of the suite.
-        identity: what makes the judge the judge that it is.
-        prompts: the prompts that were in use, by suite; empty where a log does not hold them.
-        suite_digest: digest of the suite; ``None`` for a judgment log of unknown origin.
+        prompts: the prompts that were in use, by suite; empty for a judgment log.
+        suite_digest: ``None`` for a judgment log.
         served: models that the replies named.
         recorded: when the first and the last exchange were recorded.
         analyses: tables beside the estimates, plain values: ``{"analysis", "suite", "rows"}``.
-        material: what a comparison of judges needs of it, plain values.
+        material: the plain values that a comparison of judges needs.
     """
 
     judge: str
@@ -156,7 +147,7 @@ class JudgeSheet:
 
     @property
     def changed(self) -> list[str]:
-        """What to say where suites of the judge were answered by different models."""
+        """A notice where suites of the judge were answered by different models."""
         return changed_between({part.suite: part.served for part in self.parts})
 
     @property
@@ -206,10 +197,10 @@ def state_of(mode: str, calls: Calls) -> str:
 
 
 def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
-    """What to say where the replies of one suite name several models; nothing otherwise.
+    """A notice where the replies of one suite name several models, and so the judge has changed.
 
-    That a reply names another model than was asked for (``gpt-x`` and ``gpt-x-2026-01-01``) is
-    what an alias is for; that two replies name different ones is a judge that changed meanwhile.
+    A reply may name another model than was asked for: ``gpt-x`` is an alias of
+    ``gpt-x-2026-01-01``.
 
     Args:
         model: the model that was asked for.
@@ -223,11 +214,10 @@ def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
 
 
 def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
-    """What to say where suites of one judge were answered by different models; else nothing.
+    """A notice where suites of one judge were answered by different models.
 
     Args:
-        served: models that the replies named, by suite. A suite whose replies name none says
-            nothing.
+        served: models that the replies named, by suite; suites without any are left out.
     """
     named = {suite: tuple(models) for suite, models in served.items() if models}
     if len(set(named.values())) < 2:
@@ -238,9 +228,9 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
-    """That judges of one run differ in a budget: what sets them apart may be that alone.
+    """A notice where judges of one run differ in a budget, which alone may set them apart.
 
-    Callables, whose budgets are their own, and judges of logs, which do not say, are left out.
+    The budgets of callables and of judges of logs are unknown: they are left out.
     """
     known = [one for one in identities if one.get("provider") not in ("callable", "log")]
     notices = []

@@ -3,18 +3,18 @@
 ::
 
     JudgesenseError
-    ├── UsageError             the command, a marker or a table is wrong: mend the call
-    │   └── ExtensionError     what a plugin adds is wrong: mend the plugin, which it names
-    ├── SuiteError             a suite file or its stimuli are wrong: mend the suite
-    ├── JudgeError             a judge cannot be built or asked: mend its table or its code
+    ├── UsageError             the command, a marker or a table is wrong: fix the call
+    │   └── ExtensionError     what a plugin adds is wrong: fix the plugin, which it names
+    ├── SuiteError             a suite file or its stimuli are wrong: fix the suite
+    ├── JudgeError             a judge cannot be built or asked: fix its table or its code
     │   ├── NetworkRefused     something tried to connect while replaying
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
-    ├── LogError               a judgment log or a foreign file is wrong: mend the file
+    ├── LogError               a judgment log or a foreign file is wrong: fix the file
     ├── InternalError          our own numbers contradict one another: report it
     └── CassetteError          a recording does not serve
         ├── MissingRecording   no exchange is recorded for this trial: record it
         ├── StaleRecording     the trial is recorded, but with another request: record it again
-        ├── OldRecording       the trial was recorded longer ago than the user allows: likewise
+        ├── OldRecording       the recording is older than the user allows: record it again
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
 Every message says four things: what was wrong, what was found, what was expected and what to do.
@@ -50,7 +50,7 @@ class JudgesenseError(Exception):
 
     Args:
         what: what was wrong, in one clause.
-        found: what was there instead of what was needed.
+        found: what was there instead.
         expected: what would have been right.
         remedy: what the reader should do.
     """
@@ -63,14 +63,9 @@ class JudgesenseError(Exception):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        parts = [self.what]
-        if self.found:
-            parts.append(f"  found:    {self.found}")
-        if self.expected:
-            parts.append(f"  expected: {self.expected}")
-        if self.remedy:
-            parts.append(f"  remedy:   {self.remedy}")
-        return printable_lines("\n".join(parts))
+        parts = {"found": self.found, "expected": self.expected, "remedy": self.remedy}
+        lines = (f"  {name + ':':<9} {text}" for name, text in parts.items() if text)
+        return printable_lines("\n".join((self.what, *lines)))
 
 
 class UsageError(JudgesenseError):
@@ -102,7 +97,7 @@ class LogError(JudgesenseError):
 
 
 class InternalError(JudgesenseError):
-    """Numbers of our own contradict one another: a fault of this project, to be reported."""
+    """Numbers of this project contradict one another: a fault to be reported."""
 
 
 class CassetteError(JudgesenseError):
@@ -131,10 +126,9 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
 
     names = sorted(valid)
     close = get_close_matches(name, names, n=1)
+    listed = f"name a {kind} of the list" if names else ""
     return UsageError(
         f"there is no {kind} named {name!r}",
         expected="one of: " + ", ".join(names) if names else f"no {kind} is known here",
-        remedy=f"did you mean {close[0]!r}?"
-        if close
-        else (f"name a {kind} of the list" if names else ""),
+        remedy=f"did you mean {close[0]!r}?" if close else listed,
     )

@@ -45,8 +45,8 @@ def number_text(
 
     Args:
         number: the value of an estimate, or an end of its interval.
-        flags: those of the estimate.
-        place: which of the two, as flags name it.
+        flags: of the estimate.
+        place: which end of the interval, as flags name it; empty for the value.
     """
     for word, sign in _SIGNS.items():
         if place + word in flags:
@@ -62,9 +62,7 @@ class Interval:
 
     Attributes:
         method: for example ``wilson`` or ``percentile-bootstrap``.
-        lower: lower end.
-        upper: upper end.
-        level: nominal coverage, 0.95 unless said otherwise.
+        level: nominal coverage.
     """
 
     method: str
@@ -79,11 +77,11 @@ class Clustered:
 
     Attributes:
         method: for example ``korn-graubard``.
-        lower: lower end of the two-sided interval; ``upper`` likewise.
+        lower: lower end of the two-sided interval.
         level: nominal coverage of the two-sided interval.
         clusters: number of clusters.
         design_effect: variance over that of independent units; ``None`` where it has no meaning.
-        effective_n: number of independent units worth the same; ``None`` likewise.
+        effective_n: number of independent units worth the same; ``None`` where it has no meaning.
         lower_bound: one-sided bound at ``level``: with that confidence the truth is above it.
         upper_bound: one-sided bound at ``level``: with that confidence the truth is below it.
     """
@@ -104,7 +102,8 @@ class Missing:
     """Replies that a rate could not use, and what they could have done to it at the worst.
 
     Attributes:
-        unparsed: replies without a verdict; ``failed`` calls without a reply. Counted in calls.
+        unparsed: replies without a verdict.
+        failed: calls without a reply.
         lower_bound: the rate if all missing units were 0; ``None`` where there is no such bound.
         upper_bound: the rate if all missing units were 1.
         share: missing calls over all calls.
@@ -149,16 +148,13 @@ class Estimate:
     """A measure's value, or the reason why there is none.
 
     Attributes:
-        measure: name of the measure (``jss``, ``dark_current``, ...).
-        suite: suite that it was measured on.
         condition: what distinguishes it from the pooled estimate; empty for the pooled one.
         value: the estimate; ``None`` exactly when ``unavailable`` holds a reason.
         count: numerator in units, where the value is a proportion.
         n: denominator in units.
         unit: ``call``, ``pair of templates``, ``canonical pair``, ``item``, ...
-        interval: the interval of the source paper, under its own name.
+        interval: the interval of the source paper.
         clustered: the interval over clusters, the one that gates.
-        missing: unparsed and failed replies.
         flags: warnings that belong to the number, such as ``degenerate``.
         unavailable: why nothing was measured.
         observations: the units, where the value is their mean and this process has counted them;
@@ -190,7 +186,5 @@ def find_estimate(
 ) -> Estimate | None:
     """The estimate of ``measure`` under exactly ``condition``; the pooled one by default."""
     wanted = dict(condition or {})
-    for estimate in estimates:
-        if estimate.measure == measure and dict(estimate.condition) == wanted:
-            return estimate
-    return None
+    found = (e for e in estimates if e.measure == measure and dict(e.condition) == wanted)
+    return next(found, None)

@@ -20,7 +20,6 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_tex
 Value: TypeAlias = "str | int | float | None"
 Found: TypeAlias = "Figure | Absent"
 Ends: TypeAlias = tuple[float, float] | None
-# What draws on axes: their methods do all of it.
 Draw: TypeAlias = Callable[[Any], None]
 
 # Okabe and Ito's hues, darkened until each has a contrast of 4.5 to white.
@@ -29,7 +28,7 @@ INK: Final = "#1d2733"
 PAPER: Final = "#ffffff"
 # Marks at either end of a rate stand off the frame.
 _SHARE: Final = (-0.03, 1.03)
-# Of pieces of a bar: the last is what is right, and nothing to look at.
+# Of pieces of a bar: the last is what is right, in grey.
 _PIECES: Final = (*PALETTE[:4], "#c3ccd6")
 _HATCHES: Final = ("", "//", "..", "xx", "")
 _SHAPES: Final = "osD^vPX"
@@ -138,7 +137,7 @@ def ends_of(interval: Interval | Clustered | None) -> Ends:
 def cells(estimate: Estimate | None) -> tuple[Value, ...]:
     """Value, ends of the clustered interval, n."""
     if estimate is None:
-        return None, None, None, None
+        return (None,) * 4
     return estimate.value, *(ends_of(estimate.clustered) or (None, None)), estimate.n
 
 
@@ -224,13 +223,13 @@ def point(
     Args:
         axes: where it is drawn.
         number: of its colour and shape.
-        x: its place.
-        y: its place.
+        x: its place along x.
+        y: its place along y.
         across: ends of its interval along x.
         along: ends of its interval along y.
-        size: from 0 to 1: its area.
+        size: its area, from 0 to 1.
         name: for the legend.
-        style: what differs, in matplotlib's words.
+        style: properties of matplotlib's line that replace those of the style.
     """
     colour = _of(PALETTE, number)
     for ends, pair in ((across, (across, [y, y])), (along, ([x, x], along))):

@@ -1,6 +1,6 @@
 """Foreign results to judgments: what every importer needs, rows, fields and their errors.
 
-Every error names file, line, field and what was expected. Fields that nothing reads are kept out,
+Every error names file, line, field and what was expected. Fields that nothing reads are left out,
 with one notice.
 """
 
@@ -24,11 +24,10 @@ NO_VERDICT: Final = "no verdict recorded"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an importer has read.
+    """The judgments of a foreign file, each with the design of its suite.
 
     Attributes:
-        judgments: each with the design of its suite.
-        notices: what was kept out or taken for granted, a sentence each.
+        notices: fields that were left out and assumptions that were made, a sentence each.
     """
 
     judgments: tuple[tuple[Judgment, Design], ...]
@@ -40,7 +39,7 @@ class ImportedSuite(Protocol):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What was kept out or taken for granted, a sentence each."""
+        """Fields that were left out and assumptions that were made, a sentence each."""
 
     def files(self, target: Path) -> dict[Path, str]:
         """The files of the suite ``target``, with their texts."""
@@ -65,7 +64,7 @@ class Row:
             if found is ...
             else json.dumps(found, default=str)[:80],
             expected=expected,
-            remedy="mend the file, or leave the line out",
+            remedy="fix the file, or leave the line out",
         )
 
     def text(self, name: str, expected: str = "a text that is not empty") -> str:
@@ -86,12 +85,12 @@ class Row:
 
 
 def malformed(where: str, found: Any, expected: str) -> LogError:
-    """The error that something in a file of JSON is not what it should be."""
+    """The error of a value in a file of JSON that has another form than ``expected``."""
     return LogError(
         f"{where} is malformed",
         found=json.dumps(found, default=str)[:80],
         expected=expected,
-        remedy="mend the file, or leave it out",
+        remedy="fix the file, or leave it out",
     )
 
 

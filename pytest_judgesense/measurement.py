@@ -54,17 +54,13 @@ class Measurement:
     """One judge measured on one suite.
 
     Attributes:
-        judge: the judge.
-        suite: the suite under the judge's own prompts.
-        judgments: all of them, in trial order.
-        estimates: all of them.
-        calls: what it took.
+        suite: the suite with the judge's prompts in place of its templates.
+        judgments: in trial order.
         served: models that the replies named.
         recorded: when the first and the last answer were recorded.
-        notices: what should be told but is no error.
+        notices: what readers should know and is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
-        registry: what instruments and plugins give.
     """
 
     judge: JudgeSpec
@@ -132,7 +128,7 @@ def measure(
     concurrency: int = 8,
     how_to_record: str = "",
     throttle: Throttle | None = None,
-    told: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
+    watch: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
     registry: Registry = BUILT_IN,
@@ -141,18 +137,18 @@ def measure(
 
     Args:
         judge: what is measured.
-        suite: what it is measured on; the judge's own prompts replace templates of it.
+        suite: what it is measured on; the judge's prompts replace templates of it.
         cassettes: the files that are replayed, or recorded into, by name of the recording.
         loop: where live calls run.
         mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
         seed: for every random draw of the estimators.
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
-        throttle: the judge's calls so far: pace, places and limits go on from there.
-        told: given the trials that are to be asked, returns what is given each of their answers.
+        throttle: limits and pace of the judge's calls, where the session has begun to ask it.
+        watch: called with the trials to be asked; what it returns is called with each answer.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
-        registry: what plugins add.
+        registry: what instruments and plugins give.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -160,9 +156,9 @@ def measure(
         JudgeError: the judge cannot be asked.
         UsageError: a prompt or a function of the judge is wrong.
     """
-    own = suite_for_judge(suite, judge)
-    asked_as = judge_for_suite(judge, own)
-    trials = plan_trials(own)
+    suite = suite_for_judge(suite, judge)
+    asked_as = judge_for_suite(judge, suite)
+    trials = plan_trials(suite)
     secrets = credentials_of(judge, credentials)
     opened = [
         Cassette(
@@ -187,21 +183,26 @@ def measure(
     known = known.union(*(asked.failed for asked in before))
     throttle = throttle or Throttle(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
-    tell = told(unknown)
+    count, counted = watch(unknown), {trial.id for trial in unknown}
+
+    def tell(trial: Trial, answer: Answer) -> None:
+        if trial.id in counted:
+            count(answer)
+
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         given = loop.run(
             ask_all(
                 asked_as,
-                own,
+                suite,
                 part,
                 cassette,
                 throttle,
                 concurrency,
-                _of(unknown, tell),
                 asked_on,
                 registry.skills,
+                tell,
             )
         )
         for trial, answer in zip(part, given, strict=True):
@@ -210,9 +211,9 @@ def measure(
             else:
                 answers[trial.id] = answer
         cassette.finish(trial_order(cassette.trials))
-    _refuse_gaps(left_out, len(trials), judge, own, mode)
-    judgments = tuple(judgment_of(own, judge, trial, answers[trial.id]) for trial in trials)
-    cell = cell_of(judge.name, own, judgments, seed, registry)
+    _refuse_gaps(left_out, len(trials), judge, suite, mode)
+    judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
+    cell = cell_of(judge.name, suite, judgments, seed, registry)
     estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_cassette)
     spans = [
@@ -222,7 +223,7 @@ def measure(
     ]
     return Measurement(
         judge=judge,
-        suite=own,
+        suite=suite,
         judgments=judgments,
         estimates=estimates,
         calls=_calls(judgments, answers.values(), judge.prices),
@@ -236,7 +237,7 @@ def measure(
                 for cassette, asked_on in zip(opened, before, strict=True)
                 for notice in asked_on.noted(cassette.notices)
             ),
-            *(told for model in served for told in changed_within(model, served[model])),
+            *(notice for model in served for notice in changed_within(model, served[model])),
             *failures(judgments),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
@@ -267,7 +268,7 @@ def cell_of(
     seed: int,
     registry: Registry = BUILT_IN,
 ) -> Cell:
-    """The cell of a judge's judgments on a suite."""
+    """The judgments of a judge on a suite as measures take them."""
     measures = registry.measures_on(suite.kind, suite.name)
     return Cell(judge, suite.name, suite.design, tuple(judgments), seed, measures)
 
@@ -279,9 +280,9 @@ async def ask_all(
     cassette: Cassette,
     throttle: Throttle,
     concurrency: int,
-    tell: Callable[[Trial, Answer], None],
     before: AskedOn,
     skills: Sequence[Skill],
+    tell: Callable[[Trial, Answer], None] = lambda _trial, _answer: None,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
@@ -339,18 +340,6 @@ async def _together(
     return await together(one(*each) for each in asked)
 
 
-def _of(
-    unknown: Sequence[Trial], tell: Callable[[Answer], None]
-) -> Callable[[Trial, Answer], None]:
-    ids = {trial.id for trial in unknown}
-
-    def tell_of_asked(trial: Trial, answer: Answer) -> None:
-        if trial.id in ids:
-            tell(answer)
-
-    return tell_of_asked
-
-
 def _refuse_gaps(
     left_out: Sequence[tuple[Trial, LimitReached]],
     planned: int,
@@ -358,17 +347,17 @@ def _refuse_gaps(
     suite: Suite,
     mode: Mode,
 ) -> None:
-    """Say what a limit has left out: nothing is estimated from whatever came before it."""
+    """Raise `LimitReached` where trials were left out: nothing is estimated from the rest."""
     if not left_out:
         return
     trial, limit = left_out[0]
-    kept = "keep what is asked with --judge-save-live" if mode == "live" else "what is recorded"
+    paid = "keep what is asked with --judge-save-live" if mode == "live" else "what is recorded"
     raise LimitReached(
         f"{limit.what}: {len(left_out)} of {planned} trials of judge {judge.name!r} on suite "
         f"{suite.name} are left out, the first is {trial.id}",
         found=limit.found,
         expected=limit.expected,
-        remedy=f"raise the limit and run again; {kept}"
+        remedy=f"raise the limit and run again; {paid}"
         + ("" if mode == "live" else " is not asked again"),
     )
 
@@ -376,7 +365,7 @@ def _refuse_gaps(
 def _verify_recorded(
     by_cassette: Sequence[tuple[Cassette, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
 ) -> None:
-    """Say at once how much is missing, not only which trial is the first."""
+    """Raise `MissingRecording` with the number of missing trials, before any is replayed."""
     missing = [
         (trial.id, cassette)
         for cassette, trials in by_cassette

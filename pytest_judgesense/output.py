@@ -1,4 +1,4 @@
-"""What a run gives out: every file whole or not at all, and each output apart from the others."""
+"""The outputs of a run: every file whole or not at all, each apart from the others."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Outputs:
 
     Attributes:
         written: a line for each file.
-        problems: the lines of what failed.
-        errors: what they tell of.
+        problems: the lines of outputs that failed.
+        errors: the exceptions behind them.
     """
 
     def __init__(self, *, verbose: bool) -> None:

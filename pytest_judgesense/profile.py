@@ -1,7 +1,7 @@
-"""A one-line sketch of a judge, in named words: descriptions, not classes.
+"""A one-line sketch of a judge, in named words.
 
-Each has what must hold for it. They read the pooled estimates of the suites that were
-run; what was not measured has no word. Their table stands in docs/datasheet.md.
+Each word has a condition on the pooled estimates of the suites that were run; what was not measured
+has no word. Their table stands in docs/datasheet.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Word:
 
     Attributes:
         holds: whether it holds for the estimates of a judge.
-        each: name the suites that it holds on, one by one.
+        each: whether it names the suites that it holds on, one by one.
         first: whether it stands before all others.
     """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -30,20 +30,6 @@ Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
-
-
-def no_rows(_cell: Cell, _estimates: Estimates, _suite: Suite | None) -> None:
-    """The rows of a section that is figures alone."""
-
-
-def no_lines(_rows: Rows) -> Iterator[str]:
-    """The words of a table that files alone hold."""
-    return iter(())
-
-
-def no_figures(_sheet: Datasheet) -> Iterator[Found]:
-    """The figures of what has none."""
-    return iter(())
 
 
 class Beside(NamedTuple):
@@ -68,7 +54,7 @@ class ReportSection:
         only_drawn: the rows are points of a figure, too many for a table to be read.
         covers: keys of conditions whose estimates a terminal leaves to the table.
         every: one of these keys, if a check without it holds at every value of it; estimates that a
-            check gates at one value stand in a row of their own.
+            check gates at one value have a row each.
         beside: estimates of ``covers`` that the terminal shows below their measure nevertheless.
         flips: pairs of judgments that contradict one another in what the instrument varies, and
             what that is called.
@@ -79,10 +65,10 @@ class ReportSection:
     """
 
     name: str
-    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = no_rows
-    lines: Callable[[Rows], Iterable[str]] = no_lines
+    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = lambda *_: None
+    lines: Callable[[Rows], Iterable[str]] = lambda _: ()
     kinds: tuple[str, ...] = ()
-    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     only_drawn: bool = False
     covers: tuple[str, ...] = ()
     every: str = ""
@@ -142,7 +128,7 @@ class Entrant(NamedTuple):
 
 
 class Digits(str):
-    """A cell of digits and words of the instrument's own; any other is shown as code."""
+    """A cell of digits and words of the instrument; any other is shown as code."""
 
     __slots__ = ()
 
@@ -171,7 +157,7 @@ class Comparison:
         kinds: the kinds of suites whose judges it compares by their material; empty for all.
         material: from a cell of one of them to what the comparison needs of it, plain values.
         figures: from a datasheet to the figures of a page.
-        apart: whether a terminal shows it in a section of its own, above the datasheet.
+        apart: whether a terminal shows it in a separate section, above the datasheet.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -186,7 +172,7 @@ class Comparison:
     secondary: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
-    figures: Callable[[Datasheet], Iterable[Found]] = no_figures
+    figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
     source: str = ""
 
@@ -249,16 +235,12 @@ def compare(
 
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
-    """Judge (empty where it is not one judge's own), suite and rows of every table so named."""
-    of_judges = [
-        (judge.name, str(table["suite"]), table["rows"])
-        for judge in sheet.judges
-        for table in judge.analyses
-        if table["analysis"] == name
-    ]
-    return of_judges + [
-        ("", str(table["suite"]), table["rows"])
-        for table in sheet.analyses
+    """Judge, suite and rows of every table so named; the judge is empty for those of a run."""
+    analyses = [*((one.name, one.analyses) for one in sheet.judges), ("", sheet.analyses)]
+    return [
+        (judge, str(table["suite"]), table["rows"])
+        for judge, tables in analyses
+        for table in tables
         if table["analysis"] == name
     ]
 

@@ -55,9 +55,8 @@ class Design:
     """What the measures must know of a suite; it travels on every line of a judgment log.
 
     Attributes:
-        kind: kind of the suite: ``paraphrase``, ``vacuum``, ``ladder``, ``criterion``, ``debate``,
-            ``temperature``.
-        labels: what a judge may answer, in order; slots for pairwise spaces.
+        kind: name of the suite's kind.
+        labels: the answers of the judge, in order; slots for pairwise spaces.
         ordinal: whether the order of the labels means more and less.
         pairwise: whether a verdict names one of two slots.
         pairs: template pairs compared on one item: ``ring``, ``all``, or the pairs themselves.
@@ -65,12 +64,12 @@ class Design:
             design is guessed from a log, whatever the log does not show.
         cut: ordinal spaces: the lowest label of the upper half where labels are cut into two;
             ``None`` for the first one above the middle.
-        excluded: those of ``pairs`` that reviewers hold not to be equivalent: not compared.
-        unsure: those of ``pairs`` on which reviewers are not of one mind: compared, with a notice.
-        ddof: what is taken off n in a variance over the replicates of a debate.
-        weights: what the instability of a debate judge weighs: repeat flips, score variance,
-            confidence variance, side bias; ``None`` for other kinds.
-        effect_threshold: from which temperature on it counts as high; ``None`` for the usual one.
+        excluded: those of ``pairs`` that reviewers reject as not equivalent: not compared.
+        unsure: those of ``pairs`` on which reviewers disagree: compared, with a notice.
+        ddof: subtracted from n in a variance over the replicates of a debate.
+        weights: of the instability of a debate judge: repeat flips, score variance, confidence
+            variance, side bias; ``None`` for other kinds.
+        effect_threshold: the lowest temperature that counts as high; ``None`` for the usual one.
     """
 
     kind: str
@@ -117,18 +116,12 @@ class Judgment:
     """A trial with its outcome.
 
     Attributes:
-        trial: what was asked.
-        judge: name of the judge.
-        outcome: `Verdict`, `Unparsed` or `Failed`.
         chosen: for pairwise trials the content that the verdict points at, in the item's own
             order: ``1``, ``2``, ``tie`` (or ``abstain``); ``None`` otherwise.
-        reply: text of the reply, ``None`` where there is none.
-        usage: tokens of the call or calls.
         latency_s: seconds until the reply, as recorded; ``None`` where it was not measured.
         detail: what the reply states beside the verdict: of a debate ``scores`` (by category and
             side), ``confidence``, ``short_reason`` and ``flags``; of contents graded one by one
-            their ``grades``; of a reply that was sent to be mended ``repair``; ``None`` where
-            there is nothing.
+            their ``grades``; of a repaired reply ``repair``; ``None`` where there is nothing.
     """
 
     trial: Trial

@@ -10,8 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
+import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -36,6 +39,11 @@ class Recorder:
     session: str
     pid: int
     command: str
+
+    @classmethod
+    def here(cls) -> Recorder:
+        """This process, as a session of its own."""
+        return cls(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
 
     def describe(self) -> str:
         """The process in one clause."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -106,22 +105,17 @@ def import_batch(
     by_id = {_custom_id(*planned): planned for planned in requests}
     planned_trials = {trial.id for trial, _ in requests}
     place = {custom_id: number for number, custom_id in enumerate(by_id)}
-    told: Counter[str] = Counter()
-    first: dict[str, str] = {}
+    left_out: dict[str, list[str]] = {}
     answered: dict[str, list[Answered]] = {}
-
-    def tell(kind: str, text: str) -> None:
-        told[kind] += 1
-        first.setdefault(kind, text)
-
     for result in (result for path in sources for result in read_batch_results(path)):
         if result.custom_id not in by_id:
             known = result.custom_id.rpartition("#")[0] in planned_trials
             kind = "answer another request than this judge would send now" if known else "foreign"
-            tell(kind, f"{result.where}: {result.custom_id}")
+            left_out.setdefault(kind, []).append(f"{result.where}: {result.custom_id}")
             continue
         if result.status is None:
-            tell("unanswered", f"{result.custom_id}: {result.reason}")
+            text = f"{result.custom_id}: {result.reason}"
+            left_out.setdefault("unanswered", []).append(text)
             continue
         _, request = by_id[result.custom_id]
         answered.setdefault(result.custom_id, []).append(
@@ -136,10 +130,10 @@ def import_batch(
                 recorded_at=result.recorded_at,
             )
         )
-    if not answered and not told["unanswered"]:
+    if not answered and "unanswered" not in left_out:
         raise LogError(
             f"no result is of judge {judge.name!r} on suite {suite.name}",
-            found=next(iter(first.values()), "no line"),
+            found=next((texts[0] for texts in left_out.values()), "no line"),
             expected="results of a file that judgesense batch export wrote for them",
             remedy="name the judge and the suite of the export; if a prompt has changed since, "
             "export and run the batch again",
@@ -152,15 +146,15 @@ def import_batch(
     lines = record_all(judge, cassettes, trials)
     names = {"foreign": "are of other judges or suites", "unanswered": "were not answered"}
     lines += [
-        f"{count} results {names.get(kind, kind)} and left out, the first is {first[kind]}"
-        for kind, count in told.items()
+        f"{len(texts)} results {names.get(kind, kind)} and left out, the first is {texts[0]}"
+        for kind, texts in left_out.items()
     ]
     count, missing = _trials(requests), _trials(_missing(judge, requests, cassettes))
     return [*lines, f"{count - missing} of {count} trials are recorded now"]
 
 
 def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
-    """What came of one request: errors, then its answer. What came twice alike counts once."""
+    """The errors of one request, then its answer; of equal results one."""
     once = list({(one.status, one.data): one for one in reversed(given)}.values())
     errors = [one for one in once if one.status >= FIRST_ERROR or fault_in(one, judge)]
     answers = [one for one in once if one not in errors]

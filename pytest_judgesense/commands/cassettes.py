@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +18,7 @@ from typing import Final
 from pytest_judgesense.cassettes.cassette import Cassette, utc_now
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.credentials import Credentials, environment_credentials
-from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE, Exchange, RecordedRequest
+from pytest_judgesense.cassettes.exchange import FAULT, NO_RESPONSE, RecordedRequest
 from pytest_judgesense.cassettes.interchange import Answered, Form, read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import request_digest
@@ -122,7 +120,9 @@ def to_vcr(source: Path, target: Path) -> list[str]:
             found="a file that exists" if form else f"the suffix {target.suffix!r}",
             expected="a new file with the suffix .yaml, .yml or .json",
         )
-    exchanges = _recorded(source)
+    if not source.is_file():
+        raise UsageError(f"there is no cassette {source}", expected="the path of a cassette")
+    exchanges = read_exchanges(source)
     played = [one for one in exchanges if one.response.status != NO_RESPONSE]
     write_text(target, vcr_text(played, form))
     lines = [f"{len(played)} exchanges written: {target}"]
@@ -193,17 +193,11 @@ def from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Pa
     return lines + record_all(judge, cassettes, trials)
 
 
-def _recorded(path: Path) -> list[Exchange]:
-    if not path.is_file():
-        raise UsageError(f"there is no cassette {path}", expected="the path of a cassette")
-    return read_exchanges(path)
-
-
 def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpRequest]]:
-    """What every trial of ``suite`` sends to ``judge``, without its key; nobody is asked.
+    """The requests that the trials of ``suite`` send to ``judge``, without its key.
 
-    A trial whose candidates are graded one by one sends two requests. What a reply has to be
-    mended by depends on it, and is left out.
+    A trial whose candidates are graded one by one sends two. Those that repair a reply depend on
+    the reply, and are left out.
 
     Raises:
         UsageError: a prompt of the judge is wrong, or the judge is a Python function.
@@ -215,24 +209,24 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
             expected="a judge with a provider",
             remedy="record it with --judge-mode record",
         )
-    own = suite_for_judge(suite, judge)
-    calls = first_calls(own, judge)
-    asked_as = judge_for_suite(judge, own)
+    suite = suite_for_judge(suite, judge)
+    calls = first_calls(suite, judge)
+    asked_as = judge_for_suite(judge, suite)
     endpoint = replace(unasked_endpoint(asked_as, Throttle(asked_as, 1)), key=None)
-    for trial in plan_trials(own):
+    for trial in plan_trials(suite):
         for call in calls(trial):
             yield trial, endpoint.request_of(call)
 
 
 def cassette_of(judge: JudgeSpec, cassettes: Path, trial: str) -> Path:
-    """The cassette of a trial."""
+    """The file that a trial is recorded in."""
     return cassettes / judge.slug / f"{recording_of(trial)}.jsonl"
 
 
 def record_all(
     judge: JudgeSpec, cassettes: Path, trials: Mapping[str, Sequence[Answered]]
 ) -> list[str]:
-    """Record what the trials were answered; says in lines what is new."""
+    """Record the answers to the trials; lines that say how many are new."""
     by_path: dict[Path, dict[str, Sequence[Answered]]] = {}
     for trial, given in trials.items():
         by_path.setdefault(cassette_of(judge, cassettes, trial), {})[trial] = given
@@ -246,17 +240,17 @@ def record_all(
 def _record(
     path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSpec | None = None
 ) -> Counter[str]:
-    """Record what the trials were answered; how many exchanges are new, known, and contradicted."""
+    """Record the answers; counts of exchanges that are ``new``, ``known`` and ``contradicted``."""
     counts: Counter[str] = Counter()
     secrets = credentials_of(judge) if judge else Credentials(environment_credentials(os.environ))
     instant = ""
-    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    recorder = Recorder.here()
     with recording_alone(path, recorder):
-        tape = Cassette(path, "record", secrets=secrets, now=lambda: instant)
+        cassette = Cassette(path, "record", secrets=secrets, now=lambda: instant)
         errors = {(e.trial, e.response.body) for e in read_exchanges(path) if not e.answers}
         try:
             for trial, given in trials.items():
-                with tape.trial(trial) as scope:
+                with cassette.trial(trial) as scope:
                     for one in given:
                         response = received(one.status, one.headers, one.data)
                         if (trial, response.body) in errors:
@@ -265,17 +259,17 @@ def _record(
                         instant = one.recorded_at or utc_now()
                         scope.fault_of = _saying(fault_in(one, judge))
                         request = RecordedRequest(one.method, one.url, one.body)
-                        known = tape.record_answer(request, one.status, one.headers, one.data)
+                        known = cassette.record_answer(request, one.status, one.headers, one.data)
                         counts["known" if known else "new"] += 1
                         if known and one.status < FIRST_ERROR and known.body != response.body:
                             counts["contradicted"] += 1
         finally:
-            tape.finish(trial_order(tape.trials))
+            cassette.finish(trial_order(cassette.trials))
     return counts
 
 
 def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:
-    """What is wrong with an answer in spite of its status: as recorded, or as the judge finds."""
+    """The fault of an answer in spite of its status: as recorded, or as the judge finds."""
     if judge is None or judge.provider == "callable":
         return dict(one.headers).get(FAULT)
     return fault_of(judge)(one.status, received(one.status, one.headers, one.data).body)

@@ -54,11 +54,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """What a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``) holds.
+    """The content of a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``).
 
     Raises:
         UsageError: there is no such file.
-        LogError: it cannot be read, or is of another schema; it says which.
+        LogError: it cannot be read, or is of another schema.
     """
     if path.suffix != ".jsonl":
         return read_measured(path, seed, registry)
@@ -74,12 +74,12 @@ def comparison_lines(
     margin: float | None = None,
     registry: Registry = BUILT_IN,
 ) -> tuple[list[str], bool]:
-    """What ``judgesense compare`` prints, and whether anything regressed.
+    """The output of ``judgesense compare``, and whether anything regressed.
 
     Args:
-        old: what was measured before.
-        new: what was measured now.
-        margin: the loss that is no matter; ``None`` for the default of each measure.
+        old: measured before.
+        new: measured now.
+        margin: the loss that is tolerated; ``None`` for the default of each measure.
         registry: the measures that there are.
 
     Raises:
@@ -120,7 +120,7 @@ def comparison_lines(
 
 
 def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measured, Measured]]:
-    """What is compared: the same judge, or the only ones, on the same suite."""
+    """The same judge in both, or the only judge of each, on the same suite."""
     alone = len({m.judge for m in old}) == len({m.judge for m in new}) == 1
     then = {("" if alone else m.judge, m.suite): m for m in old}
     keyed = [(("" if alone else m.judge, m.suite), m) for m in new]
@@ -132,10 +132,7 @@ def _named(of: Sequence[Measured]) -> str:
 
 
 def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each measure under its widest conditions: the pooled estimate, or what there is in its stead.
-
-    What lies below them would only make Holm's family larger.
-    """
+    """Each measure under its widest conditions: narrower ones would only enlarge Holm's family."""
     known: dict[str, list[dict[str, Any]]] = {}
     for estimate in (*new.side.estimates, *old.side.estimates):
         conditions = known.setdefault(estimate.measure, [])
@@ -151,8 +148,7 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
         return "unchanged" if comparison.identical else "inconclusive"
-    own = comparison.of.margin if margin is None else margin
-    return comparison.verdict(own, adjusted)
+    return comparison.verdict(comparison.of.margin if margin is None else margin, adjusted)
 
 
 def _row(name: str, old: str, new: str, change: str, interval: str, p: str, verdict: str) -> str:

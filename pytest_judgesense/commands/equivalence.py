@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shlex
-import sys
-import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -78,7 +75,7 @@ def screen_equivalence(
     """Ask ``judge`` whether the compared template pairs of ``suite`` are equivalent.
 
     Args:
-        judge: who is asked; its own prompts and system prompt are left aside.
+        judge: is asked without its prompts and system prompt.
         suite: whose template pairs.
         cassettes: folder of the recordings; it is recorded like a suite ``equivalence-NAME``.
         mode: ``replay``, or ``record`` to ask what is not recorded.
@@ -113,10 +110,8 @@ def screen_equivalence(
 
 
 def _inline(verdicts: Mapping[str, str]) -> str:
-    def key(name: str) -> str:
-        return name if _BARE.fullmatch(name) else json.dumps(name)
-
-    pairs = ", ".join(f'{key(name)} = "{verdict}"' for name, verdict in verdicts.items())
+    keys = {name: name if _BARE.fullmatch(name) else json.dumps(name) for name in verdicts}
+    pairs = ", ".join(f'{keys[name]} = "{verdict}"' for name, verdict in verdicts.items())
     return f"{{ {pairs} }}"
 
 
@@ -157,21 +152,12 @@ def _question(suite: Suite) -> Suite:
 def measured_aside(
     judge: JudgeSpec, question: Suite, command: str, cassettes: Path, mode: Mode
 ) -> Measurement:
-    """The judgments of a question that no suite file holds; ``command`` asks it again."""
+    """The judgments of a question without a suite file; ``command`` asks it again."""
     path = cassettes / judge.slug / f"{question.base}.jsonl"
     again = f"judgesense {command} --judge-name "
     again += f"{shlex.quote(judge.called or judge.name)} --judge-mode record"
-    here = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
-    loop = AskingLoop()
-    try:
-        with recording_alone(path, here) if mode == "record" else nullcontext():
-            return measure(
-                judge,
-                question,
-                {question.base: path},
-                loop,
-                mode=mode,
-                how_to_record=f"record it: {again}",
-            )
-    finally:
-        loop.close()
+    alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
+    with closing(AskingLoop()) as loop, alone:
+        files = {question.base: path}
+        how = f"record it: {again}"
+        return measure(judge, question, files, loop, mode=mode, how_to_record=how)

@@ -37,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write a first judge, a first suite and a workflow."""
-    # All of it is written before anything is shown: a reader of a pipe may have enough of it.
+    # All is written before anything is shown: the reader of a pipe may close it early.
     return show(list(start(options.folder)))
 
 
 def start(folder: Path) -> Iterator[str]:
-    """Write what a repository needs to measure a judge; lines that say what was done.
+    """Write the files with which a repository measures a judge; lines that name them.
 
     Args:
         folder: where the repository's ``pyproject.toml`` is, or is to be.

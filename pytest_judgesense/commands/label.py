@@ -55,16 +55,16 @@ def label_items(
     """Have ``judge`` label the items of ``suite`` that have no label, and write all items.
 
     Args:
-        judge: who gives the labels.
+        judge: gives the labels.
         suite: a temperature suite, loaded with items that lack labels.
-        stimuli: its JSON Lines file; further lines of it are kept as they are.
+        stimuli: its JSON Lines file.
         target: the file to write: the same lines, those that were labelled with ``label`` and
             ``gold = "judge:NAME"``.
         cassettes: folder of the recordings.
         mode: ``replay``, or ``record`` to ask what is not recorded.
 
     Returns:
-        What there is to tell, in lines.
+        Lines that say how many were labelled, and which have no majority.
 
     Raises:
         UsageError: the suite is of another kind, every item has its label, or no template shows
@@ -109,7 +109,7 @@ def _labels_wanted(suite: Suite) -> Suite:
         base=f"labels-{suite.base}",
         items=unlabelled,
         templates=(_template(suite),),
-        # What is estimated of it is looked at by nobody: its verdicts are.
+        # Its verdicts are read, its estimates are not.
         form=BUILT_IN.default.loaded(),
         pairs="all",
         orders="both",
@@ -142,7 +142,4 @@ def _votes(found: Measurement) -> dict[str, Counter[str]]:
 
 
 def _majority(votes: Counter[str]) -> str | None:
-    if not votes:
-        return None
-    label, most = votes.most_common(1)[0]
-    return label if 2 * most > votes.total() else None
+    return next((label for label, n in votes.items() if 2 * n > votes.total()), None)

@@ -46,25 +46,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
-    """What is wrong with suites and their presets, in lines; a finding stands once a file.
+    """The findings of suites and their presets, each once a file, in lines.
 
     Returns:
         The lines, the last of them a summary; how many errors there are; how many files cannot be
         read.
     """
-    kinds = registry.forms
     lines: list[str] = []
     found = {"error": 0, "warning": 0}
     suites = broken = 0
     for path in paths:
-        told: set[tuple[str, str, str]] = set()
+        shown: set[tuple[str, str, str]] = set()
         try:
-            for preset in (None, *presets_of(path, kinds)):
-                suite = load_suite(path, preset, kinds)
+            for preset in (None, *presets_of(path, registry.forms)):
+                suite = load_suite(path, preset, registry.forms)
                 suites += 1
-                all_found = lint_suite(suite, registry)
-                new = [finding for finding in all_found if finding.key not in told]
-                told |= {finding.key for finding in new}
+                new = [one for one in lint_suite(suite, registry) if one.key not in shown]
+                shown |= {finding.key for finding in new}
                 if new or preset is None:
                     lines.append(f"{suite.name}:{'' if new else ' nothing found'}")
                 for finding in new:

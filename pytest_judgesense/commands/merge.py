@@ -29,21 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def merge(sources: Sequence[Path], target: Path) -> list[str]:
-    """Join the cassettes, judgment logs and datasheets of several machines.
-
-    Folders are joined file by file, those of the same relative path with one another.
+    """Join files of one kind, or folders: files of the same relative path with one another.
 
     Args:
-        sources: files of one kind, or folders.
-        target: the file or folder to write; nothing is overwritten but a source.
+        sources: files or folders.
+        target: the file or folder to write; of files that exist only sources are overwritten.
 
     Returns:
-        What was written, in lines.
+        Lines that name what was written.
 
     Raises:
-        UsageError: the sources are not of one kind, or the target exists or cannot be written.
+        UsageError: the sources are of several kinds, or the target exists or cannot be written.
         CassetteError: a cassette cannot be read, or two contradict one another.
-        LogError: so with logs and datasheets.
+        LogError: a log or a datasheet cannot be read, or two contradict one another.
     """
     groups: dict[Path, list[Path]] = {}
     if not any(path.is_dir() for path in sources):
@@ -86,8 +84,7 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
         case "log":
             return "".join(f"{line}\n" for line in joined_logs(paths))
         case _:
-            parts = [(str(path), read_exchanges(path)) for path in paths]
-            return join(parts, trial_order)
+            return join([(str(path), read_exchanges(path)) for path in paths], trial_order)
 
 
 def _kind(path: Path) -> str:
@@ -109,8 +106,7 @@ def _kind(path: Path) -> str:
 def joined_logs(paths: Iterable[Path]) -> list[str]:
     """The lines of one log of several, without line ends; judges and suites in alphabetical order.
 
-    What stands in two logs must agree in everything but the time that the reply took: a replay
-    does not measure it.
+    A judgment of two logs is the same in all but its latency, which a replay does not measure.
 
     Raises:
         LogError: a log cannot be read, or a judgment stands twice and differs; names both places.

@@ -21,14 +21,14 @@ BROKEN_FILE: Final = 3
 
 
 def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add the options by which pytest is told judge, suite and recordings."""
+    """Add judge, suite and recordings, by the names of pytest's options."""
     parser.add_argument("--judge-name", required=required, metavar="NAME")
     parser.add_argument("--judge-suite", required=required, metavar="NAME")
     add_cassettes(parser)
 
 
 def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
-    """Add what a command takes that asks a judge about a suite; ``suite`` says which."""
+    """Add the arguments of a command that asks a judge about a suite; ``suite`` is its help."""
     parser.add_argument("judge_suite", metavar="SUITE", help=suite)
     parser.add_argument("--judge-name", required=True, metavar="NAME")
     parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
@@ -55,7 +55,7 @@ def seed(text: str) -> int:
 
 
 def registry_of(options: argparse.Namespace) -> Registry:
-    """What is built in, what plugins add, and those named by ``-p``; put together once."""
+    """The built-in values and those of plugins, installed or named by ``-p``; put together once."""
     from pytest_judgesense.instruments.builtin import BUILT_IN
     from pytest_judgesense.registry import loaded
 

@@ -33,12 +33,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
-    """Calls, tokens and cost of what is not recorded yet.
+    """Calls, tokens and cost of trials without a recording.
 
     Prompt tokens are a quarter of the characters; a reply takes ``max_tokens`` at the most.
     """
-    own = suite_for_judge(suite, judge)
-    trials = plan_trials(own)
+    asked = suite_for_judge(suite, judge)
+    trials = plan_trials(asked)
     recorded = Counter(
         exchange.trial
         for path in power.cassettes_of(judge, suite, cassettes).values()
@@ -46,17 +46,17 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
         for exchange in read_exchanges(path)
         if exchange.answers
     )
-    calls_of = first_calls(own, judge)
+    calls_of = first_calls(asked, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
     yield f"{suite.name}, judge {judge.name}"
-    yield f"  trials: {len(trials)}, of {len(own.items)} items, {len(own.templates)} templates"
+    yield f"  trials: {len(trials)}, of {len(asked.items)} items, {len(asked.templates)} templates"
     known = sum(map(len, planned.values())) - len(open_calls)
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"
     characters = sum(len(m["content"]) for call in open_calls for m in call.messages)
     prompt = -(-characters // _CHARACTERS_A_TOKEN)
-    completion = len(open_calls) * judge_for_suite(judge, own).max_tokens
+    completion = len(open_calls) * judge_for_suite(judge, asked).max_tokens
     yield f"  tokens: about {prompt} of prompts, at most {completion} of replies"
     if (prices := judge.prices) is None:
         yield f"  cost: unknown; set prices in [tool.judgesense.judges.{judge.name}]"

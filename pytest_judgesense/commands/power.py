@@ -63,14 +63,11 @@ class Asked:
     """What is asked of a suite.
 
     Attributes:
-        policy: the policy of the checks.
-        seed: of all draws.
         drop: a change for the worse that is to be stopped, above 0; ``None`` for none.
         half_width: of the 95% interval that a design is sought for, above 0.
-        shares: for the plan alone, what is supposed of the judge, by measure; one that is not
-            named lies half-way between its bar and no error.
-        correlation: likewise, the intraclass correlation of the units of a cluster.
-        registry: what plugins add.
+        shares: for the plan alone, the assumed value of measures; any other is taken half-way
+            between its bar and no error.
+        correlation: for the plan alone, the intraclass correlation of the units of a cluster.
     """
 
     policy: Policy = "estimate"
@@ -95,8 +92,8 @@ class CheckPower:
 
     Attributes:
         name: the check's id, with the name of the bar behind it if it has several.
-        value: the estimate, or what is assumed.
-        clusters: number of clusters; 0 where nothing was measured.
+        value: estimated or assumed.
+        clusters: 0 where nothing was measured.
         again: chance that it does not pass on this very judge, asked the same items again.
         anew: the same on as many new items.
         drop: smallest change for the worse that it stops with 80% power.
@@ -143,7 +140,7 @@ def _assumption(text: str) -> tuple[str, float]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Say how often checks stop a judge that is the same, and what they catch."""
+    """Say how often checks stop an unchanged judge, and what they catch."""
     asked = Asked(
         options.judge_policy,
         options.judge_seed,
@@ -161,23 +158,16 @@ def run(options: argparse.Namespace) -> int:
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
     """The cassettes of the suite by recording, as pytest would find them."""
-    own = suite_for_judge(suite, judge)
-    names = sorted({own.recorded_as(i, t) for i in own.items for t in own.templates})
-    places = {name: Path(judge.slug) / f"{name}.jsonl" for name in names}
+    names = suite_for_judge(suite, judge).recordings
+    files = {name: Path(judge.slug) / f"{name}.jsonl" for name in names}
     return {
-        name: path if (path := cassettes / place).exists() else builtin_cassette(place) or path
-        for name, place in places.items()
+        name: path if (path := cassettes / file).exists() else builtin_cassette(file) or path
+        for name, file in files.items()
     }
 
 
 def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:
-    """The error rates of every check of ``suite``.
-
-    Args:
-        suite: the suite, with its checks.
-        asked: how, and what is supposed of a judge without recordings.
-        cell: the judge's judgments on the suite; ``None`` for the plan alone.
-    """
+    """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known = cell or _imagined(suite, asked)
     estimates, parts = estimate_all(known), _Parts(known)
     return [
@@ -197,7 +187,7 @@ def _name(check: Check, finding: Finding, findings: Sequence[Finding]) -> str:
 
 
 def _imagined(suite: Suite, asked: Asked) -> Cell:
-    """Judgments that fill the design: only how many units they make is looked at."""
+    """Judgments that fill the design: only the number of their units is used."""
     label = suite.space.labels[0]
     judgments = [
         Judgment(trial, "", Verdict(label), content_of_slot(label, trial.order))
@@ -261,16 +251,16 @@ def _row(
         totals = [n - s for s, n in found]
     ceiling = replace(bar, value=1 - bar.value, floor=False) if bar.floor else bar
     again: _Chance = _PLAN_ALONE
+    value = estimate.value
     if plan_alone:
         value = asked.shares.get(estimate.measure, (bar.value + bar.floor) / 2)
-        errors = 1 - value if bar.floor else value
+    errors = 1 - value if bar.floor else value
+    if plan_alone:
         known = power.known(0.5 + errors if folded else errors, asked.correlation)
     elif "degenerate" in estimate.flags and estimate.measure in _STABILITY:
         reason = "a degenerate judge never passes"
-        return CheckPower(name, estimate.value, len(sizes), 1.0, 1.0, reason)
+        return CheckPower(name, value, len(sizes), 1.0, 1.0, reason)
     else:
-        value = estimate.value
-        errors = 1 - value if bar.floor else value
         known = power.posterior(totals, sizes)
         again = _again(estimate, parts, bar)
     anew = power.chance_on_new_items(known, sizes, ceiling, asked.seed)
@@ -317,13 +307,9 @@ def _again(estimate: Estimate, parts: _Parts, bar: power.Bar) -> _Chance:
 def power_lines(
     suite: Suite, asked: Asked, judge: JudgeSpec | None = None, cassettes: Path = Path("cassettes")
 ) -> Iterator[str]:
-    """The error rates as a table, the reasons for what is not in it, and the cheapest design.
+    """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
-    Args:
-        suite: the suite.
-        asked: how, and what is supposed.
-        judge: whose recordings speak; without one, or where a trial is not recorded, the plan.
-        cassettes: the folder of the recordings.
+    Without a judge, or where a trial of it is not recorded, by the plan alone.
 
     Raises:
         CassetteError: the recording does not serve.
@@ -359,14 +345,14 @@ def power_lines(
 
 def _recorded(judge: JudgeSpec, suite: Suite, cassettes: Path, asked: Asked) -> Cell | None:
     """The judge's recorded judgments; ``None`` if any is missing."""
-    files, added = cassettes_of(judge, suite, cassettes), asked.registry
+    files, registry = cassettes_of(judge, suite, cassettes), asked.registry
     with closing(AskingLoop()) as loop, suppress(MissingRecording):
-        return measure(judge, suite, files, loop, seed=asked.seed, registry=added).cell
+        return measure(judge, suite, files, loop, seed=asked.seed, registry=registry).cell
     return None
 
 
 def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:
-    """What the call-level share of the suite varies by, and the cheapest design for a precision."""
+    """The variance components of the call-level share, and the cheapest design for a precision."""
     name, scores = _scores(cell, registry.kinds[cell.design.kind])
     array = balanced_array(scores) if scores else None
     if not array or not (parts := variance_components(*array, {"item": "cluster"})):

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -67,17 +67,18 @@ def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
     if any(path.suffix == ".json" for path in options.logs):
         return _report_checks(options)
-    added = registry_of(options)
-    cells = cells_of_logs(options.logs, options.seed, added)
+    registry = registry_of(options)
+    cells = cells_of_logs(options.logs, options.seed, registry)
     if not cells:
         raise UsageError(
             "there is nothing to report on",
             found="no judgment in " + ", ".join(str(path) for path in options.logs),
             expected="at least one line",
         )
-    secondary = bool(options.datasheet)
-    sheet = datasheet_of_cells(cells, options.seed, secondary=secondary, registry=added)
-    view = view_of(sheet, added)
+    sheet = datasheet_of_cells(
+        cells, options.seed, secondary=bool(options.datasheet), registry=registry
+    )
+    view = view_of(sheet, registry)
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
         ranked = outputs.shown("judge ranking", ranking_lines(view))
@@ -85,7 +86,8 @@ def run(options: argparse.Namespace) -> int:
     show(outputs.shown("judge datasheet", datasheet_lines(view)))
 
     def text(suffix: str) -> str:
-        logs = [list(log_of_cells(cells))] if suffix == ".jsonl" else []
+        lines = (line for cell in cells for line in log_lines(cell.judgments, cell.design))
+        logs = [list(lines)] if suffix == ".jsonl" else []
         return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
     for path in options.datasheet:
@@ -111,22 +113,17 @@ def _report_checks(options: argparse.Namespace) -> int:
             expected="judgment logs (.jsonl) with --datasheet and --ranking; datasheets (.json) "
             "alone, with --badge or without",
         )
-    entries = entries_of_datasheets(options.logs)
+    entries = _judges_of_datasheets(options.logs)
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
     for name, check in checks:
-        told = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
-        print(printable(f"{told}: {check['explanation']}"))
+        head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
+        print(printable(f"{head}: {check['explanation']}"))
     outcomes = [check["outcome"] for _, check in checks]
     print(outcome_words(outcomes))
-    judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
-    return _write_badge(options.badge, badge(outcomes, list(judges)))
-
-
-def _write_badge(path: Path | None, text: str) -> int:
-
-    if path is not None:
-        write_text(path, text)
-        print(printable(f"badge written: {path}"))
+    if options.badge is not None:
+        judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
+        write_text(options.badge, badge(outcomes, list(judges)))
+        print(printable(f"badge written: {options.badge}"))
     return 0
 
 
@@ -169,7 +166,7 @@ def cells_of_logs(
 
 
 def _design(design: Design | None, judgments: Sequence[Judgment], registry: Registry) -> Design:
-    """The design of a log that names none: read off the judgments, all template pairs compared."""
+    """The design of a log without one: read off the judgments, all template pairs compared."""
     if design is not None:
         return design
     pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
@@ -177,7 +174,7 @@ def _design(design: Design | None, judgments: Sequence[Judgment], registry: Regi
     labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
     numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
     if numbers:
-        # A grade that nobody gave keeps its place between the others.
+        # Grades that nobody gave are labels as well.
         least, most = min(map(int, labels)), max(map(int, labels))
         numbers = most - least <= _LONGEST_SCALE
         labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
@@ -217,18 +214,7 @@ def _part(cell: Cell, registry: Registry) -> SuiteSheet:
     )
 
 
-def log_of_cells(cells: Iterable[Cell]) -> Iterator[str]:
-    """The judgment log of the cells, lines without line ends."""
-    for cell in cells:
-        yield from log_lines(cell.judgments, cell.design)
-
-
-def entries_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """The judges' entries of datasheets (``.json``), in their order.
-
-    Raises:
-        LogError: one cannot be read.
-    """
+def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
     found = []
     for path in paths:
         entries = datasheet_object(path).get("judges")

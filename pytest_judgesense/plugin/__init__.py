@@ -44,7 +44,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers; where the plugin is asked for, begin with its work."""
+    """Register the markers; where the plugin is asked for, make its state."""
     lines = [f"{name}(bar, suite=): gate a judge." for name in CHECK_NAMES]
     plugins = config.stash[PLUGINS] = hookspecs.Plugins(config)
     if plugins or config.option.markers:  # pytest --markers, which teaches
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End what was started."""
+    """Close the state of the session."""
     if state := config.stash.get(STATE, None):
         state.close()
 
@@ -68,9 +68,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):
-        from pytest_judgesense.plugin.collection import collect_suite
+        from pytest_judgesense.plugin.collection import SuiteFile
 
-        return collect_suite(file_path, parent)
+        return SuiteFile.from_parent(parent, path=file_path)
     return None
 
 

@@ -21,8 +21,8 @@ STATE: Final = pytest.StashKey[Any]()
 PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
 
-# The registry of measures makes them, and takes longer than all else here: a test compares.
-# In their order, and looked up for every mark of every test of every run.
+# Importing the registry takes longer than all else here (docs/decisions.md): a test compares.
+# Looked up for every mark of every test of every run.
 CHECK_NAMES: Final = dict.fromkeys(
     """
     jss_floor flip_rate_bound kappa_floor jss_binary_floor within_one_agreement_floor
@@ -41,11 +41,11 @@ CHECK_NAMES: Final = dict.fromkeys(
 
 
 def is_asked_for(config: pytest.Config) -> bool:
-    """Whether the command line or an ini file speaks to the plugin, or xdist may have to."""
+    """Whether an option of the plugin is given, or xdist may spread tests of judges."""
     return (
         any_given(config)
         or any(argument.startswith("judgesense/") for argument in config.args)
-        # Workers are told what they share when they start, before anything is collected.
+        # Workers get what they share when they start, before anything is collected.
         or getattr(config.option, "dist", "no") != "no"
     )
 

@@ -1,4 +1,4 @@
-"""What CI is told: properties of JUnit test cases, annotations and the job summary of GitHub.
+"""Results for CI: properties of JUnit test cases, annotations and the job summary of GitHub.
 
 A check leaves its numbers as properties on its item. pytest sends them with the item's reports,
 from workers of xdist too, and writes them into ``--junitxml``; the annotations are made of them.
@@ -129,7 +129,7 @@ def _estimate(estimate: Estimate) -> tuple[str, str, str]:
 
 
 def _difference(outcome: RegressionOutcome) -> tuple[str, str, str]:
-    """Now less then, with its interval."""
+    """Now minus then, with its interval."""
     compared, ends = outcome.comparison, outcome.comparison.interval()
     if compared.difference is None or ends is None:
         return "+0.000" if compared.identical else _NONE, _NONE, _NONE
@@ -144,13 +144,13 @@ class Failures:
         self._failed: list[tuple[Any, dict[str, str]]] = []
 
     def receive(self, report: Any) -> None:
-        """Keep the checks that a failed report tells of."""
+        """Take the checks that a failed report names."""
         if report.failed and getattr(report, "when", None) == "call":
             self._failed += [(report, entry) for entry in _not_passed(report.user_properties)]
 
     @property
     def missed(self) -> list[str]:
-        """What was to be measured and was not, a line each, the same for any number of workers."""
+        """Checks that could not be measured, a line each, the same for any number of workers."""
         return sorted(
             f"{_title(entry).rpartition(': ')[0]}: " + entry["explanation"].partition("\n")[0]
             for _, entry in self._failed
@@ -160,8 +160,7 @@ class Failures:
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions.
 
-        Args:
-            rootdir: what the places of reports are relative to.
+        The paths of reports are relative to ``rootdir``.
         """
         if not _on_github():
             return
@@ -200,7 +199,7 @@ class Failures:
 
 
 def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]]:
-    """Of the properties of a test those of each check that did not pass."""
+    """The properties of each check of a test that did not pass."""
     found: dict[str, dict[str, str]] = {}
     for name, text in properties:
         base, _, number = str(name).partition(".")
@@ -221,7 +220,6 @@ def _title(entry: Mapping[str, str]) -> str:
 
 
 def _on_github() -> bool:
-    """Whether this process runs in a step of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 

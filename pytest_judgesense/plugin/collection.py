@@ -18,7 +18,9 @@ from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.regression import Member
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
+    SUFFIX,
     BuiltinArgument,
+    is_selected,
     names_asked_of,
     preset_of,
     split_name,
@@ -26,11 +28,6 @@ from pytest_judgesense.plugin.suite_names import (
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-
-
-def collect_suite(path: Path, parent: pytest.Collector) -> pytest.Collector:
-    """The collector of a suite file."""
-    return SuiteFile.from_parent(parent, path=path)
 
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
@@ -74,26 +71,25 @@ class SuiteFile(pytest.File):
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
         if state.settings.baseline is not None:
-            # Here and not in `collect`, which --lf skips: the family is what is declared.
-            # What plugins do wrong is told by the collection as well.
+            # Here, for --lf skips `collect`: the family is what is declared.
+            # The collection says what plugins do wrong.
             with suppress(ExtensionError):
                 state.run.regressions.append(self.regressions)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
         state = state_of(self.config)
-        name = self.path.name.removesuffix(".suite.toml")
         try:
             judges, chosen, checks = self._declared()
             for suite in chosen:
-                # What it warns of is told with the measurement.
+                # Its errors end the collection; the measurement repeats its warnings.
                 lint_notices(suite, state.plugins.registry)
         except UsageError as error:
             state.problems.append(str(error))
             return []
         except JudgesenseError as error:
             # It was found, so that --judge-suite does not call it unknown as well.
-            state.seen_suites.add(name)
+            state.seen_suites.add(self._base)
             raise self.CollectError(str(error)) from error
         return [
             JudgeNode.from_parent(
@@ -104,7 +100,7 @@ class SuiteFile(pytest.File):
                     (Member(judge, suite, check), declaration)
                     for suite in chosen
                     for check, declaration in checks[suite.name]
-                    # One that names a configuration of another judge is not its own.
+                    # Some name the judge that they are for.
                     if check.judge in (None, judge.slug)
                 ],
             )
@@ -117,11 +113,12 @@ class SuiteFile(pytest.File):
         """The judges, the chosen suites (one a preset), and the checks of each suite."""
         state = state_of(self.config)
         suites = []
-        for preset in self._presets(self.path.name.removesuffix(".suite.toml")):
+        for preset in self._presets():
             suite = load_suite(self.path, preset, state.plugins.registry.forms)
             state.seen_suites.add(suite.base)
             suites.append(suite)
-        chosen = [suite for suite in suites if self._chosen(suite)]
+        selected = state.settings.suites
+        chosen = [suite for suite in suites if is_selected(suite.base, selected)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
         checks = {suite.name: _checks(suite, state.plugins.registry) for suite in chosen}
         return judges, chosen, checks
@@ -140,31 +137,32 @@ class SuiteFile(pytest.File):
             if check.kind.regression
         ]
 
-    def _presets(self, file_name: str) -> list[str | None]:
-        named = [split_name(name) for name in state_of(self.config).settings.suites]
-        presets = [preset for base, preset in named if base == file_name]
+    @property
+    def _base(self) -> str:
+        return self.path.name.removesuffix(SUFFIX)
+
+    def _presets(self) -> list[str | None]:
+        state = state_of(self.config)
+        named = map(split_name, state.settings.suites)
+        presets = [preset for base, preset in named if base == self._base]
         # An id that is pasted back brings its preset with it.
-        kinds = state_of(self.config).plugins.registry.forms
+        kinds = state.plugins.registry.forms
         known = presets_of(self.path, kinds) if any(map(preset_of, self.asked)) else ()
         pasted = [preset_of(names) for names in self.asked if names]
         presets += [preset if preset in known else None for preset in pasted]
         return list(dict.fromkeys(presets)) or [None]
 
-    def _chosen(self, suite: Suite) -> bool:
-        named = {split_name(name)[0] for name in state_of(self.config).settings.suites}
-        return not named or suite.base in named
-
 
 def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
-        arguments = dict(declaration.arguments)
-        if "suite" in arguments:
+        if "suite" in declaration.arguments:
             raise UsageError(
                 f"check {declaration.name} of {suite.path}:{declaration.line} names a suite",
                 expected="no suite: its own is meant",
             )
         try:
+            arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
             found.append((check, declaration))
         except UsageError as error:
@@ -176,7 +174,7 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclarat
 
 
 class JudgeNode(pytest.Collector):
-    """One judge under a suite file, with the checks that are its own."""
+    """One judge under a suite file, with its checks."""
 
     def __init__(
         self,

@@ -1,18 +1,16 @@
-"""What a page shows beside the numbers: the judgments of a session, and those of its baseline."""
+"""The evidence of a page: the judgments of a session, and those of its baseline."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_judgesense.baseline import read_measured
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.evidence import Before, Evidence
 from pytest_judgesense.report.log import judgment_of_object
-
-if TYPE_CHECKING:
-    from pytest_judgesense.report.evidence import Evidence
 
 
 def evidence_of(
@@ -28,15 +26,13 @@ def evidence_of(
     Raises:
         LogError: the baseline cannot be read.
     """
-    from pytest_judgesense.report.evidence import Before, Evidence
-
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     cells, prompts = [], {}
     for slug, suite in sorted(known):
         part = known[slug, suite]
         read = [judgment_of_object(json.loads(line), "a judgment") for line in part["log"]]
         design = read[0][1]
-        assert design is not None, "a session's own log names its designs"
+        assert design is not None, "the log of a session names its designs"
         cell = Cell(read[0][0].judge, suite, design, tuple(judgment for judgment, _ in read), seed)
         cells.append(cell)
         texts = part["prompts"]["texts"]

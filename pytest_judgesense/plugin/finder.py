@@ -22,8 +22,8 @@ class PlainFinder:
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The module, if it is of this package."""
-        own = name.startswith("pytest_judgesense.")
-        return PathFinder.find_spec(name, path, target) if own else None
+        ours = name.startswith("pytest_judgesense.")
+        return PathFinder.find_spec(name, path, target) if ours else None
 
 
 sys.meta_path.insert(0, PlainFinder)

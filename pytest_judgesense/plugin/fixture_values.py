@@ -1,4 +1,4 @@
-"""What the fixtures give to a test: `judge_check`, `judge_datasheet` and `judge`.
+"""The values of the fixtures `judge_check`, `judge_datasheet` and `judge`.
 
 A judge that a test asks directly is recorded and replayed like a suite.
 """
@@ -34,7 +34,7 @@ from pytest_judgesense.trial import Failed
 
 
 def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
-    """The function that the fixture `judge_check` is."""
+    """The value of the fixture `judge_check`."""
 
     def evaluate_all(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         __tracebackhide__ = True
@@ -58,11 +58,7 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
 
 class DatasheetReader:
-    """Reads estimates of one judge; a suite is measured at its first use.
-
-    Attributes:
-        judge: name of the judge.
-    """
+    """Reads estimates of one judge, by name ``judge``; a suite is measured at its first use."""
 
     def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
         self._item = item
@@ -110,17 +106,13 @@ class DatasheetReader:
 
 
 class AskableJudge:
-    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th.
+    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th."""
 
-    Attributes:
-        name: name of the judge.
-    """
-
-    def __init__(self, spec: JudgeSpec, run: Run, tape: Cassette, test: str) -> None:
+    def __init__(self, spec: JudgeSpec, run: Run, cassette: Cassette, test: str) -> None:
         self.name = spec.name
         self._spec = spec
         self._run = run
-        self._tape = tape
+        self._cassette = cassette
         self._test = test
         self._asked = 0
         self._under_way = 0
@@ -149,13 +141,13 @@ class AskableJudge:
 
     @contextmanager
     def _intercepting(self) -> Iterator[None]:
-        """The tape intercepts from the first question under way to the last, and no longer.
+        """Intercept from the first question under way to the last, and no longer.
 
-        Then it stands in front of whatever else intercepts during a test, and behind nothing.
+        So the cassette comes before whatever else intercepts during a test.
         """
         with self._changing:
             if not self._under_way:
-                self._open.enter_context(self._tape.intercepting())
+                self._open.enter_context(self._cassette.intercepting())
             self._under_way += 1
         try:
             yield
@@ -172,14 +164,14 @@ class AskableJudge:
 
     async def _ask(self, trial: str, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        traffic = self._run.traffic(self._spec)
+        throttle = self._run.throttle(self._spec)
         # The test gets the reply as it came: it is not repaired.
         spec = replace(self._spec, repair=None)
         skills = self._run.registry.skills
         async with open_client(
-            spec, self._tape, concurrency=1, throttle=traffic, skills=skills
+            spec, self._cassette, concurrency=1, throttle=throttle, skills=skills
         ) as asker:
-            if self._tape.mode == "replay" and self._spec.provider != "callable":
+            if self._cassette.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:
                 answer = await asker.ask(trial, messages)
@@ -190,21 +182,21 @@ class AskableJudge:
 
 @contextmanager
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
-    """The judge, its tape open for the time of the test."""
+    """The judge, with its cassette open for the time of the test."""
     run = state_of(item.config).run
     test = nodeid_of(item).replace("\\", "/")
     # One file a test: tests of one module may run in several processes at once.
     digest = hashlib.sha256(test.encode()).hexdigest()[:8]
     stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in item.name)[:60]
     with run.recordings.recording(spec, f"tests/{stem}-{digest}.jsonl") as path:
-        mode = state_of(item.config).settings.mode
-        tape = Cassette(
+        mode = run.recordings.settings.mode
+        cassette = Cassette(
             path,
             "replay" if mode == "replay" else "record",
             secrets=credentials_of(spec, run.credentials),
             how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
-        oldest = tape.recorded_of(tape.trials)
+        oldest = cassette.recorded_of(cassette.trials)
         run.recordings.refuse_old(
             oldest and oldest[0],
             path,
@@ -212,7 +204,7 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             f"pytest '{item.nodeid}'",
         )
         try:
-            yield AskableJudge(spec, run, tape, f"tests/{stem}-{digest}")
+            yield AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
         finally:
-            run.tell_end_of(spec)
-        tape.finish(trial_order(tape.trials))
+            run.share_end_of(spec)
+        cassette.finish(trial_order(cassette.trials))

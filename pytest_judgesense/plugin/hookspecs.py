@@ -109,7 +109,7 @@ class Plugins:
         return extended(self.for_markers, self._given)
 
     def late(self) -> list[str]:
-        """What to say of plugins that came after the markers had been told."""
+        """The errors of plugins that came after the markers were registered."""
         from pytest_judgesense.errors import ExtensionError
 
         return [

@@ -13,7 +13,7 @@ from pytest_judgesense.measures.measure import CONDITION_KEYS
 from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, is_marked
 from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.suite_names import split_name
+from pytest_judgesense.plugin.suite_names import is_selected
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -50,7 +50,7 @@ def marker_lines(plugins: Plugins) -> Iterator[str]:
 
 
 def _short(signature: str) -> str:
-    """A signature without the list of conditions, which is the same for all checks."""
+    # The list of conditions is the same for all checks.
     return signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
 
 
@@ -85,7 +85,7 @@ def suites_of(item: pytest.Item) -> list[str]:
 
 
 def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
-    """What to say of checks on a ``unittest.TestCase``, which cannot be parametrized."""
+    """The errors of checks on a ``unittest.TestCase``, which cannot be parametrized."""
     import unittest
 
     return [
@@ -106,19 +106,17 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that has a check, or asks for a judge, over judges."""
-    state = state_of(metafunc.config)
+    state, node = state_of(metafunc.config), metafunc.definition
     judges = []
     try:
-        suites = [
-            _suite(metafunc.config, metafunc.definition, check)
-            for check in checks_of(metafunc.definition)
-        ]
+        checks = checks_of(node)
+        suites = [_suite(node, check) for check in checks]
         state.seen_suites.update(suite.base for suite in suites)
         named = dict.fromkeys(name for suite in suites for name in suite.judges)
-        judges = state.run.judges(metafunc.definition.path, list(named))
-        _declare_regressions(state, judges, suites, checks_of(metafunc.definition))
+        judges = state.run.judges(node.path, list(named))
+        _declare_regressions(state, judges, suites, checks)
     except UsageError as error:
-        state.problems.append(f"{metafunc.definition.nodeid}: {error}")
+        state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:
         raise pytest.Collector.CollectError(str(error)) from error
     if FIXTURE not in metafunc.fixturenames:
@@ -132,31 +130,27 @@ def _declare_regressions(
     """Enter the regression checks of a test into the session's family."""
     from pytest_judgesense.plugin.regression import Member
 
-    chosen = {split_name(name)[0] for name in state.settings.suites}
     members = [
         Member(judge, suite, check)
         for judge in judges
         for suite, check in zip(suites, checks, strict=True)
-        if check.kind.regression and (not chosen or suite.base in chosen)
+        if check.kind.regression and is_selected(suite.base, state.settings.suites)
     ]
     if members and state.settings.baseline is not None:
         state.run.regressions.append(lambda: members)
 
 
-def _suite(config: pytest.Config, node: Any, check: Check) -> Suite:
+def _suite(node: Any, check: Check) -> Suite:
     if check.suite is None:
         from pytest_judgesense.suites.builtin import builtin_suites
 
+        first = repr(check.measure) if check.kind.regression else f"{check.bars['bar']:g}"
         raise UsageError(
             f"{check.name} does not say on which suite",
             expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
-            remedy=f'write @pytest.mark.{check.name}({_first(check)}, suite="coherence")',
+            remedy=f'write @pytest.mark.{check.name}({first}, suite="coherence")',
         )
-    return state_of(config).run.suite(check.suite, node.path.parent)
-
-
-def _first(check: Check) -> str:
-    return repr(check.measure) if check.kind.regression else f"{check.bars['bar']:g}"
+    return state_of(node.config).run.suite(check.suite, node.path.parent)
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
@@ -165,7 +159,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     from pytest_judgesense.plugin.regression import Member
 
     run = state_of(item.config).run
-    suite = _suite(item.config, item, check)
+    suite = _suite(item, check)
     # A check that compares judges takes those that the test runs over.
     rivals = run.judges(item.path, suite.judges) if check.judge else ()
     require_pass(item, run, Member(judge, suite, check), rivals)
@@ -173,7 +167,7 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
 
 @contextmanager
 def run_declared_checks(item: pytest.Function) -> Iterator[None]:
-    """Run the checks of a test's markers: first, or after its body if that calls `judge_check`."""
+    """Run the checks of a test's markers: before its body, or after one that has `judge_check`."""
     __tracebackhide__ = True
     if not is_marked(item):
         yield

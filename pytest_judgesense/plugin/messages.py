@@ -1,4 +1,4 @@
-"""What a test's author reads: errors without our frames, and judges' words made harmless.
+"""Messages of tests: errors without frames of this package, and judges' words made harmless.
 
 A judge's reply reaches the terminal by ways that are not ours: an assertion that compares it, an
 exception of the judge's own code, a print. So the whole report of a test that has a judge is gone
@@ -37,7 +37,7 @@ def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> N
     """Make the texts of ``report`` harmless, in place.
 
     Args:
-        report: what pytest is about to show, to write into a JUnit file, to send to a controller.
+        report: before pytest shows it, writes it into a JUnit file or sends it to a controller.
         cleaned: removes credentials from a text.
     """
 

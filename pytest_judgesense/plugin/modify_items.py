@@ -15,7 +15,7 @@ from pytest_judgesense.plugin.suite_names import split_name
 
 
 def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Add the built-in suites' items, keep the selected suites, report what was wrong.
+    """Add the built-in suites' items, deselect other suites, report what was wrong.
 
     Raises:
         pytest.UsageError: a declaration is wrong, or a suite was named that nothing collects.
@@ -42,16 +42,17 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
 def _select(state: State, items: list[pytest.Item]) -> None:
     if not state.settings.suites or state.problems:
         return
-    for name in state.settings.suites:
-        base, _ = split_name(name)
-        if base not in state.seen_suites:
-            state.problems.append(str(unknown_name("suite here", base, state.seen_suites)))
-    wanted = {split_name(name)[0] for name in state.settings.suites}
-    kept: list[pytest.Item] = []
-    dropped: list[pytest.Item] = []
+    wanted = dict.fromkeys(split_name(name)[0] for name in state.settings.suites)
+    state.problems += [
+        str(unknown_name("suite here", base, state.seen_suites))
+        for base in wanted
+        if base not in state.seen_suites
+    ]
+    selected: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
-        names = {split_name(name)[0] for name in suites_of(item)}
-        (dropped if names and not names & wanted else kept).append(item)
-    if dropped:
-        items[:] = kept
-        state.config.hook.pytest_deselected(items=dropped)
+        bases = {split_name(name)[0] for name in suites_of(item)}
+        (others if bases and not bases & wanted.keys() else selected).append(item)
+    if others:
+        items[:] = selected
+        state.config.hook.pytest_deselected(items=others)

@@ -26,9 +26,9 @@ from pytest_judgesense.trial import Failed, Trial
 
 Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Answer], None]]
 
-# A measurement that is over sooner tells nothing on a terminal.
+# A shorter measurement shows nothing on a terminal.
 _FIRST_S: Final = 1.0
-# Where lines stay, as in the log of a CI job.
+# Between lines that stay, as in the log of a CI job.
 _A_LINE_S: Final = 60.0
 # Sums of floats are off by less; a call at the very limit is still within it.
 _ROUNDING_USD: Final = 1e-12
@@ -48,7 +48,7 @@ class SessionBudget:
 
     Args:
         max_calls: the most calls in the session, retries counted; ``None`` sets no limit.
-        max_cost: the most USD, by the judges' prices; likewise.
+        max_cost: the most USD, by the judges' prices; ``None`` sets no limit.
         shared: folder that the processes of the session share; ``None`` for one process.
     """
 
@@ -100,7 +100,7 @@ class SessionBudget:
             change(booked=-most, usd=most if usd is None else usd)
 
     def retried(self) -> None:
-        """Note that a call is made again."""
+        """Count a call that is made again."""
         self.retries += 1
 
     @contextmanager
@@ -148,7 +148,7 @@ def _unpriced(spec: JudgeSpec) -> LimitReached:
 
 
 @dataclass(slots=True)
-class _Under:
+class _Measuring:
     """A measurement under way; counted by the thread that asks, read by the one that waits."""
 
     title: str
@@ -163,10 +163,10 @@ class _Under:
 
 
 class Progress:
-    """Tells how far the measurement under way is, while the session waits for it.
+    """Shows how far the measurement under way is.
 
     On a terminal one line that is written over; elsewhere a line a minute. With ``-q``, and in the
-    workers of xdist, which have no terminal, nothing.
+    workers of xdist, nothing.
     """
 
     def __init__(
@@ -181,15 +181,15 @@ class Progress:
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
         if config.option.verbose < 0 or hasattr(config, "workerinput"):
             self._reporter = None
-        self._under: _Under | None = None
+        self._measuring: _Measuring | None = None
 
     @contextmanager
     def of(self, judge: JudgeSpec, suite: Suite) -> Iterator[Watch]:
-        """Tell of a measurement; yields what `measure` takes as ``told``."""
+        """Follow a measurement; yields the ``watch`` of `measure`."""
 
         def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
             now = self._now()
-            under = self._under = _Under(
+            under = self._measuring = _Measuring(
                 title=f"judge {judge.name} on {suite.name}",
                 total=len(trials),
                 priced=judge.prices is not None,
@@ -209,11 +209,11 @@ class Progress:
             yield watch
         finally:
             self._wipe()
-            self._under = None
+            self._measuring = None
 
     def tick(self) -> None:
         """Write a line if it is time for one; called again and again by whoever waits."""
-        under, now = self._under, self._now()
+        under, now = self._measuring, self._now()
         if self._reporter is None or under is None or not under.total:
             return
         if now - under.shown < _A_LINE_S and not self._reporter.isatty:
@@ -240,7 +240,7 @@ class Progress:
         under.shown = now
 
     def _wipe(self) -> None:
-        under = self._under
+        under = self._measuring
         if self._reporter is None or under is None or under.shown == under.started:
             return
         if self._reporter.isatty:
@@ -262,11 +262,11 @@ def progress_line(
     failed: int,
     retried: int,
 ) -> str:
-    """How far a measurement is, in one line. Pure.
+    """How far a measurement is, in one line.
 
     Args:
         title: what is measured.
-        done: trials that have come to an end, of ``total``.
+        done: trials that have ended.
         total: trials to be asked.
         seconds: since the first was asked.
         usd: cost so far; ``None`` without prices.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,15 +22,15 @@ from pytest_judgesense.suites.suite import Suite
 
 
 def recorder_of(config: pytest.Config) -> Recorder:
-    """This process, for others that want to record what it records."""
-    # What xdist tells its workers; without it the process is a session of its own.
-    told = getattr(config, "workerinput", {})
-    command = told.get("mainargv", sys.argv)
-    return Recorder(told.get("testrunuid", uuid.uuid4().hex), os.getpid(), shlex.join(command))
+    """This process; as a worker of xdist with the session and the command of its controller."""
+    here = Recorder.here()
+    worker = getattr(config, "workerinput", {})
+    command = shlex.join(worker["mainargv"]) if "mainargv" in worker else here.command
+    return Recorder(worker.get("testrunuid", here.session), here.pid, command)
 
 
-def keep_recordings(live_folder: Path, kept: Path) -> None:
-    """Keep in ``kept`` what a live session has recorded, also where a worker died recording it.
+def save_recordings(live_folder: Path, target: Path) -> None:
+    """Write to ``target`` what a live session has recorded, also where a worker died recording it.
 
     Raises:
         CassetteError: it cannot be written there.
@@ -45,7 +43,7 @@ def keep_recordings(live_folder: Path, kept: Path) -> None:
             if whole[2]:
                 replace_content(path, data)
             # Read and written anew, for its lines may refer to the parts beside it.
-            rewrite(kept / path.relative_to(live_folder), read_exchanges(path))
+            rewrite(target / path.relative_to(live_folder), read_exchanges(path))
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,8 @@ class Recordings:
     """Where the cassettes of a session are.
 
     Attributes:
-        settings: the session's options.
-        live_folder: where a live session keeps its calls while it runs.
-        recorder: this process, for others that want to record the same.
+        live_folder: where a live session records while it runs.
+        recorder: this process, as others that want to record the same are shown it.
         started: when the session began: UTC, ISO 8601.
     """
 
@@ -70,14 +67,14 @@ class Recordings:
         if self.settings.mode == "live":
             assert self.live_folder is not None, "a live session has a folder for its calls"
             return self.live_folder / relative
-        own = self.settings.cassettes / relative
-        if self.settings.mode == "replay" and not own.exists():
-            return builtin_cassette(relative) or own
-        return own
+        path = self.settings.cassettes / relative
+        if self.settings.mode == "replay" and not path.exists():
+            return builtin_cassette(relative) or path
+        return path
 
     @contextmanager
     def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
-        """The cassette, held against other processes unless it is only replayed.
+        """The cassette, locked against other processes unless it is only replayed.
 
         Raises:
             CassetteError: another session records it.
@@ -95,17 +92,12 @@ class Recordings:
 
     @contextmanager
     def recordings(self, judge: JudgeSpec, suite: Suite) -> Iterator[dict[str, Path]]:
-        """The cassettes of a suite by name of the recording, held like one; see `recording`."""
-        names = {
-            suite.recorded_as(item, template)
-            for item in suite.items
-            for template in suite.templates
-        }
+        """The cassettes of a suite by name of the recording, as `recording` gives each."""
         with ExitStack() as stack:
             # In alphabetical order: two processes that want the same two never wait in a circle.
             yield {
                 name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
-                for name in sorted(names)
+                for name in suite.recordings
             }
 
     def for_verifying(self) -> Recordings:
@@ -131,18 +123,19 @@ class Recordings:
         limit = self.settings.max_age
         if limit is None or recorded_at is None or self.settings.mode == "live":
             return
-        age = (_moment(self.started) - _moment(recorded_at)) / timedelta(days=1)
+        instant = datetime.fromisoformat
+        age = (instant(self.started) - instant(recorded_at)) / timedelta(days=1)
         if age <= limit:
             return
-        keep = os.path.relpath(self.settings.cassettes, self.settings.invocation)
-        if keep.startswith(os.pardir):
-            keep = str(self.settings.cassettes)
+        folder = os.path.relpath(self.settings.cassettes, self.settings.invocation)
+        if folder.startswith(os.pardir):
+            folder = str(self.settings.cassettes)
         raise OldRecording(
             f"the recording of {what} is {age:.1f} days old, --judge-max-age {limit:g} is passed",
             found=f"an answer of {recorded_at} in {cassette}",
             expected=f"answers of the last {limit:g} days",
             remedy=f"record it anew: {command} --judge-mode live --judge-save-live "
-            f"{shlex.quote(keep)}",
+            f"{shlex.quote(folder)}",
         )
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
@@ -151,11 +144,11 @@ class Recordings:
 
     def command(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that measures a judge on a suite."""
-        own = suite.path.resolve() != builtin_suites().get(suite.base, Path()).resolve()
-        what = shlex.quote(str(suite.path)) if own else ""
+        builtin = suite.path.resolve() == builtin_suites().get(suite.base, Path()).resolve()
+        path = "" if builtin else shlex.quote(str(suite.path))
         # A file of the user's is named by its path; with a preset the option chooses that as well.
-        named = "" if own and "@" not in suite.name else f"--judge-suite {suite.name}"
-        parts = ["pytest", what, named, *self.options_of(judge)]
+        named = f"--judge-suite {suite.name}" if builtin or "@" in suite.name else ""
+        parts = ["pytest", path, named, *self.options_of(judge)]
         return " ".join(part for part in parts if part)
 
     def options_of(self, judge: JudgeSpec) -> list[str]:
@@ -164,7 +157,3 @@ class Recordings:
         if self.settings.cassettes != self.settings.rootdir / "cassettes":
             options.append(f"--judge-cassettes {shlex.quote(str(self.settings.cassettes))}")
         return options
-
-
-def _moment(instant: str) -> datetime:
-    return datetime.fromisoformat(instant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,14 +30,14 @@ class Member(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells members of a session apart."""
+        """Unique in a session."""
         return self.judge.slug, str(self.suite.path), self.suite.name, self.check.id
 
 
 class Gate:
-    """Holds the regression checks of a session against a baseline, as one family.
+    """Compares a session with a baseline; its regression checks are one family.
 
-    Every declared check counts for Holm, so holding one of them measures the suites of all, once.
+    Every declared check counts for Holm, so evaluating one of them measures the suites of all.
     """
 
     def __init__(
@@ -51,16 +52,11 @@ class Gate:
         self._registry = registry
         self._most_missing = most_missing
         self._path, self._seed, self._policy, self._measure = path, seed, policy, measure
-        self._baseline: list[Measured] | None = None
         self._compared: dict[tuple[str, ...], Comparison | JudgesenseError] = {}
         self._now: dict[tuple[str, ...], Measured] = {}
 
     def outcome(self, member: Member, family: Sequence[Member]) -> RegressionOutcome:
-        """The outcome of one check.
-
-        Args:
-            member: the check.
-            family: all regression checks of the session.
+        """The outcome of a check; ``family``: all regression checks of the session.
 
         Raises:
             UsageError: the baseline is missing, or it has another suite digest or no such judge.
@@ -68,21 +64,23 @@ class Gate:
             JudgesenseError: the judge could not be measured.
         """
         known = {one.key: one for one in (*family, member)}
-        keys = list(known)
-        compared = [self._comparison(one, list(known.values())) for one in known.values()]
-        own = compared[keys.index(member.key)]
-        if isinstance(own, JudgesenseError):
-            raise own
-        # What could not be measured is a check that rejects nothing; it counts all the same.
-        p_values = [1.0 if isinstance(one, JudgesenseError) else one.p_worse for one in compared]
-        old, new = self._then(member, list(known.values())), self._measured(member)
+        members = list(known.values())
+        compared = {key: self._comparison(one, members) for key, one in known.items()}
+        comparison = compared[member.key]
+        if isinstance(comparison, JudgesenseError):
+            raise comparison
+        # A check that could not be measured rejects nothing; it counts all the same.
+        p_values = [
+            1.0 if isinstance(one, JudgesenseError) else one.p_worse for one in compared.values()
+        ]
+        old, new = self._then(member, members), self._measured(member)
         return RegressionOutcome(
             check=member.check,
             suite=member.suite.name,
             policy=self._policy,
-            comparison=own,
-            adjusted=holm(p_values)[keys.index(member.key)],
-            family=len(keys),
+            comparison=comparison,
+            adjusted=holm(p_values)[list(known).index(member.key)],
+            family=len(known),
             old=old.side,
             new=new.side,
             changes=tuple(changes(old, new)),
@@ -110,9 +108,11 @@ class Gate:
             self._now[key] = measured_of(self._measure(member.judge, member.suite))
         return self._now[key]
 
+    @cached_property
+    def _baseline(self) -> list[Measured]:
+        return read_baseline(self._path, self._seed, self._registry)
+
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
-        if self._baseline is None:
-            self._baseline = read_baseline(self._path, self._seed, self._registry)
         names = sorted({one.judge for one in self._baseline})
         name = member.judge.name
         # A model is exchanged by declaring another judge: one against one needs no name.
@@ -145,7 +145,7 @@ class Gate:
 
 
 def measured_of(measurement: Measurement) -> Measured:
-    """What was measured in this session, to be compared."""
+    """The measurement of this session as it is compared."""
     suite = measurement.suite
     return Measured(
         judge=measurement.judge.name,

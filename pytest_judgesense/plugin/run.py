@@ -48,10 +48,9 @@ class Run:
     """The measurements of one process of a session.
 
     Attributes:
-        loop: where judges are asked.
-        recordings: the files that hold their calls.
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
-        regressions: for each declaring file or test what gives its `no_regression` checks.
+        regressions: for each declaring file or test a function that lists its `no_regression`
+            checks.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class Run:
         self._budget = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
         self._session = SessionCalls(session_folder)
         self._progress = Progress(config, self._budget)
-        self._traffic: dict[str, Throttle] = {}
+        self._throttles: dict[str, Throttle] = {}
         self._verified: list[dict[str, Any]] = []
         self.recordings = Recordings(settings, live_folder, recorder_of(config), started)
         self.interrupted: list[str] = []
@@ -110,11 +109,10 @@ class Run:
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``; see `suite_named`."""
-        kinds = self.registry.forms
-        return suite_named(name, near, self._settings.rootdir, kinds)
+        return suite_named(name, near, self._settings.rootdir, self.registry.forms)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        """The measurement of ``judge`` on ``suite``, made once.
+        """The measurement of ``judge`` on ``suite``, made once, as the datasheet shows it.
 
         Raises:
             JudgesenseError: it could not be made; the same error at every call.
@@ -124,7 +122,7 @@ class Run:
         return found
 
     def _measured_once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        """The same for a comparison of another check, which no datasheet need show."""
+        """The measurement, shown by the datasheet only where this process has made calls for it."""
         key = (judge.slug, suite.name, suite.path)
         if key not in self._measured:
             try:
@@ -139,14 +137,14 @@ class Run:
         return known
 
     def only_saves(self, check: Check) -> bool:
-        """Whether a check has nothing to be held against, for its baseline is being made."""
+        """Whether a check has nothing to be compared with, for its baseline is being made."""
         save, baseline = self._settings.save_baseline, self._settings.baseline
         nothing = baseline is None or (baseline == save and not baseline.is_file())
         return check.kind.regression and save is not None and nothing
 
     @cached_property
     def gate(self) -> Gate:
-        """What holds `no_regression` checks; `UsageError` without a baseline."""
+        """The gate of `no_regression` checks; `UsageError` without a baseline."""
         settings = self._settings
         if settings.baseline is None:
             raise UsageError(
@@ -250,7 +248,7 @@ class Run:
         return {"parts": parts, "verified": verified, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
-        """What is new of the credentials that the recordings were searched for."""
+        """The credentials removed or skipped, unless the last call gave the same."""
         found: dict[str, Any] = {"removed": [], "skipped": {}}
         if self._settings.mode != "replay" or self._settings.verify is not None:
             found["removed"] = sorted(self.credentials.removed)
@@ -260,25 +258,25 @@ class Run:
         self._known_secrets = found
         return found
 
-    def traffic(self, judge: JudgeSpec) -> Throttle:
-        """The calls of a judge, from its first to its last in this process."""
-        if judge.slug not in self._traffic:
-            self._traffic[judge.slug] = Throttle(
+    def throttle(self, judge: JudgeSpec) -> Throttle:
+        """What limits the calls of a judge, from its first to its last in this process."""
+        if judge.slug not in self._throttles:
+            self._throttles[judge.slug] = Throttle(
                 judge,
                 self._settings.concurrency,
                 limits=self._budget,
                 sharing=getattr(self._config, "workerinput", {}).get("workercount", 1),
             )
-        traffic = self._traffic[judge.slug]
+        throttle = self._throttles[judge.slug]
         if isinstance(error := self._session.error("judge", judge.slug), JudgeError):
-            traffic.end(error)
-        return traffic
+            throttle.end(error)
+        return throttle
 
-    def tell_end_of(self, judge: JudgeSpec) -> None:
-        """Tell the other processes of the session if the judge is not to be asked again."""
-        traffic = self._traffic.get(judge.slug)
-        if traffic is not None and traffic.ended is not None:
-            self._session.note_error(traffic.ended, "judge", judge.slug)
+    def share_end_of(self, judge: JudgeSpec) -> None:
+        """Let the other processes of the session know if the judge is not to be asked again."""
+        throttle = self._throttles.get(judge.slug)
+        if throttle is not None and throttle.ended is not None:
+            self._session.note_error(throttle.ended, "judge", judge.slug)
 
     def _log(self, measurement: Measurement) -> list[str]:
         # A recording that is older than this search may hold what it would have removed.
@@ -305,7 +303,7 @@ class Run:
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
         asked = suite_for_judge(suite, judge)
-        warned = lint_notices(asked, self.registry)
+        warnings = lint_notices(asked, self.registry)
         with (
             self.recordings.recordings(judge, asked) as cassettes,
             self._progress.of(judge, suite) as watch,
@@ -323,16 +321,16 @@ class Run:
                     seed=self._settings.seed,
                     concurrency=self._settings.concurrency,
                     how_to_record=self.recordings.how_to_record(judge, suite),
-                    throttle=self.traffic(judge),
+                    throttle=self.throttle(judge),
                     credentials=self.credentials,
-                    told=watch,
+                    watch=watch,
                     session=self._session,
                     registry=self.registry,
                 )
-                measurement = replace(measurement, notices=(*warned, *measurement.notices))
+                measurement = replace(measurement, notices=(*warnings, *measurement.notices))
             except JudgesenseError as error:
                 self._session.note_error(error, *key)
-                self.tell_end_of(judge)
+                self.share_end_of(judge)
                 raise
             except KeyboardInterrupt:
                 if mode == "record":
@@ -359,7 +357,7 @@ class Run:
                     measurement,
                     paths,
                     self.loop,
-                    self.traffic(judge),
+                    self.throttle(judge),
                     count=count,
                     concurrency=self._settings.concurrency,
                     credentials=self.credentials,
@@ -374,13 +372,7 @@ class Run:
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
-    """How much of a suite is recorded."""
-    answered = {
-        exchange.trial
-        for path in cassettes
-        for exchange in read_exchanges(path)
-        if exchange.answers
-    }
+    answered = {one.trial for path in cassettes for one in read_exchanges(path) if one.answers}
     planned = [trial.id for trial in plan_trials(suite)]
     recorded = sum(trial in answered for trial in planned)
     return f"judge {judge.name}, suite {suite.name}: {recorded} of {len(planned)} trials recorded"

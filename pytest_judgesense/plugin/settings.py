@@ -204,15 +204,11 @@ class Settings(NamedTuple):
     Attributes:
         rootdir: where relative recordings are looked up.
         invocation: where relative outputs are written.
-        mode: ``replay``, ``record`` or ``live``.
-        cassettes: folder of the recordings.
-        max_calls: the most calls in the session; ``None`` sets no limit.
-        max_cost: the most USD in the session; ``None`` sets no limit.
+        max_cost: the most USD in the session; here as in the other limits ``None`` sets none.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
-        max_age: the most days since a recording; ``None`` sets no limit.
+        max_age: the most days since a recording.
         baseline: what `no_regression` checks are compared with.
-        save_baseline: where the judgments of this session become a baseline.
         save_live: where live calls are recorded; ``None`` for nowhere.
         verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
             are. The mode is then ``replay``: what is asked changes no check.
@@ -239,7 +235,7 @@ class Settings(NamedTuple):
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Register options and ini values; nothing is computed here."""
+    """Register options and their ini twins."""
     example = "pytest --judge-suite coherence --judge-name embedded:clean"
     group = parser.getgroup("judgesense", f"LLM judges: measure, gate, report; try {example}")
     for option in OPTIONS:
@@ -297,12 +293,7 @@ def settings_of(config: pytest.Config) -> Settings:
 
 
 def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
-    """The settings that values mean, which are text or what an ini file makes of it.
-
-    Args:
-        given: by name of the option; ``None`` for the default.
-        rootdir: see `Settings`.
-        invocation: see `Settings`.
+    """The settings of values ``given`` by name of the option; ``None`` for the default.
 
     Raises:
         pytest.UsageError: a value is wrong.

@@ -1,8 +1,8 @@
-"""What a session knows: its settings, what was asked for, and the parts that arrived.
+"""The state of a session: its settings, the suites asked for, and the parts that arrived.
 
 There is one `State` a process. Under xdist the workers measure and attach parts to their test
 reports; the controller receives them, merges, writes and prints. Without xdist one process does
-both, by the same way. Light on purpose: `Run`, which measures, is made at its first use.
+both, in the same way. Light on purpose: `Run`, which measures, is made at its first use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
     from pytest_judgesense.report.view import View
 
-# What a controller of xdist and its workers tell each other, by name.
+# Keys of what a controller of xdist and its workers send each other.
 _LIVE_FOLDER: Final = "judgesense_live_folder"
 _SESSION_FOLDER: Final = "judgesense_session_folder"
 _EACH: Final = "judgesense_each"
@@ -78,7 +78,7 @@ class State:
 
     @property
     def is_worker(self) -> bool:
-        """Whether this process is a worker of xdist."""
+        """Whether xdist has started this process."""
         return hasattr(self.config, "workerinput")
 
     def prepare(self) -> None:
@@ -101,7 +101,7 @@ class State:
 
     @cached_property
     def _started(self) -> str:
-        """When the session began: workers are told by their controller."""
+        """When the session began; workers have it from their controller."""
         from datetime import UTC, datetime
 
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -109,7 +109,7 @@ class State:
 
     @property
     def _session_folder(self) -> Path | None:
-        """Where workers tell each other what was asked and spent; alone, a process remembers it."""
+        """Where workers share what was asked and spent; a process alone has it in memory."""
         folder = getattr(self.config, "workerinput", {}).get(_SESSION_FOLDER)
         return Path(folder) if folder else None
 
@@ -157,10 +157,7 @@ class State:
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this process has measured since the last report on ``report``."""
-        if not self.measures:
-            return
-        sent = self.run.take_pending()
-        if any(sent.values()):
+        if self.measures and any((sent := self.run.take_pending()).values()):
             # A string: what workers send is limited to plain values.
             report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
@@ -179,7 +176,7 @@ class State:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what all workers of the session share: live recordings, calls, limits."""
+        """Send a worker what all workers of the session share: live recordings, calls, limits."""
         folder = self._made_live_folder
         node.workerinput[_LIVE_FOLDER] = str(folder) if folder else None
         node.workerinput[_EACH] = getattr(self.config.option, "dist", None) == "each"
@@ -195,7 +192,7 @@ class State:
         _refuse(getattr(node, "workeroutput", {}).get(_PROBLEMS, ()))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Keep the parts that a report brings."""
+        """Take the parts that a report brings."""
         if text := getattr(report, "judgesense", None):
             sent = json.loads(text)
             self._received += sent["parts"]
@@ -224,11 +221,11 @@ class State:
         return view_of(sheet, registry)
 
     def write(self, session: pytest.Session) -> None:
-        """Write the files that were asked for, and keep what was recorded live."""
+        """Write the files that were asked for, and what was recorded live."""
         if self.is_worker:
             return
         self._session = session
-        self._keep_live()
+        self._save_live()
         try:
             view = self.datasheet
         except Exception as error:  # noqa: BLE001 - the terminal still says what was tested
@@ -271,7 +268,7 @@ class State:
         return baseline_text(self._received, self.settings.seed, versions())
 
     def _summarise(self, view: View | None) -> None:
-        """Append to the summary of the job; the platform's own trouble with it fails no session."""
+        """Append to the summary of the job; a file that cannot be written fails no session."""
         try:
             problem = self.failures.summarise(view)
         except Exception as error:  # noqa: BLE001 - the files are written all the same
@@ -279,17 +276,16 @@ class State:
         else:
             self._outputs.written += [problem] if problem else []
 
-    def _keep_live(self) -> None:
+    def _save_live(self) -> None:
         if self._made_live_folder is None or self.settings.save_live is None:
             return
-        if self.settings.verify is not None:
-            return  # what was asked again is compared, and replaces nothing
-        if not any(self._made_live_folder.iterdir()):
+        # What was asked to verify recordings is compared, and replaces nothing.
+        if self.settings.verify is not None or not any(self._made_live_folder.iterdir()):
             return
-        from pytest_judgesense.plugin.recordings import keep_recordings
+        from pytest_judgesense.plugin.recordings import save_recordings
 
         try:
-            keep_recordings(self._made_live_folder, self.settings.save_live)
+            save_recordings(self._made_live_folder, self.settings.save_live)
         except JudgesenseError as error:
             what = f"what was recorded live cannot be kept in {self.settings.save_live}"
             self._outputs.failed(what, error)
@@ -322,7 +318,6 @@ class State:
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
     def _ranking_lines(self) -> Iterator[str]:
-        """The ranking of judge configurations, where debates were judged."""
         if self.datasheet is not None:
             from pytest_judgesense.report.terminal import ranking_lines
 
@@ -337,7 +332,6 @@ class State:
             yield from datasheet_lines(self.datasheet, datetime.now(UTC).date())
 
     def _verification_lines(self) -> Iterator[str]:
-        """What came of asking recorded trials again, by judge and suite; nothing otherwise."""
         if not self._verified:
             return
         from pytest_judgesense.checks.verifying import verification_from_plain, verification_lines
@@ -353,7 +347,6 @@ class State:
             yield f"not searched for, as words and not secrets: {named}"
 
     def _resume_lines(self) -> Iterator[str]:
-        """What an interrupted recording has kept, and how to go on; nothing otherwise."""
         if self.settings.mode != "record" or not self._was_interrupted:
             return
         if self.measures:
@@ -374,7 +367,6 @@ class State:
         return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
 
     def _timeout_line(self) -> str | None:
-        """What to know of pytest-timeout before judges are asked; nothing without a limit of it."""
         config = self.config
         asks = self.settings.mode != "replay" or self.settings.verify is not None
         if not asks or not hasattr(config.hook, "pytest_timeout_set_timer"):
@@ -389,7 +381,7 @@ class State:
         )
 
     def close(self) -> None:
-        """End the loop of the calls, and remove what live mode kept for this session only."""
+        """End the loop of the calls, and remove the folders of this session."""
         if self.measures:
             self.run.close()
         for folder in (self._made_live_folder, self._made_session_folder):

@@ -9,7 +9,7 @@ Light on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -44,6 +44,11 @@ def split_name(name: str) -> tuple[str, str | None]:
     return base, preset or None
 
 
+def is_selected(base: str, names: Collection[str]) -> bool:
+    """Whether a suite is among those of ``--judge-suite``, which without any selects all."""
+    return not names or base in {split_name(name)[0] for name in names}
+
+
 def preset_of(names: Sequence[str]) -> str | None:
     """The preset that the rest of a node id ends with: ``jss_floor[0.9@published]``."""
     _, at, preset = (names[-1] if names else "").removesuffix("]").rpartition("@")
@@ -51,7 +56,7 @@ def preset_of(names: Sequence[str]) -> str | None:
 
 
 def names_asked_of(config: pytest.Config, file: Path) -> list[tuple[str, ...]]:
-    """What the arguments ask of a file: for each that names it, the rest of its node id."""
+    """Of each argument that names a file the rest of its node id."""
     split = [argument.split("::") for argument in config.args]
     folder = config.invocation_params.dir
     return [tuple(names) for path, *names in split if (folder / path).resolve() == file.resolve()]
@@ -96,8 +101,7 @@ def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> li
             taken.append(BuiltinArgument(found[0].name, found[0].path, tuple(names)))
         else:
             rest.append(argument)
-    from_the_command_line = config.args_source is pytest.Config.ArgsSource.ARGS
-    if suites and not from_the_command_line:
+    if suites and config.args_source is not pytest.Config.ArgsSource.ARGS:
         taken, rest = all_or_named(suites), []
     if taken:
         config.args[:] = rest
@@ -116,10 +120,10 @@ def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) ->
     """The suite of a marker's ``suite=``: a path, a suite of the project, or a built-in one.
 
     Args:
-        name: what the marker says, with a preset or without.
+        name: with a preset or without.
         near: the folder of the test.
         root: the project's root folder.
-        kinds: the kinds of suites that there are, by name.
+        kinds: kinds of suites by name.
 
     Raises:
         UsageError: there is none; it lists the known names.
@@ -133,10 +137,10 @@ def suite_named(name: str, near: Path, root: Path, kinds: Mapping[str, Kind]) ->
         for folder in (near, root):
             if (folder / base).is_file():
                 return load_suite(folder / base, preset, kinds)
-    own = root / "suites" / base / f"{base}.suite.toml"
-    if own.is_file():
-        return load_suite(own, preset, kinds)
     known = builtin_suites()
-    if base not in known:
-        raise unknown_name("suite", base, known)
-    return load_suite(known[base], preset, kinds)
+    path = root / "suites" / base / f"{base}.suite.toml"
+    if not path.is_file():
+        if base not in known:
+            raise unknown_name("suite", base, known)
+        path = known[base]
+    return load_suite(path, preset, kinds)

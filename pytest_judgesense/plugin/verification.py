@@ -18,7 +18,6 @@ from pytest_judgesense.judges.session import AskedOn
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.measurement import Measurement, ask_all, models_named
 from pytest_judgesense.suites.planning import recording_of
-from pytest_judgesense.trial import Trial
 
 
 def ask_again(
@@ -37,7 +36,7 @@ def ask_again(
         measurement: what the recordings say.
         cassettes: files for what is asked now, not the recordings, by name of the recording.
         loop: where calls run.
-        throttle: the judge's calls so far.
+        throttle: of the judge in this session.
         count: the most trials to ask.
         concurrency: calls under way at once.
         credentials: what the session knows of secrets; it is added to.
@@ -64,7 +63,6 @@ def ask_again(
                 cassette,
                 throttle,
                 concurrency,
-                _tell_nobody,
                 AskedOn(),
                 measurement.registry.skills,
             )
@@ -77,7 +75,3 @@ def ask_again(
     named = models_named(judge, answers.values(), opened).values()
     served = (measurement.served, tuple(sorted(set().union(*named))))
     return compare(measurement.judgments, trials, fresh, judge.slug, suite.name, seed, served)
-
-
-def _tell_nobody(trial: Trial, answer: Answer) -> None:
-    pass

@@ -93,7 +93,7 @@ def test_a_judgment_that_stands_twice_counts_once(tmp_path):
         (("{\n",), ":1 is not JSON"),
         (("[]\n",), ":1 is no judgment"),
         ((_line(), _line(trial=None)), ":2: field 'trial' is wrong"),
-        ((_line(order="xy"),), "ab or ba"),
+        ((_line(order="xy"),), "'ab' or 'ba'"),
         ((_line(verdict=None),), "exactly one of them"),
         ((_line(unparsed="no verdict"),), "exactly one of them"),
         ((_line(replicate="1"),), "field 'replicate' is wrong"),

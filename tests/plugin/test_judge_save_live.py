@@ -8,7 +8,7 @@ import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.plugin.recordings import keep_recordings
+from pytest_judgesense.plugin.recordings import save_recordings
 
 from .project import TRIALS, Project, times_asked
 
@@ -77,5 +77,5 @@ def test_what_is_kept_brings_the_texts_that_it_refers_to(tmp_path: Path, torn: s
     with path.open("a", encoding="utf-8") as file:
         file.write(torn)  # where a worker died
 
-    keep_recordings(live, kept)
+    save_recordings(live, kept)
     assert read_exchanges(kept / "mine" / "debate.jsonl") == asked

@@ -45,8 +45,7 @@ def suite_named(name: str) -> Suite:
 
 def recordings(suite: Suite, folder: Path) -> dict[str, Path]:
     """The cassettes that hold the trials of a suite, by name of the recording."""
-    names = {suite.recorded_as(item, t) for item in suite.items for t in suite.templates}
-    return {name: folder / f"{name}.jsonl" for name in sorted(names)}
+    return {name: folder / f"{name}.jsonl" for name in suite.recordings}
 
 
 def measured(

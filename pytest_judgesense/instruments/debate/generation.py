@@ -15,11 +15,7 @@ import asyncio
 import hashlib
 import json
 import math
-import os
 import re
-import shlex
-import sys
-import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
@@ -184,7 +180,7 @@ def generate_debates(
             expected="a temperature of at least 0, and at least one debate",
         )
     told = _Told()
-    recorder = Recorder(uuid.uuid4().hex, os.getpid(), shlex.join(sys.argv))
+    recorder = Recorder.here()
     paths = {one.slug: cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters}
     loop = AskingLoop()
     with ExitStack() as stack:

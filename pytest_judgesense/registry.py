@@ -170,6 +170,7 @@ class Registry:
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in their order.
+        identities: what must hold among the estimates of a datasheet.
         doubts: from a cell to what people should know who read its numbers, a sentence each.
     """
 
@@ -182,6 +183,7 @@ class Registry:
     comparisons: tuple[Comparison, ...] = ()
     profile: tuple[Word, ...] = ()
     doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
+    identities: tuple[Callable[[tuple[Estimate, ...]], None], ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
         """What is measured on suites of ``kind``.
@@ -216,6 +218,15 @@ class Registry:
         """The tables of a cell; ``suite``: where it is known, not only its log."""
         made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
+
+    def verify(self, estimates: tuple[Estimate, ...]) -> None:
+        """Nothing, if the estimates of a part of a datasheet agree with one another.
+
+        Raises:
+            InternalError: they contradict one another; such numbers must not be read.
+        """
+        for holds in self.identities:
+            holds(estimates)
 
     def notices(self, cell: Cell) -> tuple[str, ...]:
         """What people should know who read the numbers of a cell."""
@@ -281,6 +292,7 @@ def registry_of(
         comparisons=tuple(sorted(comparisons, key=lambda one: not one.apart)),
         profile=tuple(sorted(words, key=lambda one: not one.first)),
         doubts=tuple(one for report in reports for one in report.doubts),
+        identities=tuple(one for report in reports for one in report.identities),
     )
 
 

@@ -216,6 +216,8 @@ class Report(NamedTuple):
     comparisons: tuple[Comparison, ...] = ()
     words: tuple[Word, ...] = ()
     doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
+    # What must hold among the estimates of a datasheet; an `InternalError` where it does not.
+    identities: tuple[Callable[[Estimates], None], ...] = ()
 
 
 def compare(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pytest_judgesense.datasheet import (
     Calls,
     CheckLine,
+    Datasheet,
     SuiteSheet,
     changed_between,
     changed_within,
@@ -17,6 +18,7 @@ from pytest_judgesense.datasheet import (
 )
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import datasheet_json
 
 
@@ -123,12 +125,12 @@ def test_a_datasheet_whose_false_preference_does_not_add_up_is_not_built() -> No
         "other_conflict": 0.0,
     }
 
-    def sheet(raw: float) -> SuiteSheet:
+    def sheet(raw: float) -> Datasheet:
         values = {"raw_false_preference": raw, **terms}
         estimates = tuple(Estimate(name, "ladder", value=v, n=8) for name, v in values.items())
-        return replace(part("a", "ladder"), estimates=estimates)
+        return sheet_of([replace(part("a", "ladder"), estimates=estimates)], seed=0, mode="replay")
 
-    assert sheet(0.5).estimates
+    assert sheet(0.5).judges[0].estimates
     with pytest.raises(InternalError, match="does not add up on suite ladder"):
         sheet(0.6)
 

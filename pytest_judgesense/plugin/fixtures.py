@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 
+# pytest finds them by these names in the module of the plugin.
+__all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
+
 
 @pytest.fixture
 def _judgesense_judge(request: pytest.FixtureRequest) -> JudgeSpec:

@@ -31,6 +31,16 @@ _HOOKS: Final = (
     "pytest_judgesense_report_sections",
 )
 
+# What a `conftest.py` may implement: the reference lists it.
+__all__ = [
+    "Plugins",
+    "pytest_judgesense_judges",
+    "pytest_judgesense_measures",
+    "pytest_judgesense_providers",
+    "pytest_judgesense_report_sections",
+    "pytest_judgesense_suite_kinds",
+]
+
 
 @pytest.hookspec
 def pytest_judgesense_judges(config: pytest.Config) -> list[Any]:

@@ -83,11 +83,16 @@ def sheet_of(
     secondary: bool = False,
     registry: Registry = BUILT_IN,
 ) -> Datasheet:
-    """The datasheet of parts, with what compares their judges."""
+    """The datasheet of parts, with what compares their judges.
+
+    Raises:
+        InternalError: the estimates of a part contradict one another.
+    """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
     entrants: dict[str, list[Entrant]] = {}
     for judge in sheet.judges:
         for part in judge.parts:
+            registry.verify(part.estimates)
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
             entrants.setdefault(part.suite, []).append(entrant)
     return replace(

@@ -13,7 +13,7 @@ that an answer points at::
     criterion shift          tie rate strict - baseline       the same calls under both prompts
 
 Identity: RFP0 = SCS + PFP + OSC/2 + Other; raw false preference is therefore taken over the
-calls of complete pairs only, and `verify_identity` asserts it. What the
+calls of complete pairs only, and every datasheet asserts it (`verify_identity`). What the
 calls at each distance say stands in `sensitivity`. A measure whose arm was not run is unavailable
 with the reason: so the strict arm has no dark current unless vacuum was run under it.
 
@@ -168,9 +168,7 @@ def _if_valid(
 ) -> list[Estimate]:
     reason = invalidity(cell)
     if reason is None:
-        found = estimates()
-        verify_identity(found)
-        return found
+        return estimates()
     return [unavailable(measure, cell, reason) for measure in measures]
 
 

@@ -11,5 +11,7 @@ from pytest_judgesense.sections import Report, ReportSection
 _FIGURES: Final = "pytest_judgesense.instruments.ladder.figures"
 
 REPORT: Final = Report(
-    sections=(ReportSection("ladder", figures=later(_FIGURES, "ladder_figures")),), words=WORDS
+    sections=(ReportSection("ladder", figures=later(_FIGURES, "ladder_figures")),),
+    words=WORDS,
+    identities=(later("pytest_judgesense.instruments.ladder.estimators", "verify_identity"),),
 )

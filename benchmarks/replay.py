@@ -31,6 +31,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
+from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
 from pytest_judgesense.judges.client import open_client
@@ -239,7 +240,7 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
 
 def debates() -> tuple[Callable[[], int], int]:
     """The replay of the shipped debate suite, whose replies are long objects; and its size."""
-    suite = load_suite(builtin_suites()["debate"])
+    suite = load_suite(builtin_suites()[DEBATE.name], None, {DEBATE.name: DEBATE})
     judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
     path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
     trials = plan_trials(suite)

@@ -89,7 +89,7 @@ class Labels:
         letters: the phrases of one letter.
         numbers: the labels by their value, if all labels are whole numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
-        first_words: with what a text that names a verdict begins, numbers apart.
+        first_words: how a text that names a verdict begins, numbers apart.
         most_words: how many words such a text has at most, the punctuation around it apart.
     """
 

@@ -31,7 +31,6 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
-from pytest_judgesense.instruments.builtin import BUILT_IN as INSTRUMENTS
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
 from pytest_judgesense.judges.client import open_client

@@ -69,12 +69,7 @@ def readable(data: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
 
 
 def decoded(data: bytes, encodings: str) -> bytes | None:
-    """``data`` with its content encoding undone; ``None`` where that is not possible here.
-
-    Args:
-        data: the body as it came over the wire.
-        encodings: value of the ``Content-Encoding`` header; empty for none.
-    """
+    """``data`` with its content ``encodings`` undone; ``None`` where that is not possible."""
     for name in reversed([part.strip().lower() for part in encodings.split(",")]):
         if name in ("", "identity"):
             continue

@@ -104,7 +104,7 @@ class Cassette:
             mode: ``replay``, or ``record`` to add what is missing.
             secrets: values of credentials by name, none of which is ever written; or what is
                 known of them, to which a recording adds what requests show.
-            now: the clock that dates what is recorded.
+            now: dates what is recorded.
             how_to_record: remedy of a miss: the command that records it.
 
         Raises:
@@ -126,14 +126,10 @@ class Cassette:
         self._renewed: dict[str, frozenset[str]] = {}
 
     @property
-    def notice(self) -> str | None:
-        """What opening the file for recording had to repair; ``None`` if it was whole."""
-        return self._journal.notice if self._journal else None
-
-    @property
     def notices(self) -> tuple[str, ...]:
         """What the end of the run should say of this recording."""
-        notices = [self.notice] if self.notice else []
+        # What opening the file had to repair.
+        notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
             notices.append(f"removed from the recording: {', '.join(removed)}")
         if self._unread:
@@ -223,13 +219,9 @@ class Cassette:
         """The recorded return of a Python callable, or ``None`` if it has to be called.
 
         It has to be called where its trial is recorded by HTTP exchanges (they answer while it
-        runs) and, while recording, where this call is not recorded yet.
-
-        Args:
-            scope: the running trial.
-            target: ``package.module:function``.
-            messages: what it is given, as JSON can hold it.
-            settings: what else decides its answer, as JSON can hold it.
+        runs) and, while recording, where this call is not recorded yet. ``target`` is
+        ``package.module:function``; ``messages`` and ``settings``, what else decides its answer,
+        are values of JSON.
 
         Raises:
             MissingRecording: replaying, nothing is recorded of the trial.
@@ -364,11 +356,7 @@ class Cassette:
     def _append(
         self, scope: CallScope, lookup: _Lookup, response: RecordedResponse
     ) -> RecordedResponse:
-        """Record the answer to a request; returns it as it is recorded.
-
-        Raises:
-            CassetteError: the file cannot be written.
-        """
+        """Record the answer to a request; returns it as it is recorded."""
         assert self._journal is not None, "only a recording appends answers"
         redactor = self._redactor
         headers = {name: redactor.text(text) for name, text in response.headers.items()}

@@ -60,9 +60,8 @@ class Checked:
 def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checked:
     """Search recordings for the credentials of ``environ``, and for whatever looks like one.
 
-    Args:
-        paths: cassettes, or folders that hold some.
-        environ: its variables that are named like a credential are searched for.
+    ``paths`` are cassettes, or folders that hold some; the variables that are searched for are
+    those that are named like a credential.
 
     Raises:
         UsageError: a path is not there, or is no cassette by its suffix.

@@ -207,12 +207,7 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
     """The head of a line whose every part is right.
 
     Putting bodies together takes longer than all the rest: that is left to whoever needs them.
-
-    Args:
-        line: the line.
-        path: the cassette, for the message of an error.
-        number: the number of the line, from 1, for the same.
-        texts: what its bodies may refer to.
+    ``path`` and ``number`` (from 1) are for the message of an error; bodies may refer to ``texts``.
 
     Raises:
         BrokenCassette: the line is no exchange.

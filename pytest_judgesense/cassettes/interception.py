@@ -264,9 +264,7 @@ def _as_json(defaults: Mapping[str, str], given: Any) -> list[tuple[str, str]]:
 def _recorded_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Call]) -> Callable[..., Any]:
     """A stand-in for ``HTTPConnectionPool.urlopen`` that goes by a cassette.
 
-    Args:
-        urlopen: the method that reaches the endpoint.
-        ask: takes method, URL, body and headers of a request to the cassette.
+    ``ask`` takes method, URL, body and headers of a request to the cassette.
     """
 
     @wraps(urlopen)
@@ -314,12 +312,7 @@ def _recorded_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Call]) -> 
 
 
 def _recorded_open(do_open: Callable[..., Any], ask: Callable[..., Call]) -> Callable[..., Any]:
-    """A stand-in for ``urllib.request.AbstractHTTPHandler.do_open`` that goes by a cassette.
-
-    Args:
-        do_open: the method that reaches the endpoint.
-        ask: takes method, URL, body and headers of a request to the cassette.
-    """
+    """The same for ``urllib.request.AbstractHTTPHandler.do_open``."""
 
     @wraps(do_open)
     def recorded(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
@@ -327,9 +320,9 @@ def _recorded_open(do_open: Callable[..., Any], ask: Callable[..., Call]) -> Cal
         data = sent_bytes(request.data)
         call = ask(method, url, data, request.header_items())
         if call.recorded is not None:
-            kept = call.recorded
+            found = call.recorded
             return _plain_response(
-                kept.status, kept.headers.items(), as_bytes(kept.body), method, url
+                found.status, found.headers.items(), as_bytes(found.body), method, url
             )
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
@@ -385,13 +378,13 @@ def _response(
     from urllib3 import HTTPResponse
     from urllib3._collections import HTTPHeaderDict  # at the top only since urllib3 2.0
 
-    kept = HTTPHeaderDict()
+    lasting = HTTPHeaderDict()
     for name, value in headers:
         if name.lower() not in _STALE_HEADERS:
-            kept.add(name, value)
+            lasting.add(name, value)
     return HTTPResponse(
         body=BytesIO(content),
-        headers=kept,
+        headers=lasting,
         status=status,
         reason=responses.get(status, ""),
         **options,

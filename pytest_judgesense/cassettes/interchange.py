@@ -40,7 +40,7 @@ _SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A request and its answer as somebody else has kept them, secrets and all.
+    """A request and its answer as somebody else has recorded them, secrets and all.
 
     ``where`` is the place in the file, ``data`` the answer as it came over the wire; ``trial`` and
     ``recorded_at`` are ``None`` where the file does not say.

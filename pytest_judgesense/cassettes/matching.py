@@ -149,13 +149,9 @@ class Recordings:
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
     ) -> Exchange | None:
-        """The exchange that answers the request ``digest`` of ``trial`` for this ``occurrence``.
+        """The exchange that answers a request of ``trial`` made ``occurrence`` times before.
 
-        Args:
-            trial: id of the trial.
-            digest: digest of the request.
-            occurrence: how often the trial has made this request before, from 0.
-            replay_errors: whether errors stand in where there is no answer.
+        With ``replay_errors``, errors stand in where there is no answer.
         """
         replies = self._replies_to(trial, digest)
         answers = [exchange for exchange in replies if exchange.answers]

@@ -17,11 +17,8 @@ def join(
     """One recording of several: each trial once, in ``order``, whatever the order of the parts.
 
     Two recordings of a trial agree if the answers of one are those of the other, or the first of
-    them: a recording may have been interrupted. Errors are evidence of all of them, and are kept.
-
-    Args:
-        parts: exchanges, and the name of what they are from for messages.
-        order: puts ids of trials in their order.
+    them: a recording may have been interrupted. Errors are evidence of all of them, and stay.
+    Each of the ``parts`` has a name, for messages; ``order`` sorts ids of trials.
 
     Raises:
         CassetteError: a trial is recorded twice, and the recordings do not agree.

@@ -88,14 +88,14 @@ _SHAPES: Final = tuple(
 
 def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     """The response headers that are recorded, by name in lower case; repeated ones are joined."""
-    kept: dict[str, str] = {}
+    allowed: dict[str, str] = {}
     for name, value in headers:
         low = name.lower()
         if low in _RESPONSE_HEADERS:
-            kept[low] = f"{kept[low]}, {value}" if low in kept else value
-    if "location" in kept:
-        kept["location"] = redact_url(kept["location"])
-    return MappingProxyType(kept)
+            allowed[low] = f"{allowed[low]}, {value}" if low in allowed else value
+    if "location" in allowed:
+        allowed["location"] = redact_url(allowed["location"])
+    return MappingProxyType(allowed)
 
 
 @lru_cache(maxsize=256)  # a judge asks one URL thousands of times
@@ -137,12 +137,8 @@ def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     """``text`` without the values of ``secrets`` and without strings shaped like keys.
 
-    Args:
-        text: what is to be recorded.
-        secrets: values of credentials by name (of the environment variable, usually).
-
-    Returns:
-        The text with ``[secret: NAME]`` in place of each value, and the names that were found.
+    ``secrets`` are by name, usually of the environment variable. ``[secret: NAME]`` stands in place
+    of each value; the names that were found are returned too.
     """
     spans = list(_spans(text, secrets))
     for start, end, name in reversed(spans):
@@ -484,10 +480,10 @@ def received(status: int, headers: Iterable[tuple[str, str]], data: bytes) -> Re
     pairs = list(headers)
     encodings = content_encoding(pairs)
     content = decoded(data, encodings)
-    kept = dict(allowed_headers(pairs))
+    allowed = dict(allowed_headers(pairs))
     if content is None:
-        content, kept["content-encoding"] = data, encodings
-    return RecordedResponse(status, MappingProxyType(kept), as_body(content))
+        content, allowed["content-encoding"] = data, encodings
+    return RecordedResponse(status, MappingProxyType(allowed), as_body(content))
 
 
 _T = TypeVar("_T")
@@ -496,12 +492,7 @@ _REMEMBERED: Final = 512
 
 
 class Redactor:
-    """Removes what is known to be secret, and notes what it found. Safe with threads.
-
-    Args:
-        credentials: what is known; it may grow.
-        noting: whether what is found is to be reported, as while recording.
-    """
+    """Removes what is known to be secret; notes what it found, if ``noting``. Safe with threads."""
 
     def __init__(self, credentials: Credentials, *, noting: bool) -> None:
         self.credentials = credentials

@@ -25,13 +25,9 @@ class CallScope:
     """One attempt at one trial: what it has asked so far. Safe with threads."""
 
     def __init__(self, trial: str, owner: object, *, settled: bool = False, after: int = 0) -> None:
-        """Open a scope.
+        """Open a scope for the cassette ``owner``; another one leaves its requests alone.
 
-        Args:
-            trial: id of the trial.
-            owner: the cassette that opens it; another one leaves its requests alone.
-            settled: whether the trial is complete by now.
-            after: highest call number of the trial that is recorded by now.
+        ``settled`` says that the trial is complete by now, ``after`` is its highest call number.
         """
         self.trial = trial
         self.owner = owner

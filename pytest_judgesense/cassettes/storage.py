@@ -273,7 +273,6 @@ def _refuse_duplicate(
 
 
 def _repair_end(path: Path, number: int, torn: bytes) -> str:
-    """Cut off what is torn."""
     try:
         with path.open("r+b") as file:
             file.truncate(path.stat().st_size - len(torn))

@@ -173,7 +173,7 @@ def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
-    if judge.provider == "anthropic" or judge.wire is not None:
+    if judge.provider == "anthropic" or judge.plugin_provider is not None:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",
             found=f"the provider {judge.provider}",

@@ -70,12 +70,7 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one call of a trial asks: a question, or the form of the reply to it.
-
-    Attributes:
-        question: of the trial.
-        malformed: the reply that is to be brought into form; ``None`` to judge.
-    """
+    """What one call of a trial asks: a question, or the form of the ``malformed`` reply to it."""
 
     question: Question
     malformed: str | None = None

@@ -32,6 +32,7 @@ from pytest_judgesense.judges.statuses import (
     Kind,
     kind_of_status,
     overloaded,
+    reason_of,
     status_of,
     wait_asked_for,
 )
@@ -337,7 +338,7 @@ class Client:
             # Clients retry by themselves; what they raise in the end is not tried once more.
             status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
-            reason = self._cassette.redacted(_reason(error))
+            reason = self._cassette.redacted(reason_of(error))
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
@@ -385,11 +386,6 @@ def _raise_remembered(scope: CallScope) -> None:
         raise scope.error
 
 
-def _reason(error: BaseException) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
 @asynccontextmanager
 async def open_client(
     spec: JudgeSpec,
@@ -402,12 +398,9 @@ async def open_client(
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge with its server on 127.0.0.1.
 
-    Args:
-        spec: the judge.
-        cassette: what it is asked on.
-        concurrency: calls under way at once.
-        throttle: goes on with the pace and the backing off of earlier clients of this judge.
-        skills: what the embedded judge can do beside what it always can.
+    ``concurrency`` is the number of calls under way at once. A given ``throttle`` goes on with the
+    pace and the backing off of earlier clients of this judge. ``skills`` are what the embedded
+    judge can do beside what it always can.
 
     Raises:
         UsageError: a callable cannot be imported.
@@ -443,7 +436,6 @@ async def _open_endpoint(
     concurrency: int,
     skills: Sequence[Skill],
 ) -> Endpoint:
-    """The connections to a judge, and its server if it is the embedded one."""
     base_url = _base_url_of(spec)
     name, key = key_of(spec)
     local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")

@@ -34,8 +34,7 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 class AskingLoop:
     """An event loop in a daemon thread, started at its first use, ended by `close`.
 
-    Attributes:
-        on_wait: called a few times a second by the thread that waits in `run`.
+    ``on_wait`` is called a few times a second by the thread that waits in `run`.
     """
 
     def __init__(self) -> None:
@@ -86,8 +85,8 @@ class AskingLoop:
 
     def _drain(self) -> None:
         async def others() -> None:
-            own = asyncio.current_task()
-            tasks = [task for task in asyncio.all_tasks() if task is not own]
+            current = asyncio.current_task()
+            tasks = [task for task in asyncio.all_tasks() if task is not current]
             await asyncio.wait(tasks, timeout=10) if tasks else None
 
         self.submit(others()).result()

@@ -128,13 +128,9 @@ def render_messages(
 ) -> list[dict[str, str]]:
     """The chat messages of one trial.
 
-    Args:
-        suite: for its system prompt.
-        item: the stimulus.
-        template: the wording.
-        order: ``ab`` shows content 1 in slot A, ``ba`` content 2.
-        system_role: without it the system prompt becomes the beginning of the user turn.
-        content: the candidate that is shown alone, ``1`` or ``2``.
+    ``order`` ``ab`` shows content 1 in slot A, ``ba`` content 2; ``content`` is the candidate that
+    is shown alone, ``1`` or ``2``. Without ``system_role`` the system prompt of the suite becomes
+    the beginning of the user turn.
     """
     user = fill(template.text, item.texts(order, content))
     if not suite.system:
@@ -162,9 +158,7 @@ than one with no final one among them: {{"verdict": "none"}}
 def render_repair(reply: str, form: ReplyForm | DecisionSpace) -> list[dict[str, str]]:
     """The messages that have a malformed reply brought into form. They do not show what it judges.
 
-    Args:
-        reply: the malformed reply.
-        form: what it may state: a form of its own, or a verdict of a decision space.
+    ``form`` is what it may state: a form of its own, or a verdict of a decision space.
     """
     if isinstance(form, ReplyForm):
         described, example = form.described, form.example

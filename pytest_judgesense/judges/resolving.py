@@ -1,7 +1,7 @@
 """From names to judges, and from a judge to what it needs.
 
 Judges are declared tables, Python objects, or ``provider:model``. What one needs to be asked is its
-function, or its key; and all credentials that may turn up in its traffic are known before it.
+function, or its key; and all credentials that may turn up in its calls are known before them.
 """
 
 from __future__ import annotations
@@ -40,11 +40,9 @@ from pytest_judgesense.judges.spec import (
 def declared_judges(
     start: Path, providers: Mapping[str, Provider] = MappingProxyType({})
 ) -> dict[str, JudgeSpec]:
-    """Judges of the nearest ``pyproject.toml`` upward of ``start`` that is there.
+    """Judges of the nearest ``pyproject.toml`` in the folder of ``start`` or above it.
 
-    Args:
-        start: a file or a folder.
-        providers: those that plugins add, by name.
+    ``providers`` are those that plugins add, by name.
 
     Raises:
         UsageError: the file or a table in it is wrong.
@@ -92,13 +90,9 @@ def resolve_judges(
 ) -> list[JudgeSpec]:
     """The judges to measure, in order.
 
-    Args:
-        names: what the user asked for; empty: the declared judges and the Python objects, else
-            those that the suite names.
-        declared: judges of ``pyproject.toml``.
-        objects: judges that a ``conftest.py`` gave.
-        suite_judges: names that the suite gives for itself.
-        providers: those that plugins add, by name.
+    These are the ``names`` that the user asked for; without any, the ``declared`` judges of
+    ``pyproject.toml`` and the ``objects`` of ``conftest.py``; else those that the suite names.
+    ``providers`` are those that plugins add, by name.
 
     Raises:
         UsageError: a name is unknown, two judges share one name, or there is no judge at all.
@@ -220,9 +214,8 @@ async def call_function(
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:
     """Every credential that may turn up in what the judge is asked and answers.
 
-    Args:
-        spec: the judge; the variable of its own key names it where several hold the same.
-        known: what the session knows so far; it is added to.
+    They are added to ``known``. Where several variables have the same value, the one of the judge's
+    key names it.
     """
     found = known if known is not None else Credentials()
     name, key = key_of(spec)

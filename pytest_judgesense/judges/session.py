@@ -12,7 +12,6 @@ line begins with its line break: what a killed process left unfinished spoils no
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +20,7 @@ from typing import Any
 
 from pytest_judgesense import errors
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.exchange import text_id
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.judges.client import Answer, unasked_endpoint
@@ -122,7 +122,7 @@ class AskedOn:
         self._write(asdict(asked))
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
-        """What the session has told of this cassette so far, ``notices`` added."""
+        """What the session has reported of this cassette so far, ``notices`` added."""
         for notice in notices:
             if notice not in self._notices:
                 self._notices[notice] = None
@@ -138,8 +138,7 @@ class AskedOn:
 class SessionCalls:
     """What the session has asked, on all cassettes.
 
-    Args:
-        folder: shared by the processes of the session; ``None`` where there is one process.
+    Its processes share a ``folder``; ``None`` where there is one process.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -150,15 +149,15 @@ class SessionCalls:
     def on(self, cassette: Path) -> AskedOn:
         """What was asked on a cassette, here or by another process; call it while that is held."""
         if self._folder is not None:
-            return AskedOn(self._folder / f"asked-{_short(str(cassette))}.jsonl")
+            return AskedOn(self._folder / f"asked-{text_id(str(cassette))}.jsonl")
         return self._here.setdefault(cassette, AskedOn())
 
     def error(self, *key: str) -> JudgesenseError | None:
         """The error that was noted under ``key``, by this process or another."""
         if key not in self._errors and self._folder is not None:
-            for told in _lines(self._file_of(key)):
-                kind = getattr(errors, told.pop("kind"), JudgesenseError)
-                self._errors[key] = kind(told.pop("what"), **told)
+            for noted in _lines(self._file_of(key)):
+                kind = getattr(errors, noted.pop("kind"), JudgesenseError)
+                self._errors[key] = kind(noted.pop("what"), **noted)
         return self._errors.get(key)
 
     def note_error(self, error: JudgesenseError, *key: str) -> None:
@@ -167,13 +166,13 @@ class SessionCalls:
             return
         self._errors[key] = error
         if self._folder is not None:
-            told = {name: getattr(error, name) for name in ("what", "found", "expected", "remedy")}
-            line = json.dumps({"kind": type(error).__name__, **told})
+            parts = {name: getattr(error, name) for name in ("what", "found", "expected", "remedy")}
+            line = json.dumps({"kind": type(error).__name__, **parts})
             self._file_of(key).write_text(line, encoding="utf-8")
 
     def _file_of(self, key: tuple[str, ...]) -> Path:
         assert self._folder is not None
-        return self._folder / f"error-{_short(json.dumps(key))}.json"
+        return self._folder / f"error-{text_id(json.dumps(key))}.json"
 
 
 def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
@@ -189,8 +188,4 @@ def _lines(file: Path | None) -> Iterable[dict[str, Any]]:
 
 
 def _digest(messages: Sequence[Mapping[str, str]]) -> str:
-    return _short(json.dumps([dict(message) for message in messages], sort_keys=True))
-
-
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return text_id(json.dumps([dict(message) for message in messages], sort_keys=True))

@@ -26,7 +26,6 @@ from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
-Message: TypeAlias = Mapping[str, str]
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
 
 PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
@@ -65,7 +64,6 @@ class Repair:
 
     Attributes:
         judge: another judge, by its declared name or as ``provider:model``; ``None``: the same.
-        temperature: at which it is asked.
         spec: that other judge, once its name is resolved.
     """
 
@@ -89,7 +87,7 @@ class JudgeSpec:
             (``reasoning_effort``), tokens for ``anthropic`` (``thinking``); ``None`` sends nothing.
         seed: request seed of the first replicate, later ones count up; ``None`` sends none unless a
             suite asks for seeds, ``False`` never sends one.
-        top_p: share of the probability that a reply is drawn from; ``None`` and ``False`` likewise.
+        top_p: share of the probability that a reply is drawn from; ``None`` and ``False`` as above.
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
         timeout_s: seconds until a call counts as failed.
@@ -103,7 +101,7 @@ class JudgeSpec:
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
         options: settings that only a provider of a plugin knows; part of what the judge is.
-        wire: that provider; ``None`` for a built-in one.
+        plugin_provider: that provider; ``None`` for a built-in one.
     """
 
     name: str
@@ -130,7 +128,7 @@ class JudgeSpec:
     reply_schema: Mapping[str, Any] | None = None
     repair: Repair | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    wire: Provider | None = field(default=None, repr=False)
+    plugin_provider: Provider | None = field(default=None, repr=False)
 
     @property
     def gives_structure(self) -> bool:
@@ -259,13 +257,9 @@ def judge_from_table(
     folder: Path,
     providers: Mapping[str, Provider] = MappingProxyType({}),
 ) -> JudgeSpec:
-    """The judge of a table ``[tool.judgesense.judges.<name>]``.
+    """The judge of a table ``[tool.judgesense.judges.<name>]``, as read from TOML.
 
-    Args:
-        name: the judge's name.
-        table: the table as read from TOML.
-        folder: where ``{file = "..."}`` prompts are looked up.
-        providers: those that plugins add, by name.
+    ``{file = "..."}`` prompts are looked up in ``folder``; ``providers`` are those of plugins.
 
     Raises:
         UsageError: a key or a value is wrong; it lists the valid ones.
@@ -294,7 +288,8 @@ def judge_from_table(
         "repair": _repair(form.repair),
     }
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
-    return JudgeSpec(name=name, wire=providers.get(form.provider), **settings | resolved)
+    plugged = providers.get(form.provider)
+    return JudgeSpec(name=name, plugin_provider=plugged, **settings | resolved)
 
 
 def judge_from_name(

@@ -38,11 +38,7 @@ def overloaded(status: int) -> bool:
 
 
 def refusal(reason: str) -> str | None:
-    """What an endpoint says of a decoding setting that it does not take; ``None``: it says not so.
-
-    Args:
-        reason: of a `Failed`.
-    """
+    """What an endpoint says of a setting that it does not take, by the reason of a `Failed`."""
     return f"refused: {reason}" if _WRONG.match(reason) else None
 
 
@@ -51,6 +47,12 @@ def status_of(error: BaseException) -> int:
     response = getattr(error, "response", None)
     found = getattr(error, "status_code", None) or getattr(response, "status_code", None)
     return found if isinstance(found, int) else 0
+
+
+def reason_of(error: BaseException) -> str:
+    """What kind of error it is, and its text in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def wait_asked_for(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

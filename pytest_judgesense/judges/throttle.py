@@ -55,16 +55,11 @@ class Limits(Protocol):
     """The limits that the user sets to the calls of a session, and the calls so far."""
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        """Book a call before it is made.
-
-        Args:
-            spec: who is asked.
-            most_usd: the most that it can cost; ``None`` where that is not known.
-            patient: whether the caller can wait for calls under way.
+        """Book a call before it is made; at most ``most_usd``, ``None`` where that is not known.
 
         Returns:
-            Whether it may be made now; if not (only to the patient), it may be when calls under
-            way have turned out cheaper than they might have been.
+            Whether it may be made now. If not (only to the ``patient``, who can wait), it may be
+            when calls under way have turned out cheaper than they might have been.
 
         Raises:
             LimitReached: it would pass a limit.
@@ -92,15 +87,10 @@ class NoLimits:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one call brought.
+    """What one call brought: a reply or why there is none, and the ``kind`` of what follows.
 
-    Attributes:
-        reply: the reply, or why there is none.
-        kind: what follows from it.
-        overloaded: whether the endpoint said that it is asked too much.
-        wait_s: seconds that it asked to wait.
-        latency_s: seconds until it answered.
-        retried: calls made before this one, for the same reply.
+    ``overloaded`` says that the endpoint is asked too much, ``wait_s`` how long it asks to wait,
+    ``retried`` how many calls were made before this one for the same reply.
     """
 
     reply: Reply | Failed
@@ -135,13 +125,9 @@ class _Pace:
 class Throttle:
     """The calls of one judge in one process: their places, their pace, their retries.
 
-    It lives as long as the session: pace and backing off go on from one suite to the next.
-
-    Args:
-        spec: the judge, with ``requests_per_minute``, ``tokens_per_minute`` and ``max_retries``.
-        concurrency: the most calls under way at once.
-        limits: those of the user, and what the session has made of them.
-        sharing: number of processes that share the judge's limits.
+    It lives as long as the session: pace and backing off go on from one suite to the next. At most
+    ``concurrency`` calls are under way at once; ``limits`` are those of the user, and so many
+    processes are ``sharing`` those of the judge.
     """
 
     def __init__(
@@ -200,13 +186,10 @@ class Throttle:
         most_usd: float | None = None,
         cost: Callable[[Attempt], float | None] = lambda _: None,
     ) -> Attempt:
-        """What ``once`` brings, called again where that may help.
+        """What ``once``, one call, brings; called again where that may help.
 
-        Args:
-            once: one call.
-            tokens: the most that it takes, for the pace.
-            most_usd: the most that it costs.
-            cost: what it has cost; ``None`` if that is not known.
+        It takes at most so many ``tokens``, for the pace, and ``most_usd``; ``cost`` is what it has
+        cost, ``None`` if that is not known.
 
         Raises:
             LimitReached: a call more would pass a limit of the user.
@@ -292,11 +275,7 @@ class Throttle:
                     self._changed.notify(max(1, self.places - self._under_way))
 
     def learn(self, attempt: Attempt, started: float) -> None:
-        """Draw the conclusions for later calls.
-
-        Args:
-            attempt: what a call brought.
-            started: when it began, as `place` said.
+        """Draw the conclusions of an attempt, begun at ``started``, for later calls.
 
         Raises:
             JudgeError: the judge is not to be asked again.

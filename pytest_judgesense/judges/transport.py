@@ -19,6 +19,7 @@ import httpx
 from pytest_judgesense import __version__
 from pytest_judgesense.cassettes.interception import plain_aiohttp_request
 from pytest_judgesense.judges.providers.base import HttpRequest
+from pytest_judgesense.judges.statuses import reason_of
 
 _HEADERS: Final = {
     "Accept": "*/*",
@@ -55,11 +56,8 @@ class Connections:
     def __init__(self, concurrency: int, base_url: str, timeout_s: float) -> None:
         """Prepare ``concurrency`` connections; each is opened when it is needed.
 
-        Args:
-            concurrency: calls under way at once; more of them wait for one another.
-            base_url: where the calls go: a proxy of the environment is used for it.
-            timeout_s: seconds that connecting, and waiting for a piece of the answer, may take,
-                each.
+        More calls wait for one another. A proxy that is set for ``base_url`` is used.
+        ``timeout_s`` is for connecting, and for each piece of the answer.
         """
         self._concurrency = concurrency
         self._proxy = _proxy_for(base_url)
@@ -108,9 +106,7 @@ class Connections:
         except ValueError as error:  # of the URL or of a header, which its text may quote
             raise Unsendable(type(error).__name__) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            text = " ".join(str(error).split())
-            name = type(error).__name__
-            raise NoResponse(f"{name}: {text}" if text else name) from error
+            raise NoResponse(reason_of(error)) from error
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in response.raw_headers

@@ -80,8 +80,7 @@ def parse_reply(
         truncated: whether the endpoint says that it cut the reply (``finish_reason: length``).
 
     Returns:
-        The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed` with one of the
-        reasons listed in the head of this module.
+        The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed`.
     """
     if text is None or not text.strip():
         return _EMPTY

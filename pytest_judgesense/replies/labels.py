@@ -72,7 +72,7 @@ _BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
 _JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
 _EMPHASIS: Final = re.compile(r"[*`]+")
 # A fence, a tag or a box before the first word would be part of what is peeled off.
-_FIRST_WORD: Final = re.compile(r"[^\w`<\\]*([^\W_]+)")
+_FIRST_WORDS: Final = re.compile(r"[^\w`<\\]*([^\W_]+)(?: ([^\W_]+))?")
 _SHELLS: Final = re.compile(r"[`<>=\\]")
 # Words of "the output (a)'s output" and of "4 out of 5 points".
 _LONGEST_NOUN_PHRASE: Final = 4
@@ -89,7 +89,8 @@ class Labels:
         letters: the phrases of one letter.
         numbers: the labels by their value, if all labels are whole numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
-        first_words: with what a text that names a verdict begins, numbers apart.
+        openings: the first words of texts that name a verdict, numbers apart, and what may follow
+            each of them.
         most_words: how many words such a text has at most, the punctuation around it apart.
     """
 
@@ -98,15 +99,22 @@ class Labels:
     letters: Mapping[str, str]
     numbers: Mapping[int, str]
     slots: tuple[str, ...]
-    first_words: frozenset[str]
+    openings: Mapping[str, set[str]]
     most_words: int
 
-    def may_begin(self, text: str) -> bool:
-        """Whether the first word of ``text`` is that of a label: most sentences end here."""
-        found = _FIRST_WORD.match(text)
-        if found is None or not (word := found[1]).isascii():
+    def may_begin(self, text: str, *, end: bool = True) -> bool:
+        """Whether a label may begin ``text`` by its first two words: most sentences end here.
+
+        Without ``end`` only the first counts, for any text may follow a label.
+        """
+        found = _FIRST_WORDS.match(text)
+        if found is None or not found[0].isascii():
             return True
-        return word.lower() in self.first_words or (bool(self.numbers) and word[0].isdigit())
+        first, second = found[1].lower(), found[2]
+        if first in _SEPARATING or (self.numbers and first[0].isdigit()):
+            return True
+        seconds = self.openings.get(first)
+        return seconds is not None and not (end and second and second.lower() not in seconds)
 
     def read(self, text: str) -> Reading | None:
         """What ``text`` as a whole names; ``None`` if it is no label (or more than one)."""
@@ -231,15 +239,22 @@ def _built(
     peeled = {_normal(_peeled(phrase)) or phrase: value for phrase, value in spoken.items()}
     all_phrases = usual | spoken | peeled
     letters = {p: value for p, value in spoken.items() if len(p) == 1 and p.isalpha()}
-    nouns = {noun + end for noun in _NOUNS.split("|") for end in ("", *letters)} | {"the"}
-    first = {found[1] for found in map(_FIRST_WORD.match, all_phrases) if found}
+    openings: dict[str, set[str]] = {}
+    for phrase in all_phrases:
+        if found := _FIRST_WORDS.match(phrase):
+            openings.setdefault(found[1], set(_SEPARATING)).add(found[2])
+    if letters:
+        nouns = {noun + letter for noun in _NOUNS.split("|") for letter in ("", *letters)}
+        for noun in nouns:
+            openings.setdefault(noun, set(_SEPARATING)).update(letters)
+        openings.setdefault("the", set()).update(nouns)
     return Labels(
         phrases=all_phrases,
         spoken=spoken,
         letters=letters,
         numbers=numbers,
         slots=labels if pairwise else (),
-        first_words=frozenset(first | _SEPARATING | nouns),
+        openings=openings,
         most_words=max(
             _LONGEST_NUMBER if numbers else _LONGEST_NOUN_PHRASE,
             *(len(phrase.split()) for phrase in all_phrases),

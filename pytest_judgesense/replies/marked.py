@@ -18,11 +18,12 @@ from pytest_judgesense.replies.statements import Sentence, Statement, Weight, do
 _I: Final = re.IGNORECASE
 _WINDOW: Final = 100
 _LONGEST_ALONE: Final = 80
-_KEY: Final = (
-    r"(?:verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result"
-    r"|preference|conclusion|selection|vote|classification|assessment"
-    rf"|(?:better|best|preferred|superior|stronger|winning) (?:{NOUN}|one))"
+_VERDICTS: Final = (
+    "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
+    "|conclusion|selection|vote|classification|assessment"
 )
+_PRAISE: Final = "better|best|preferred|superior|stronger|winning"
+_KEY: Final = rf"(?:{_VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
 _WORDS_BETWEEN: Final = (
     r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either)(?!\w))"
     r"[\w'-]{1,20}){0,6}?"
@@ -32,21 +33,17 @@ _MARK: Final = re.compile(
     r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
 )
-# How the patterns above begin, and what they hold: these are found many times as fast.
-_KEY_WORD: Final = re.compile(
-    "verdict|answer|winner|decision|choice|judgment|judgement|rating|score|grade|label|result"
-    "|preference|conclusion|selection|vote|classification|assessment|better|best|preferred"
-    "|superior|stronger|winning"
-)
-_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
-# One character for one, so that places in the text stay.
-_LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _FINAL: Final = re.compile(
     r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", re.IGNORECASE
 )
 _CHOICE: Final = re.compile(
     r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
 )
+# How matches of `_MARK` begin, and what those of `_CHOICE` contain: found many times as fast.
+_KEY_WORD: Final = re.compile(f"{_VERDICTS}|{_PRAISE}")
+_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
+# One character for one, so that places in the text stay.
+_LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _NOT_THE_VERDICT: Final = re.compile(
     r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
     r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|maximum|minimum"

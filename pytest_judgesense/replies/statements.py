@@ -102,7 +102,7 @@ def value_at(
 ) -> Reading | None:
     """What the text from ``place`` on begins with: a label, or several in a row."""
     piece = text[place : place + _LONGEST_VALUE]
-    if not labels.may_begin(piece):
+    if not labels.may_begin(piece, end=False):
         return None
     for number, end in enumerate(ends.finditer(piece)):
         value = piece[: end.start()]

@@ -28,14 +28,13 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a judge replied.
+    """What a judge replied, and the ``model`` that the reply names.
 
     Attributes:
         text: the reply; ``None`` where the endpoint gave none (a refusal, a filter, a budget
             that was spent on thinking).
         truncated: whether the endpoint cut it off at the token budget.
         refused: that and why the judge or a filter declined, in the endpoint's words.
-        model: the model that the reply names.
     """
 
     text: str | None
@@ -73,8 +72,8 @@ class Settings(Protocol):
 class Provider:
     """A provider, built in or added by a plugin; judges name it by ``provider = "NAME"``.
 
-    It is asked by one request a trial, which is recorded and replayed:
-    its traffic goes through the cassette, so it never sees whether anybody is asked.
+    It is asked by one request a trial, which is recorded and replayed: it never sees whether
+    anybody is asked.
 
     Attributes:
         name: lower-case letters, digits, ``-`` and ``_``.

@@ -19,4 +19,4 @@ BUILT_IN: Final[Mapping[str, Provider]] = {
 
 def provider_of(spec: JudgeSpec) -> Provider:
     """Who builds a judge's requests and reads what comes back; ``KeyError`` for a callable."""
-    return spec.wire or BUILT_IN[spec.provider]
+    return spec.plugin_provider or BUILT_IN[spec.provider]

@@ -9,7 +9,7 @@ feature            definition
 coverage           number of required elements that one sentence of the text covers; a
                    sentence covers an element when it holds at least two thirds of the
                    element's content stems; an element with listed parts (``name: part;
-                   part``) counts as the share of its parts that are covered likewise
+                   part``) counts as the share of its parts that are covered in the same way
 query share        share of the query's content stems that occur in the text
 unsupported        number of content stems of a statement that its source does not hold
 cohesion           share of neighbouring sentences that are linked: they share a content

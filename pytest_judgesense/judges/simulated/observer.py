@@ -56,14 +56,7 @@ NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an observer is asked.
-
-    Attributes:
-        prompt: system and user text joined.
-        reading: the prompt as the observer reads it.
-        temperature: the temperature of the request.
-        seed: the seed of the request.
-    """
+    """What an observer is asked: system and user text joined, its reading of them, and settings."""
 
     prompt: str
     reading: Reading

@@ -57,9 +57,7 @@ PROFILES: Final = {observer.name: replace(observer, skills=SKILLS) for observer 
 def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:
     """The built-in profile of that name.
 
-    Args:
-        profile: its name.
-        skills: of kinds of suites with prompts of their own, before those that it always has.
+    ``skills``, of kinds of suites with prompts of their own, come before those that it always has.
 
     Raises:
         UsageError: there is none; it says which there are.

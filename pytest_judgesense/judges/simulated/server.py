@@ -1,7 +1,7 @@
 """The embedded judge over real HTTP on 127.0.0.1, in the wire formats of OpenAI and Anthropic.
 
 ``POST /v1/chat/completions`` and ``POST /v1/messages``; ``model`` names a profile. Replies are a
-function of the request alone: no clock, no counter. They name the embedded judge as their
+function of the request alone: no time, no counter. They name the embedded judge as their
 origin, so that no recording of it can pass for one of a language model. Tokens are counted as
 words.
 """
@@ -138,17 +138,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: a judge's traffic belongs in a cassette, not on the terminal."""
+        """Nothing: a judge's calls belong in a cassette, not on the terminal."""
 
 
 class EmbeddedServer(ThreadingHTTPServer):
-    """The server; bound to 127.0.0.1 only.
+    """The server; bound to 127.0.0.1 only, at ``port`` 0 to one that the system chooses.
 
-    Args:
-        port: 0 lets the system choose one.
-        find: from a model name to an observer; for simulations with their own parameters.
-        totals: whether a chat reply counts all tokens together too. Nothing here needs it and
-            recordings are without; some clients refuse a reply that has no such number.
+    ``find`` leads from a model name to an observer, for simulations with their own parameters. With
+    ``totals`` a chat reply counts all tokens together too, which some clients need; recordings are
+    without.
     """
 
     daemon_threads = True

@@ -83,9 +83,6 @@ class Command(NamedTuple):
     """A command of ``judgesense`` for the suites of a kind.
 
     Attributes:
-        name: as it is typed.
-        said: what it does, in a few words.
-        add_arguments: adds what it takes to its parser.
         run: from its options, and from what finds judges by their names, to the lines to print.
     """
 
@@ -96,12 +93,7 @@ class Command(NamedTuple):
 
 
 class Importer(NamedTuple):
-    """A form of foreign files, as ``judgesense import`` names it.
-
-    Attributes:
-        name: of the form.
-        read: from the options of the command to what was read.
-    """
+    """A form of foreign files, as ``judgesense import`` names it."""
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
@@ -174,11 +166,7 @@ class Registry:
     """What instruments and plugins give, put together.
 
     Attributes:
-        measures: by name, of all kinds of suites.
-        checks: by name.
-        kinds: of suites, by name, the built-in ones first.
         loose: measures that are given by themselves, not with a kind.
-        providers: of plugins, by name.
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in their order.
@@ -306,59 +294,42 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
     loose = list(known.loose)
     for source, measure in _objects(_MEASURES, Measure, given):
         _refuse_faulty(measure, _MEASURES, source)
-        _refuse_taken("measure", measure.name, source, _sources(measures.values()))
-        own = measure._replace(source=source)
-        measures[own.name] = own
-        loose.append(own)
-        if own.check:
-            _refuse_taken("check", own.check, source, _sources(checks.values()))
-            checks[own.check] = gate_of(own)
+        sourced = measure._replace(source=source)
+        _enter(measures, "measure", sourced)
+        loose.append(sourced)
+        if sourced.check:
+            _enter(checks, "check", gate_of(sourced))
     return replace(known, measures=measures, checks=checks, loose=tuple(loose))
 
 
 def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
     """``known`` with what plugins give beside measures.
 
-    Args:
-        known: see `with_measures`.
-        given: from one of `HOOKS` to what gives its objects.
-
     Raises:
         ExtensionError: something is ill-formed, or a name is taken; it names the plugin.
     """
     providers: dict[str, Provider] = {}
     for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
-        taken = {**dict.fromkeys(_PROVIDERS_HERE, ""), **_sources(providers.values())}
-        _refuse_taken("provider", provider.name, source, taken)
-        providers[provider.name] = replace(provider, source=source)
+        _refuse_taken("provider", provider.name, source, dict.fromkeys(_PROVIDERS_HERE, ""))
+        _enter(providers, "provider", replace(provider, source=source))
     kinds = dict(known.kinds)
     measures, checks = dict(known.measures), dict(known.checks)
     for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
-        _refuse_taken("kind of suites", kind.name, source, _sources(kinds.values()))
-        own = [
+        sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
-        ]
-        kinds[kind.name] = replace(kind, source=source, measures=tuple(own))
-        for one in own:
+        )
+        _enter(kinds, "kind of suites", replace(kind, source=source, measures=sourced))
+        for one in sourced:
             _refuse_faulty(one, _KINDS, source)
-            if one.name in measures:
-                continue
-            measures[one.name] = one
-            if one.check:
-                _refuse_taken("check", one.check, source, _sources(checks.values()))
-                checks[one.check] = gate_of(one)
+            if one.name not in measures:
+                measures[one.name] = one
+                if one.check:
+                    _enter(checks, "check", gate_of(one))
         for check in kind.checks:
-            _refuse_taken("check", check.name, source, _sources(checks.values()))
-            checks[check.name] = check._replace(source=source)
+            _enter(checks, "check", check._replace(source=source))
     for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
         known = _with_tables(known, replace(one, source=source))
-    return replace(
-        known,
-        measures=measures,
-        checks=checks,
-        kinds=kinds,
-        providers=providers,
-    )
+    return replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
 
 
 def _with_tables(known: Registry, one: ReportSection | Comparison) -> Registry:
@@ -376,10 +347,6 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
 
     They are found by their entry points in the group ``judgesense``: modules, or other objects,
     with functions of the names of the hooks.
-
-    Args:
-        known: what there is without them.
-        modules: further ones, by their import names.
 
     Raises:
         ExtensionError: one of them cannot be imported, or something in it is ill-formed.
@@ -446,7 +413,7 @@ def _objects(
 
 
 def _sources(known: Iterable[Any]) -> dict[str, str]:
-    """By name whose each is: a plugin's, or, empty, this package's own."""
+    """By name whose each is: a plugin's; empty for this package."""
     return {one.name: one.source for one in known}
 
 
@@ -458,6 +425,12 @@ def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
             expected="measures as pytest_judgesense.registry.Measure documents them",
             remedy="fix the plugin",
         )
+
+
+def _enter(known: dict[str, Any], what: str, one: Any) -> None:
+    """Add a value of a plugin to those of its sort, none of which has its name."""
+    _refuse_taken(what, one.name, one.source, _sources(known.values()))
+    known[one.name] = one
 
 
 def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:

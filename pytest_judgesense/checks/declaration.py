@@ -16,12 +16,6 @@ def declare_check(
 ) -> Check:
     """The check that a marker or a line of a suite file declares.
 
-    Args:
-        name: name of the check.
-        args: positional arguments: the bar, or the bars of a composite check.
-        kwargs: named arguments: ``bar``, ``suite`` and keys of a condition.
-        registry: the measures and checks that there are.
-
     Raises:
         UsageError: the name, an argument or a bar is wrong; it lists the valid ones.
     """
@@ -83,13 +77,6 @@ def named_arguments(
     others: Sequence[str] = ("suite",),
 ) -> dict[str, Any]:
     """The arguments of a check by name.
-
-    Args:
-        kind: of the check.
-        bars: the names of its positional arguments, in order.
-        args: what was given without a name.
-        kwargs: what was given with one.
-        others: names of further arguments.
 
     Raises:
         UsageError: there are too many, one is given twice, or one is not known.

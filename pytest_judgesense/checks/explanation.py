@@ -196,16 +196,16 @@ def _differing(prompts: list[str]) -> list[str]:
         return prompts
     lines = [prompt.splitlines() for prompt in prompts]
     shown = []
-    for index, own in enumerate(lines):
+    for index, prompt in enumerate(lines):
         other = lines[0] if index else lines[1]
-        matcher = difflib.SequenceMatcher(a=other, b=own, autojunk=False)
+        matcher = difflib.SequenceMatcher(a=other, b=prompt, autojunk=False)
         changed = [
             line
             for tag, _, _, start, end in matcher.get_opcodes()
             if tag != "equal"
-            for line in own[start:end]
+            for line in prompt[start:end]
         ]
-        shown.append(" / ".join(line for line in changed if line.strip()) or " ".join(own[-2:]))
+        shown.append(" / ".join(line for line in changed if line.strip()) or " ".join(prompt[-2:]))
     return shown
 
 

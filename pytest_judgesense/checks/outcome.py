@@ -11,8 +11,8 @@ Under either policy
 - with more than 5% of the replies missing (or another share, `most_missing`), a bar that the worst
   case would break is inconclusive.
 
-A bar on a sweep of temperatures that names none is held at every temperature, for what holds on
-average need not hold at any of them.
+A bar on a sweep of temperatures that names none must be cleared at every temperature: a mean
+that clears it may hide temperatures that do not.
 
 Only ``pass`` passes. A bar that not even a judge without error could clear with confidence on the
 clusters of a suite cannot be decided: `lint_suite` says so before anyone is asked.
@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
@@ -47,7 +48,7 @@ MOST_MISSING: Final = 0.05
 _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
-_TOO_FEW: Final = "there are too few clusters for an interval"
+TOO_FEW: Final = "there are too few clusters for an interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,7 @@ class Finding:
     """One estimate against one bar.
 
     Attributes:
-        estimate: what was measured.
-        bar: what it is held against.
-        measure: what is estimated.
-        outcome: ``pass``, ``fail`` or ``inconclusive``.
+        bar: what it is compared with.
         reason: why it is not decided by the number alone, if so.
         warning: that the interval straddles the bar, and what would settle it.
     """
@@ -81,9 +79,6 @@ class Outcome:
     """What came of a check.
 
     Attributes:
-        check: the check.
-        suite: the suite that it was measured on.
-        policy: the policy that decided.
         findings: one, or one for each bar of a composite check.
         beside: estimates to be shown for comparison.
     """
@@ -148,7 +143,9 @@ def judge_gate(
         find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
-    findings = [hold(one, check.bars["bar"], check.of, policy, most_missing) for one in found]
+    findings = [
+        judge_estimate(one, check.bars["bar"], check.of, policy, most_missing) for one in found
+    ]
     return Outcome(check, suite, policy, tuple(findings))
 
 
@@ -185,13 +182,18 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def hold(
+def judge_estimate(
     estimate: Estimate, bar: float, measure: Measure, policy: Policy, most_missing: float
 ) -> Finding:
     """One estimate against one bar; for the arguments see `judge_check`."""
 
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
         return Finding(estimate, bar, measure, outcome, reason, warning)
+
+    def undecided(bound: float | None) -> Finding:
+        if bound is None:
+            return finding("inconclusive", TOO_FEW)
+        return finding("inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT))
 
     floor = measure.floor
     if estimate.value is None:
@@ -205,13 +207,10 @@ def hold(
     if "left-censored" in estimate.flags and not clears(value):
         return finding("inconclusive", f"nothing below {estimate.value:g} was run")
     if not clears(value):
-        clear_miss = _bound(estimate, against=floor)
-        if policy == "confident" and clear_miss is None:
-            return finding("inconclusive", _TOO_FEW)
-        if policy == "confident" and clear_miss is not None and clears(clear_miss):
-            return finding(
-                "inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT)
-            )
+        if policy == "confident":
+            bound = _bound(estimate, against=floor)
+            if bound is None or clears(bound):
+                return undecided(bound)
         return finding("fail", None, _straddling(estimate, measure, bar))
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     if estimate.missing.share > most_missing and (worst is None or not clears(worst)):
@@ -220,13 +219,7 @@ def hold(
         return finding("inconclusive", reason)
     if policy == "confident":
         bound = _bound(estimate, against=not floor)
-        if bound is None:
-            return finding("inconclusive", _TOO_FEW)
-        if not clears(bound):
-            return finding(
-                "inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT)
-            )
-        return finding("pass", None)
+        return finding("pass", None) if bound is not None and clears(bound) else undecided(bound)
     return finding("pass", None, _straddling(estimate, measure, bar))
 
 
@@ -308,7 +301,7 @@ def _undecidable(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
         except UsageError:
-            continue  # to declare it is where it is told
+            continue  # whoever declares the check is shown the error
         for measure, bar, condition in check.kind.bars(check) if check.kind.bars else ():
             part = [t for t in trials if condition.items() <= t.condition.items()]
             clusters = len({trial.cluster for trial in part})
@@ -341,14 +334,10 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def _item(trial: Trial) -> object:
-    return trial.item
-
-
 def _needed(measure: Measure, bar: float, trials: list[Trial], pairs: int) -> int | None:
     """Fewest clusters on which a judge without error would clear the bar with confidence."""
     unit, floor = measure.unit, measure.floor
-    of = _UNIT_OF.get(unit, _item)
+    of = _UNIT_OF.get(unit, attrgetter("item"))
     units = {(trial.cluster, of(trial)) for trial in trials}
     each = max(1, round(len(units) / len({cluster for cluster, _ in units})))
     if measure.best == "half":

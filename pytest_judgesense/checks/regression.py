@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
+from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
@@ -53,7 +53,6 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 ALPHA: Final = 0.05
 # Paired where at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
-_TOO_FEW: Final = "there are too few clusters for an interval"
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,6 @@ class Comparison:
             verdict.
         better: likewise; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
-        notes: how it was compared, where that is to be known.
-        of: the measure.
     """
 
     of: Measure
@@ -184,14 +181,8 @@ class RegressionOutcome:
     """What came of a `no_regression` check.
 
     Attributes:
-        check: the check, its margin under ``margin``.
-        suite: the suite that both were measured on.
-        policy: the policy that decided.
-        comparison: then and now.
         adjusted: the p-value after Holm.
         family: regression checks of the session.
-        old: the baseline's side.
-        new: this session's side.
         changes: what differs between the two beside the verdicts.
     """
 
@@ -277,7 +268,7 @@ def compare(
     elif shared := _jackknife(old, new, bare):
         return shared
     found = _unpaired(then, now, bare.sign)
-    blocked = None if found else _TOO_FEW
+    blocked = None if found else TOO_FEW
     return replace(bare, difference=found, blocked=blocked, notes=(_why_unpaired(old, new),))
 
 
@@ -341,7 +332,7 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     found = paired_difference(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     notes = (f"{lost} units of the baseline and {gained} of the session have no partner",)
-    blocked = None if found else _TOO_FEW
+    blocked = None if found else TOO_FEW
     if lost > most_missing * len(then.keys) and not blocked:
         blocked = f"{lost} of {len(then.keys)} units of the baseline have no partner now"
     return replace(

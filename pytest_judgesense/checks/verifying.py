@@ -33,15 +33,7 @@ _SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A verdict that is not the recorded one.
-
-    Attributes:
-        trial: id of the trial.
-        recorded: the recorded verdict, or why there was none.
-        recorded_reply: the reply that it was read from.
-        fresh: the verdict of the fresh reply, or why there is none.
-        fresh_reply: that reply.
-    """
+    """A verdict that is not the recorded one."""
 
     trial: str
     recorded: str
@@ -55,16 +47,9 @@ class Verification:
     """What came of asking recorded trials again.
 
     Attributes:
-        judge: name of the judge.
-        suite: name of the suite.
-        seed: of the sample.
         recorded: recorded trials with a reply, of which the sample was drawn.
-        sampled: trials of the sample.
         compared: those of them that were answered again.
-        unparsed: fresh replies without a verdict.
-        failed: calls that ended in an error.
         left_out: trials that a limit of the user has left out.
-        changes: verdicts that are not the recorded ones, in trial order.
         p_value: of the permutation test; ``None`` without recorded replicates.
         groups: questions that it tested.
         served: models that the recorded and the fresh replies name.
@@ -105,17 +90,7 @@ def compare(
     seed: int,
     served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> Verification:
-    """Hold fresh judgments against the recorded ones.
-
-    Args:
-        recorded: all recorded judgments of the suite.
-        trials: the sample.
-        fresh: what was answered of it.
-        judge: name of the judge.
-        suite: name of the suite.
-        seed: of the sample.
-        served: models that the recorded and the fresh replies name.
-    """
+    """Hold fresh judgments against the recorded ones."""
     by_id = {judgment.trial.id: judgment for judgment in recorded}
     replied = [judgment for judgment in fresh if _has_reply(judgment)]
     pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]

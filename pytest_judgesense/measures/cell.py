@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +23,15 @@ from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
 
+_Value = TypeVar("_Value")
+
 
 @dataclass(frozen=True)
 class Cell:
     """The judgments of one judge on one suite.
 
     Attributes:
-        judge: name of the judge.
-        suite: name of the suite.
-        design: what the suite varies.
         judgments: all of them, in trial order.
-        seed: for every random draw.
-        measures: what is measured on it.
     """
 
     judge: str
@@ -45,9 +42,15 @@ class Cell:
     measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
-    def kept(self) -> dict[str, Any]:
-        """What a family of measures has made of the judgments and will need again."""
+    def _made(self) -> dict[str, Any]:
         return {}
+
+    def once(self, name: str, make: Callable[[], _Value]) -> _Value:
+        """What ``make`` gives, made once for the cell: several measures share it."""
+        if name not in self._made:
+            self._made[name] = make()
+        value: _Value = self._made[name]
+        return value
 
     @cached_property
     def templates(self) -> tuple[str, ...]:
@@ -104,7 +107,6 @@ class Units:
         undecided: units of value 0 that count although a reply in them is missing, which could
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
-        calls: all calls that the rate concerns.
         keys: for each unit the ids of its trials, one a line; empty where they are not known.
         names: the names of the clusters by code, where they are codes.
     """
@@ -159,6 +161,17 @@ class Units:
             calls=len(calls),
             keys=tuple(keys),
         )
+
+    @classmethod
+    def of_calls(
+        cls,
+        judgments: Iterable[Judgment],
+        value: Callable[[Judgment], float],
+        *,
+        usable: Callable[[Judgment], bool] = lambda judgment: judgment.verdict is not None,
+    ) -> Units:
+        """Units that are single calls; see `collect`."""
+        return cls.collect(((judgment,) for judgment in judgments), value, usable=usable)
 
     @property
     def observations(self) -> Observations | None:

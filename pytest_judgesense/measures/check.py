@@ -18,14 +18,12 @@ class CheckKind(NamedTuple):
     Attributes:
         name: ``jss_floor``, ``no_regression``, ...
         arguments: how its arguments are written, for help and messages.
-        meaning: one line for people.
         declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
         judge: from ``(check, suite, estimates, policy, most_missing)`` to the `Outcome`; of a kind
             that ``compares``, from ``(check, kind, cells, policy)`` with the cells of all judges.
             ``None`` for a ``regression``: those of a session are judged together.
         bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
             it has no bar that lint could hold against a judge without error.
-        measure: the measure that it gates, where it gates one.
         compares: whether it is judged by what several judges gave on the suite.
         regression: whether it holds a measure against a baseline.
         named_bars: whether its id names its bars, as in ``check[low=0.1]``.
@@ -91,12 +89,9 @@ class Check:
     """A measure with a bar.
 
     Attributes:
-        kind: what kind of check it is.
-        measure: what is compared with the bar.
         bars: the bar under the key ``bar``, or the named bars of a composite check.
         condition: the condition of the estimate; empty for the pooled one.
         suite: name of the suite, or ``None`` where the suite file is the suite.
-        of: the measure as a value.
     """
 
     kind: CheckKind = field(repr=False, compare=False)

@@ -81,7 +81,6 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         direction: where better lies; ``construct`` where that depends on what is measured: such a
             measure has no check, and is never called improved or regressed.
         unit: what its denominator counts, in the singular.
-        meaning: one line for people.
         estimator: from a cell to estimates of this measure on it, pure and without a draw that the
             cell's seed does not decide. It gives ``unavailable`` where there is nothing to
             measure, for cells without a judgment too: intervals leave out clusters in turn.

@@ -30,6 +30,7 @@ is 0. A bootstrap of the absolute value would not cover.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
@@ -84,35 +85,22 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     """The decomposition over all canonical pairs of the cell, and its side bias."""
     if not cell.design.pairwise:
         return []
-    pairs = cell.both_orders(cell.judgments)
-    if not pairs:
-        reason = "the suite was not run in both presentation orders"
-        return [
-            *(unavailable(measure, cell, reason) for measure in _MEASURES.values()),
-            side_bias(cell),
-            first_slot_rate(cell),
-        ]
-    return [
-        *(
-            rate(
-                _MEASURES[term],
-                cell,
-                Units.collect(pairs, lambda ab, ba, holds=holds: float(holds(ab, ba))),
-            )
+    if pairs := cell.both_orders(cell.judgments):
+        terms = [
+            rate(_MEASURES[term], cell, Units.collect(pairs, holds))
             for term, holds in DECOMPOSITION.items()
-        ),
-        side_bias(cell),
-        first_slot_rate(cell),
-    ]
+        ]
+    else:
+        reason = "the suite was not run in both presentation orders"
+        terms = [unavailable(measure, cell, reason) for measure in _MEASURES.values()]
+    return [*terms, side_bias(cell), first_slot_rate(cell)]
 
 
 def first_slot_rate(cell: Cell) -> Estimate:
     """The first slot's share of decisive answers; flagged where it is a slot or a content alone."""
     answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
     decisive = [judgment for judgment in answered if judgment.verdict is not None]
-    units = Units.collect(
-        ((judgment,) for judgment in answered), lambda judgment: float(judgment.verdict == "A")
-    )
+    units = Units.of_calls(answered, lambda judgment: judgment.verdict == "A")
     flags = []
     if len({judgment.trial.order for judgment in decisive}) < 2:
         flags.append("one presentation order only")
@@ -135,13 +123,10 @@ def side_bias(
         cell: the judgments.
         condition: what they are restricted to.
         first: the verdict that names it.
-        exchanged: whether the stimuli themselves exchange what the sides hold.
+        exchanged: whether the stimuli themselves exchange the sides.
     """
     answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
-    units = Units.collect(
-        ((judgment,) for judgment in answered),
-        lambda judgment: float(judgment.verdict == first),
-    )
+    units = Units.of_calls(answered, lambda judgment: judgment.verdict == first)
     n = len(units.values)
     missing = units.missing()
     if n == 0:
@@ -177,14 +162,11 @@ def folded_ends(lower: float, upper: float) -> tuple[float, float]:
 def _folded_clustered(share: Clustered) -> Clustered:
     lower, upper = folded_ends(share.lower, share.upper)
     bound_low, bound_high = folded_ends(share.lower_bound, share.upper_bound)
-    return Clustered(
+    return replace(
+        share,
         method=f"{share.method}-folded",
         lower=lower,
         upper=upper,
-        level=share.level,
-        clusters=share.clusters,
-        design_effect=share.design_effect,
-        effective_n=share.effective_n,
         lower_bound=bound_low,
         upper_bound=bound_high,
     )
@@ -194,4 +176,4 @@ def _folded_missing(missing: Missing) -> Missing:
     if missing.lower_bound is None or missing.upper_bound is None:
         return missing
     low, high = folded_ends(missing.lower_bound, missing.upper_bound)
-    return Missing(missing.unparsed, missing.failed, low, high, missing.share)
+    return replace(missing, lower_bound=low, upper_bound=high)

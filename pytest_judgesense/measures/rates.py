@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
@@ -38,11 +39,7 @@ def agreement(cell: Cell) -> list[Estimate]:
     labelled = [judgment for judgment in cell.judgments if judgment.trial.label is not None]
     if not labelled:
         return [unavailable(AGREEMENT, cell, "the items have no labels")]
-    units = Units.collect(
-        ((judgment,) for judgment in labelled),
-        lambda judgment: float(judgment.correct is True),
-        usable=_received,
-    )
+    units = Units.of_calls(labelled, lambda judgment: judgment.correct is True, usable=_received)
     return [rate(AGREEMENT, cell, units)]
 
 
@@ -71,14 +68,13 @@ def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate
         group for group in groups if sum(judgment.verdict is not None for judgment in group) > 1
     ]
 
-    def flips(*group: Judgment) -> float:
-        return float(len({judgment.verdict for judgment in group} - {None}) > 1)
+    def flips(*group: Judgment) -> bool:
+        return len({judgment.verdict for judgment in group} - {None}) > 1
 
     units = Units.collect(enough, flips, usable=lambda _: True)
     every = Units.collect(groups, flips)
-    units = Units(
-        units.values,
-        units.clusters,
+    units = replace(
+        units,
         dropped=len(groups) - len(enough),
         unparsed=every.unparsed,
         failed=every.failed,
@@ -88,27 +84,22 @@ def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate
             not flips(*group) and any(judgment.verdict is None for judgment in group)
             for group in enough
         ),
-        keys=units.keys,
     )
     return rate(REPEAT_FLIP_RATE, cell, units, condition)
 
 
 def unparsed(cell: Cell) -> list[Estimate]:
     """Replies without a verdict, of those received."""
-    units = Units.collect(
-        ((judgment,) for judgment in cell.judgments),
-        lambda judgment: float(isinstance(judgment.outcome, Unparsed)),
-        usable=_received,
+    units = Units.of_calls(
+        cell.judgments, lambda judgment: isinstance(judgment.outcome, Unparsed), usable=_received
     )
     return [rate(UNPARSED_RATE, cell, units)]
 
 
 def failed(cell: Cell) -> list[Estimate]:
     """Calls without a reply, of all."""
-    units = Units.collect(
-        ((judgment,) for judgment in cell.judgments),
-        lambda judgment: float(not _received(judgment)),
-        usable=lambda _: True,
+    units = Units.of_calls(
+        cell.judgments, lambda judgment: not _received(judgment), usable=lambda _: True
     )
     return [rate(FAILED_RATE, cell, units)]
 
@@ -117,10 +108,7 @@ def tie_rate(
     cell: Cell, judgments: Iterable[Judgment], condition: Condition, measure: Measure = TIE_RATE
 ) -> Estimate:
     """Share of the calls that prefer neither content."""
-    units = Units.collect(
-        ((judgment,) for judgment in judgments), lambda judgment: float(no_preference(judgment))
-    )
-    return rate(measure, cell, units, condition)
+    return rate(measure, cell, Units.of_calls(judgments, no_preference), condition)
 
 
 def tie_rates(cell: Cell) -> list[Estimate]:

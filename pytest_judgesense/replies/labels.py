@@ -19,11 +19,12 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
 Reading: TypeAlias = Verdict | Unparsed
 
-NOUN: Final = (
-    r"(?:output|response|answer|assistant|option|model|summary|candidate|choice|text|completion"
-    r"|reply|system|version|translation|story|essay|passage|document|argument|agent|solution"
-    r"|explanation|side|team|debater|speaker|sample|paragraph|review|alternative|submission)"
+_NOUNS: Final = (
+    "output|response|answer|assistant|option|model|summary|candidate|choice|text|completion|reply"
+    "|system|version|translation|story|essay|passage|document|argument|agent|solution|explanation"
+    "|side|team|debater|speaker|sample|paragraph|review|alternative|submission"
 )
+NOUN: Final = f"(?:{_NOUNS})"
 _TIES: Final = (
     "tie", "tied", "it is a tie", "it's a tie", "draw", "a draw", "a tie", "equal", "both",
     "both equal", "equally good", "equally bad", "both equally good", "both are equally good",
@@ -53,19 +54,29 @@ _NUMBER: Final = re.compile(
     r"(?: (?:stars?|points?))?[^\w%+?-]*"
 )
 _COMPARED: Final = re.compile(r"([^<>=]+)([<>=])\2{0,2}([^<>=]+)")
+# Written so that every branch begins with given characters, which makes the search fast.
 _SEPARATOR: Final = re.compile(
-    r"[\n,;/|&]|(?<=\d)-(?=\d)|\b(?:or|and|to|vs\.?|versus)\b", re.IGNORECASE
+    r"[\n,;/|&]|-(?<=\d-)(?=\d)|[aotvAOTV](?<!\w\w)(?i:(?<=a)nd|(?<=o)r|(?<=t)o|(?<=v)s\.?"
+    r"|(?<=v)ersus)\b"
 )
+_SEPARATING: Final = frozenset({"or", "and", "to", "vs", "versus"})
 _NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|'s {NOUN})*")
 
 _OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
 _CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
+_AROUND: Final = f"{_OPENERS}{_CLOSERS}-+"
 _BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
 _FENCE: Final = re.compile(r"```\w{0,12}\n?")
 _TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
 _BOXED: Final = re.compile(r"\\boxed ?\{([^{}]{1,200})\}")
 _JOINTS: Final = re.compile(r"(?<=[^\W_])[_-]+(?=[^\W_])")
 _EMPHASIS: Final = re.compile(r"[*`]+")
+# A fence, a tag or a box before the first word would be part of what is peeled off.
+_FIRST_WORD: Final = re.compile(r"[^\w`<\\]*([^\W_]+)")
+_SHELLS: Final = re.compile(r"[`<>=\\]")
+# Words of "the output (a)'s output" and of "4 out of 5 points".
+_LONGEST_NOUN_PHRASE: Final = 4
+_LONGEST_NUMBER: Final = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # one a space, so identity is equality
@@ -78,6 +89,8 @@ class Labels:
         letters: the phrases of one letter.
         numbers: the labels by their value, if all labels are whole numbers; else empty.
         slots: the two labels of a pairwise space, else empty.
+        first_words: with what a text that names a verdict begins, numbers apart.
+        most_words: how many words such a text has at most, the punctuation around it apart.
     """
 
     phrases: Mapping[str, str]
@@ -85,10 +98,25 @@ class Labels:
     letters: Mapping[str, str]
     numbers: Mapping[int, str]
     slots: tuple[str, ...]
+    first_words: frozenset[str]
+    most_words: int
+
+    def may_begin(self, text: str) -> bool:
+        """Whether the first word of ``text`` is that of a label: most sentences end here."""
+        found = _FIRST_WORD.match(text)
+        if found is None or not (word := found[1]).isascii():
+            return True
+        return word.lower() in self.first_words or (bool(self.numbers) and word[0].isdigit())
 
     def read(self, text: str) -> Reading | None:
         """What ``text`` as a whole names; ``None`` if it is no label (or more than one)."""
+        return self._read(text) if self.may_begin(text) else None
+
+    def _read(self, text: str) -> Reading | None:
         if len(text) > 2 * _LONGEST and len(text := text.strip()) > 2 * _LONGEST:
+            return None
+        words = text.strip(_AROUND).split(None, self.most_words)
+        if len(words) > self.most_words and not _SHELLS.search(text):
             return None
         core = _peeled(text)
         for shown in (text, _EMPHASIS.sub("", core)) if self.numbers else ():
@@ -102,12 +130,20 @@ class Labels:
 
     def read_several(self, text: str) -> Reading | None:
         """What a ``text`` of one label, or of nothing but different labels, names."""
-        whole = self.read(text)
+        if not self.may_begin(text):
+            return None
+        whole = self._read(text)
         if whole is not None or len(text) > _LONGEST:
             return whole
-        parts = [self.read(part) for part in _SEPARATOR.split(text) if part.strip()]
-        different = {reading for reading in parts if reading is not None}
-        return agreed(different) if len(different) > 1 and None not in parts else None
+        different: dict[Reading, None] = {}
+        parts = _SEPARATOR.split(text)
+        for part in parts if len(parts) > 1 else ():
+            if part.strip():
+                reading = self.read(part)
+                if reading is None:
+                    return None
+                different[reading] = None
+        return agreed(different) if len(different) > 1 else None
 
     def extends(self, text: str) -> bool:
         """Whether ``text``, a label, is also how another label begins (``1`` and ``10``)."""
@@ -193,10 +229,19 @@ def _built(
     usual |= {word: numbers[n] for n, word in enumerate(_NUMBER_WORDS) if n in numbers}
     # As they are after peeling: "Output (a)" loses its last bracket there.
     peeled = {_normal(_peeled(phrase)) or phrase: value for phrase, value in spoken.items()}
+    all_phrases = usual | spoken | peeled
+    letters = {p: value for p, value in spoken.items() if len(p) == 1 and p.isalpha()}
+    nouns = {noun + end for noun in _NOUNS.split("|") for end in ("", *letters)} | {"the"}
+    first = {found[1] for found in map(_FIRST_WORD.match, all_phrases) if found}
     return Labels(
-        phrases=usual | spoken | peeled,
+        phrases=all_phrases,
         spoken=spoken,
-        letters={p: value for p, value in spoken.items() if len(p) == 1 and p.isalpha()},
+        letters=letters,
         numbers=numbers,
         slots=labels if pairwise else (),
+        first_words=frozenset(first | _SEPARATING | nouns),
+        most_words=max(
+            _LONGEST_NUMBER if numbers else _LONGEST_NOUN_PHRASE,
+            *(len(phrase.split()) for phrase in all_phrases),
+        ),
     )

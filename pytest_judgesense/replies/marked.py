@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from pytest_judgesense.replies.labels import NOUN, Labels, agreed
@@ -31,6 +32,15 @@ _MARK: Final = re.compile(
     r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
     _I,
 )
+# How the patterns above begin, and what they hold: these are found many times as fast.
+_KEY_WORD: Final = re.compile(
+    "verdict|answer|winner|decision|choice|judgment|judgement|rating|score|grade|label|result"
+    "|preference|conclusion|selection|vote|classification|assessment|better|best|preferred"
+    "|superior|stronger|winning"
+)
+_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
+# One character for one, so that places in the text stay.
+_LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
 _FINAL: Final = re.compile(
     r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", re.IGNORECASE
 )
@@ -72,7 +82,9 @@ def marked(text: str, said: Sequence[Sentence], labels: Labels) -> Iterator[Stat
 
 def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
-    for found in chain(_MARK.finditer(text), _CHOICE.finditer(text)):
+    lower = text.translate(_LOWER)
+    choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
+    for found in chain(_marks(text, lower), choices):
         reading = value_at(labels, text, found.end())
         if reading is None:
             continue
@@ -86,8 +98,18 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(found.start(), Weight.OPINION, reading)
 
 
+def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
+    end = 0
+    for word in _KEY_WORD.finditer(lower):
+        if word.start() >= end and (found := _MARK.match(text, word.start())):
+            yield found
+            end = found.end()
+
+
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
     """Whole lines such as "Coherence: 4"."""
+    if ":" not in text:
+        return
     for line in _HEADED.finditer(text):
         reading = labels.read(line["value"])
         if reading is None or _NOT_A_RATING.search(line["key"]) or labels.read(line["key"]):

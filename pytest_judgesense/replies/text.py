@@ -16,7 +16,6 @@ _SPELLINGS: Final = str.maketrans(
 ) | dict.fromkeys(map(ord, "—―"), " - ")  # these part clauses
 _MARKS_IN_A_ROW: Final = 30
 _BLANKS: Final = re.compile(r"[^\S\n]+")
-_LINE_ENDS: Final = re.compile(r" ?(?:\r\n?|[\n\v\f\x1c-\x1e\x85\u2028\u2029]) ?")
 _SPECIAL_TOKENS: Final = re.compile(r"<\|[^<>|\n]{1,40}\|>|</?s>|\[/?INST\]")
 _STRUCK_OUT: Final = re.compile(r"~~[^~\n]{1,200}~~")
 _QUOTE_MARKS: Final = re.compile(r"^(?:> )+", re.MULTILINE)
@@ -27,8 +26,10 @@ _THINKING: Final = re.compile(
     r"|</(?:think|thinking|thought|reasoning|analysis|scratchpad)>",
     re.IGNORECASE | re.MULTILINE,
 )
-# Every branch begins with a fixed character, which makes the search fast.
-_MARKUP: Final = re.compile(r"""\*+|`+|"+|_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)|'(?<!\w')|'(?!\w)""")
+# Quotes and underscores are markup at the ends of words alone. Every branch begins with a fixed
+# character, which makes the search fast.
+_QUOTES: Final = re.compile(r"'(?<!\w')|'(?!\w)")
+_QUOTES_AND_UNDERSCORES: Final = re.compile(rf"_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)|{_QUOTES.pattern}")
 # Stands where something was that is no prose.
 UNREADABLE: Final = "\ufffc"
 # "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
@@ -59,8 +60,15 @@ def tidy(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
-    text = _BLANKS.sub(" ", _LINE_ENDS.sub("\n", text.translate(_SPELLINGS)))
-    text = _QUOTE_MARKS.sub("", _STRUCK_OUT.sub(" ", _SPECIAL_TOKENS.sub(" ", text)))
+    lines = text.translate(_SPELLINGS).splitlines()
+    text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])
+    if not text.isascii() or any(blanks in text for blanks in ("  ", "\t", "\x1f")):
+        text = _BLANKS.sub(" ", text)
+    if "<" in text or "[" in text:
+        text = _SPECIAL_TOKENS.sub(" ", text)
+    text = _STRUCK_OUT.sub(" ", text)
+    if "> " in text:
+        text = _QUOTE_MARKS.sub("", text)
     return _TEXT_COMMAND.sub(r"\1", text).strip()
 
 
@@ -71,6 +79,8 @@ def without_thinking(text: str) -> tuple[str, bool]:
     goes. An opening tag counts only at the start of a line or right after another tag, for a
     judge may write about tags.
     """
+    if "<" not in text:
+        return text.strip(), False
     answer: list[str] = []
     position = 0
     thinking = False
@@ -106,5 +116,7 @@ def ends_abruptly(text: str) -> bool:
 def without_markup(text: str) -> str:
     """``text`` without emphasis and quotes; names of blocks of the prompt become `UNREADABLE`."""
     if "_" in text:
-        text = _BLOCK_NAME.sub(UNREADABLE, text)
-    return _MARKUP.sub("", text)
+        text = _QUOTES_AND_UNDERSCORES.sub("", _BLOCK_NAME.sub(UNREADABLE, text))
+    elif "'" in text:
+        text = _QUOTES.sub("", text)
+    return text.replace("*", "").replace("`", "").replace('"', "")

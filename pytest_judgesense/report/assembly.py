@@ -83,15 +83,7 @@ def sheet_of(
     secondary: bool = False,
     registry: Registry = BUILT_IN,
 ) -> Datasheet:
-    """The datasheet of parts, with what compares their judges.
-
-    Args:
-        parts: one a judge and suite.
-        seed: of every random draw.
-        mode: how the judgments came.
-        secondary: with the analyses that take an optional package.
-        registry: what compares judges.
-    """
+    """The datasheet of parts, with what compares their judges."""
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
     entrants: dict[str, list[Entrant]] = {}
     for judge in sheet.judges:

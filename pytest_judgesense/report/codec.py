@@ -26,6 +26,10 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 SCHEMA: Final = "judgesense/datasheet/1"
 
+_INTERVAL: Final = ("method", "lower", "upper", "level")
+_CLUSTERED: Final = ("clusters", "design_effect", "effective_n")
+_MISSING: Final = ("unparsed", "failed", "lower_bound", "upper_bound")
+
 
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
@@ -134,38 +138,16 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         "count": _whole(estimate.count),
         "n": estimate.n,
         "unit": estimate.unit,
-        "interval": interval and _interval(interval),
-        "clustered": clustered and _clustered(clustered),
-        "missing": {
-            "unparsed": missing.unparsed,
-            "failed": missing.failed,
-            "lower_bound": missing.lower_bound,
-            "upper_bound": missing.upper_bound,
-        },
+        "interval": interval and _fields(interval, *_INTERVAL),
+        "clustered": clustered and _fields(clustered, *_INTERVAL, *_CLUSTERED),
+        "missing": _fields(missing, *_MISSING),
         "flags": list(estimate.flags),
         "unavailable": estimate.unavailable,
     }
 
 
-def _interval(interval: Interval) -> dict[str, Any]:
-    return {
-        "method": interval.method,
-        "lower": interval.lower,
-        "upper": interval.upper,
-        "level": interval.level,
-    }
-
-
-def _clustered(interval: Clustered) -> dict[str, Any]:
-    return {
-        "method": interval.method,
-        "lower": interval.lower,
-        "upper": interval.upper,
-        "level": interval.level,
-        "clusters": interval.clusters,
-        "design_effect": interval.design_effect,
-        "effective_n": interval.effective_n,
-    }
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
 
 
 def _check(line: CheckLine) -> dict[str, Any]:

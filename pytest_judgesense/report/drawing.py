@@ -61,21 +61,21 @@ def draw(figure: Figure) -> str:
         warnings.simplefilter("ignore")
         heights = [panel.height for panel in figure.panels]
         canvas = Canvas(figsize=(_WIDTH[figure.wide], sum(heights)), layout="constrained")
-        places = canvas.subplots(
+        drawn = canvas.subplots(
             len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights}
         )[:, 0]
-        for panel, axes in zip(figure.panels, places, strict=True):
+        for panel, axes in zip(figure.panels, drawn, strict=True):
             panel.draw(axes)
-        _add_legend(canvas, places)
+        _add_legend(canvas, drawn)
         text = io.StringIO()
         canvas.savefig(text, format="svg", metadata={"Date": None})
     return _plain(text.getvalue(), figure)
 
 
-def _add_legend(canvas: Any, places: Any) -> None:
+def _add_legend(canvas: Any, panels: Any) -> None:
     """A sample of each named mark, once, where there are several; the canvas grows by it."""
     samples: dict[str, Any] = {}
-    for axes in places:
+    for axes in panels:
         for sample, name in zip(*axes.get_legend_handles_labels(), strict=True):
             samples.setdefault(name, sample)
     if len(samples) < 2:
@@ -107,12 +107,12 @@ def _plain(text: str, figure: Figure) -> str:
     # What is drawn many times takes its colours from each place where it is drawn: a style sheet
     # does not reach into it.
     for path in root.iterfind(f".//{{{_SVG}}}defs/{{{_SVG}}}path"):
-        kept = [one for one in _attributes(path.attrib.pop("style", "")) if one[0] not in _COLOURS]
-        path.attrib |= dict(kept)
+        style = dict(_attributes(path.attrib.pop("style", "")))
+        path.attrib |= {name: value for name, value in style.items() if name not in _COLOURS}
     for element in root.iter():
-        own = element.attrib.pop("id", None)
-        if own in used:
-            element.set("id", f"{key}-{own}")
+        identifier = element.attrib.pop("id", None)
+        if identifier in used:
+            element.set("id", f"{key}-{identifier}")
         for name, value in _attributes(element.attrib.pop("style", "")):
             element.set(name, value)
         for name, value in list(element.attrib.items()):

@@ -37,7 +37,6 @@ class Evidence:
     """The judgments behind a datasheet.
 
     Attributes:
-        cells: of every judge on every suite.
         prompts: the prompt of each trial, by judge and suite; empty where a log holds none.
         before: the baseline, by judge and suite; empty without one.
     """
@@ -55,12 +54,7 @@ class _Texts(dict[str, int]):
 
 
 def packed(evidence: Evidence, sections: Sequence[ReportSection]) -> tuple[str, int | None]:
-    """The evidence for the page, and at how many characters replies were cut, if they were.
-
-    Args:
-        evidence: the judgments.
-        sections: what says which judgments contradict one another.
-    """
+    """The evidence for the page, and at how many characters replies were cut, if they were."""
     for most in (None, *_CUT):
         text = json.dumps(_columns(evidence, most, sections), separators=(",", ":"))
         packed_text = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
@@ -83,10 +77,10 @@ def _columns(
     for cell in evidence.cells:
         asked = evidence.prompts.get((cell.judge, cell.suite), {})
         before = evidence.before.get((cell.judge, cell.suite))
-        places = {}
+        row_of = {}
         for judgment in cell.judgments:
             trial = judgment.trial
-            places[trial.id] = len(rows)
+            row_of[trial.id] = len(rows)
             prompt = asked.get(trial.id)
             if prompt is not None and prompt not in prompts:
                 pieces.append([lines.number(line) for line in prompt.split("\n")])
@@ -110,7 +104,7 @@ def _columns(
                 ]
             )
         flips += [
-            (places[a.trial.id], places[b.trial.id], kind) for a, b, kind in _flips(cell, sections)
+            (row_of[a.trial.id], row_of[b.trial.id], kind) for a, b, kind in _flips(cell, sections)
         ]
     names = (
         "judge suite item template order replicate condition kind said chosen label right reply "

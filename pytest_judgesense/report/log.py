@@ -8,11 +8,12 @@ file and no judge.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Required, cast
+from typing import Any, Final, Required, cast, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
@@ -20,9 +21,8 @@ from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.registry import Registry
+from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (
-    Condition,
     Design,
     Failed,
     Judgment,
@@ -62,9 +62,25 @@ class _Line(TypedDict, total=False):
 
 
 _BESIDE: Final = ("grades", "repair")
-_LINE: Final = TypeAdapter(_Line)
+_LINE: Final = TypeAdapter(_Line).validator
 _DESIGN: Final = TypeAdapter(Design)
 _MARK: Final = ',"design":'
+# What a foreign log may leave out beside the cluster: an item is its own.
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "template": "t1",
+    "order": "ab",
+    "replicate": 1,
+    "condition": {},
+    "label": None,
+    "chosen": None,
+    "reply": None,
+    "usage": {},
+    "latency_s": None,
+}
+_TRIAL: Final = itemgetter(
+    *("trial", "suite", "item", "cluster", "template", "order", "replicate", "condition", "label")
+)
+_REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
 _RARE: Final = {"ddof": 0, "weights": None, "effect_threshold": None}
 
@@ -123,22 +139,28 @@ def _design_text(design: Design) -> str:
 def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
 
-    Args:
-        path: the log.
-        registry: what kinds of suites log beside verdicts.
-
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
     """
     # Half a million lines are read into memory: the design on line after line is made once, and
     # known by the end of the line.
     end, shared, place = "", None, str(path)
+    stated = frozenset(logged.field for logged in registry.logged)
+    validated = _without_further_fields(stated).validate_json
     for number, line in _numbered(path):
         where = f"{place}:{number}"
-        if end and line.endswith(end) and (value := _form_of_text(line[: -len(end)] + "}")):
+        same = end and line.endswith(end)
+        try:
+            text = line[: -len(end)] + "}" if same else line
+            value = validated(text)
+            if not value.keys().isdisjoint(stated):
+                validated = _LINE.validate_json
+                value = validated(text)
+        except ValidationError:  # something of it is wrong, or half of a surrogate pair
+            same, value = False, _form(_object(where, line), where)
+        if same:
             yield _judgment(value, where, registry), shared
             continue
-        value = _form_of_text(line) or _form(_object(where, line), where)
         given, design = value.get("design"), None
         if given is not None:
             design = design_of_object(given, where)
@@ -146,6 +168,15 @@ def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgme
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
         yield _judgment(value, where, registry), design
+
+
+@lru_cache(maxsize=16)
+def _without_further_fields(stated: frozenset[str]) -> Any:
+    """Reads lines without further fields, faster than `_LINE`; ``stated``: those that it shows."""
+    fields = get_type_hints(_Line, include_extras=True) | dict.fromkeys(stated, Any)
+    form: Any = TypedDict  # of names that are known at run time
+    config = ConfigDict(strict=True, extra="ignore")
+    return TypeAdapter(with_config(config)(form("_Form", fields, total=False))).validator
 
 
 def _is_object(text: str, value: Mapping[str, Any]) -> bool:
@@ -171,14 +202,6 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
         ) from error
 
 
-def _form_of_text(text: str) -> _Line | None:
-    """The fields of a line; ``None`` where something of it is wrong, or half a surrogate pair."""
-    try:
-        return _LINE.validate_json(text)
-    except ValidationError:
-        return None
-
-
 def _object(where: str, line: str) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
@@ -193,12 +216,13 @@ def _object(where: str, line: str) -> Mapping[str, Any]:
 
 def _form(value: Mapping[str, Any], where: str) -> _Line:
     try:
-        return _LINE.validate_python(value)
+        line: _Line = _LINE.validate_python(value)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             if problem["type"] != "string_unicode":  # half a surrogate pair is text all the same
                 raise _wrong(value, problem, where) from error
-    return cast("_Line", value)
+        return cast("_Line", value)
+    return line
 
 
 def _wrong(value: Mapping[str, Any], problem: ErrorDetails, where: str) -> LogError:
@@ -215,11 +239,6 @@ def judgment_of_object(
     value: Mapping[str, Any], where: str, registry: Registry = BUILT_IN
 ) -> tuple[Judgment, Design | None]:
     """The judgment of one line as an object, and its design where it holds one.
-
-    Args:
-        value: the object.
-        where: how messages call it: file and line.
-        registry: what kinds of suites log beside verdicts.
 
     Raises:
         LogError: a field is wrong; it names it.
@@ -242,36 +261,29 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
 
 
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
-    get: Callable[..., Any] = line.get
-    item = line["item"]
-    usage = get("usage")
-    trial = Trial(
-        line["trial"],
-        line["suite"],
-        item,
-        get("cluster", item),
-        get("template", "t1"),
-        get("order", "ab"),
-        get("replicate", 1),
-        _shared(get("condition", {})),
-        get("label"),
-    )
+    try:
+        condition = line["condition"]
+        line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
+        trial = Trial(*_TRIAL(line))
+        judge, chosen, reply, usage, latency = _REPLY(line)
+    except KeyError:
+        given = {**_DEFAULTS, "cluster": line["item"], **line}
+        return _judgment(cast("_Line", given), where, registry)
+    verdict, others = line.get("verdict"), "unparsed" in line or "failed" in line
     return Judgment(
         trial,
-        line["judge"],
-        _outcome(line, where),
-        get("chosen"),
-        get("reply"),
-        _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")) if usage else Usage(),
-        get("latency_s"),
-        _detail(line, where, registry),
+        judge,
+        _outcome(line, where) if verdict is None or others else _verdict(verdict),
+        chosen,
+        reply,
+        _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        latency,
+        _detail(line, where, registry.logged),
     )
 
 
 def _outcome(line: _Line, where: str) -> Outcome:
     verdict, unparsed, failed = line.get("verdict"), line.get("unparsed"), line.get("failed")
-    if verdict is not None and unparsed is None and failed is None:
-        return _verdict(verdict)
     given = sum(text is not None for text in (verdict, unparsed, failed))
     if given != 1:
         raise LogError(
@@ -279,6 +291,8 @@ def _outcome(line: _Line, where: str) -> Outcome:
             found=f"{given} of verdict, unparsed, failed",
             expected="exactly one of them, as text",
         )
+    if verdict is not None:
+        return _verdict(verdict)
     return Failed(str(failed)) if unparsed is None else Unparsed(unparsed)
 
 
@@ -287,7 +301,7 @@ def _verdict(text: str) -> Verdict:
     return Verdict(text)
 
 
-def _shared(condition: dict[str, Any]) -> Condition:
+def _shared(condition: dict[str, Any]) -> dict[str, Any]:
     try:
         return _condition(tuple(condition), *condition.values())
     except TypeError:  # a value that no condition of ours has
@@ -295,7 +309,7 @@ def _shared(condition: dict[str, Any]) -> Condition:
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _condition(keys: tuple[str, ...], *values: Any) -> Condition:
+def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
     return dict(zip(keys, values, strict=True))
 
 
@@ -304,12 +318,15 @@ def _usage(prompt: int | None, completion: int | None) -> Usage:
     return Usage(prompt, completion)
 
 
-def _detail(line: _Line, where: str, registry: Registry) -> dict[str, Any] | None:
+def _detail(
+    line: Mapping[str, Any], where: str, logged: tuple[Logged, ...]
+) -> dict[str, Any] | None:
     """What a line holds of a reply beside its verdict, in the form it had there."""
-    fields: Mapping[str, Any] = line
     detail: dict[str, Any] = {}
-    for logged in registry.logged:
-        if logged.field in fields:
-            detail |= logged.read(fields, where)
-    detail |= {name: fields[name] for name in _BESIDE if name in fields}
+    for one in logged:
+        if one.field in line:
+            detail |= one.read(line, where)
+    for name in _BESIDE:
+        if name in line:
+            detail[name] = line[name]
     return detail or None

@@ -182,12 +182,7 @@ def cut(text: str, room: int, rest: str) -> str:
 
 
 def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
-    """The outcome of all checks as SVG, for a README; its text stays text.
-
-    Args:
-        outcomes: of every check: ``pass``, ``fail`` or ``inconclusive``.
-        judges: names of the judges; a single one is named.
-    """
+    """The outcome of all checks as SVG, for a README; its text stays text."""
     known = list(outcomes)
     worst = next((word for word in _WORST_FIRST if word in known), "nothing")
     label = f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"

@@ -13,12 +13,7 @@ class LintFinding:
 
     Attributes:
         severity: ``error`` stops a run, ``warning`` stands beside its numbers.
-        rule: name of the rule.
         where: the items or templates concerned.
-        what: what is wrong, in one clause.
-        found: what is there.
-        expected: what would be right.
-        remedy: what to do.
     """
 
     severity: Literal["error", "warning"]

@@ -21,8 +21,6 @@ class Stimuli:
     """What the items of a suite are made of.
 
     Attributes:
-        form: the suite file.
-        file: the stimuli file that it names.
         lines: the numbers and the values of those lines that the design uses.
     """
 

@@ -19,7 +19,6 @@ class Template:
     """One wording of the judge prompt.
 
     Attributes:
-        id: short name, part of every trial id.
         text: the prompt, with ``{{placeholders}}`` for the fields of an item.
         polarity: ``inverted`` if its labels mean the opposite.
         arm: ``baseline`` or ``strict`` in suites that compare criteria, otherwise ``None``.
@@ -60,7 +59,6 @@ class Review:
     """What reviewers say of a template pair: do both ask the same, with the same labels?
 
     Attributes:
-        pair: ids of the two templates.
         verdicts: ``YES``, ``NO`` or ``UNSURE`` by reviewer.
     """
 
@@ -84,16 +82,12 @@ class Suite:
         name: the suite's name; with a preset chosen, ``name@preset``.
         base: the name without the preset: trial ids and cassettes use it, so that a preset
             shares the recordings of its suite.
-        form: what is special to its kind.
-        path: the suite file.
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
-        reviews: what reviewers say of the equivalence of template pairs.
         temperature: at which it is asked; ``None`` leaves that to the judge.
         max_tokens: the least budget of a reply; ``None`` leaves that to the judge.
         ddof: what is taken off n in a variance.
-        weights: what is weighed in the instability of a judge; see `Design`.
         effect_threshold: from which temperature on it is called high.
         temperatures: at which every question is asked; empty: at one, see ``temperature``.
         seed: request seed of the first replicate; ``None`` leaves that to the judge.

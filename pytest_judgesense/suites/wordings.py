@@ -101,9 +101,9 @@ def _wordings(suite: Suite) -> Iterator[tuple[Template, Item | None, str]]:
     if len(asking) == 1:
         judged = placeholders(asking[0].text)
     for template in asking:
-        own = fill(template.text, dict.fromkeys(placeholders(template.text), " "))
-        if own.strip():
-            yield template, None, own
+        asked = fill(template.text, dict.fromkeys(placeholders(template.text), " "))
+        if asked.strip():
+            yield template, None, asked
             continue
         for item in suite.items:
             yield (

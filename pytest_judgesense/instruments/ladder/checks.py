@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import bar_of, named_arguments
-from pytest_judgesense.checks.outcome import Outcome, Policy, hold
+from pytest_judgesense.checks.outcome import Outcome, Policy, judge_estimate
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_SHIFT,
@@ -50,7 +50,7 @@ def judge_tradeoff(
             reason = pooled.unavailable if pooled else None
             reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure.name, suite=suite, unavailable=reason)
-        findings.append(hold(strict, check.bars[bar], measure, policy, most_missing))
+        findings.append(judge_estimate(strict, check.bars[bar], measure, policy, most_missing))
         baseline = find_estimate(estimates, measure.name, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, CRITERION_SHIFT.name)

@@ -25,6 +25,8 @@ computed (`invalidity`). The texts of a suite are looked at when it is loaded
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -142,7 +144,7 @@ def _criterion_estimates(cell: Cell) -> list[Estimate]:
 def invalidity(cell: Cell) -> str | None:
     """Why nothing can be computed from the judgments of a ladder; ``None`` if it can.
 
-    A log holds no texts, but it says which pairs were run: each needs its distance and subset,
+    A log has no texts, but it says which pairs were run: each needs its distance and subset,
     a better content exactly if its quality differs, and both presentation orders.
     """
     orders: dict[tuple[str, str, int], set[str]] = {}
@@ -183,22 +185,13 @@ def _same_quality(
             else "no same-quality pair was run"
         )
         return [unavailable(measure, cell, reason, condition) for measure in _EQUAL]
-    raw = _both_calls(pairs)
-    other = Units.collect(pairs, other_conflict)
     return [
-        rate(RAW_FALSE_PREFERENCE, cell, raw, condition),
+        rate(RAW_FALSE_PREFERENCE, cell, _both_calls(pairs), condition),
         *(
-            rate(
-                measure,
-                cell,
-                Units.collect(
-                    pairs, lambda ab, ba, holds=DECOMPOSITION[term]: float(holds(ab, ba))
-                ),
-                condition,
-            )
+            rate(measure, cell, Units.collect(pairs, DECOMPOSITION[term]), condition)
             for measure, term in _TERMS
         ),
-        rate(OTHER_CONFLICT, cell, other, condition),
+        rate(OTHER_CONFLICT, cell, Units.collect(pairs, other_conflict), condition),
     ]
 
 
@@ -211,18 +204,8 @@ def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
         if ab.verdict is not None and ba.verdict is not None
         for judgment in (ab, ba)
     ]
-    calls = Units.collect(
-        ((call,) for call in complete), lambda call: float(not no_preference(call))
-    )
-    return Units(
-        calls.values,
-        calls.clusters,
-        whole.dropped,
-        whole.unparsed,
-        whole.failed,
-        whole.calls,
-        keys=calls.keys,
-    )
+    calls = Units.of_calls(complete, lambda call: not no_preference(call))
+    return replace(whole, values=calls.values, clusters=calls.clusters, keys=calls.keys)
 
 
 def other_conflict(ab: Judgment, ba: Judgment) -> float:
@@ -249,18 +232,15 @@ def _fillers(cell: Cell) -> list[Estimate]:
         return [unavailable(measure, cell, reason) for measure, _ in _FILLERS]
     return [
         *(
-            rate(
-                measure,
-                cell,
-                Units.collect(
-                    ((judgment,) for judgment in judgments),
-                    lambda judgment, content=content: float(judgment.chosen == content),
-                ),
-            )
+            rate(measure, cell, Units.of_calls(judgments, partial(_chooses, content)))
             for measure, content in _FILLERS
         ),
         tie_rate(cell, judgments, condition),
     ]
+
+
+def _chooses(content: str, judgment: Judgment) -> bool:
+    return judgment.chosen == content
 
 
 def _shift(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> Estimate:
@@ -276,9 +256,8 @@ def _shift(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> 
     units = Units.collect(
         pairs, lambda strict, base: float(no_preference(strict)) - float(no_preference(base))
     )
-    missing = units.missing()
     # The worst case of a difference is not that of a rate: no bound is claimed.
-    missing = type(missing)(missing.unparsed, missing.failed, None, None, missing.share)
+    missing = replace(units.missing(), lower_bound=None, upper_bound=None)
     if not len(units.values):
         reason = f"all {units.dropped} pairs of calls lack a verdict"
         return unavailable(CRITERION_SHIFT, cell, reason, condition, missing=missing)
@@ -298,7 +277,7 @@ def verify_identity(estimates: Iterable[Estimate]) -> None:
     """Nothing, if RFP0 = SCS + PFP + OSC/2 + Other wherever all of them were measured.
 
     Raises:
-        InternalError: it does not hold; numbers that contradict one another must not be read.
+        InternalError: it is violated; numbers that contradict one another must not be read.
     """
     known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
     for (measure, suite, condition), raw in known.items():

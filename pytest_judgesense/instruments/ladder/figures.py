@@ -147,12 +147,12 @@ def _decomposition(sheet: Datasheet) -> Found:
         bars(axes, list(found), pieces)
         labels(axes, "share of canonical pairs", "")
 
-    places = {who: terms[1].value for who, terms in found.items()}
-    most = max(places, key=lambda who: places[who])
+    rates = {who: terms[1].value for who, terms in found.items()}
+    most = max(rates, key=lambda who: rates[who])
     return Figure(
         head,
-        f"{most} prefers the same slot in both orders in {percent(places[most])} of equal pairs"
-        if places[most] > 0
+        f"{most} prefers the same slot in both orders in {percent(rates[most])} of equal pairs"
+        if rates[most] > 0
         else "No judge prefers the same slot in both orders of equal pairs",
         f"Canonical pairs of the same quality on {suite}, by what was chosen in both orders. Only "
         "a tie in both orders is right.",

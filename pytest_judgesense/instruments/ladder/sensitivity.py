@@ -49,13 +49,7 @@ _NOTHING: Final = "no pair of different quality was run"
 def sensitivity_by_distance(
     cell: Cell, judgments: Sequence[Judgment], condition: _Condition
 ) -> list[Estimate]:
-    """The rates at each distance and pooled, d' and tie rate at each distance.
-
-    Args:
-        cell: where they are measured.
-        judgments: of same-subset pairs, distance 0 included.
-        condition: what they are restricted to.
-    """
+    """The rates at each distance and pooled, d' and tie rate at each distance."""
     by_distance: dict[int | float, list[Judgment]] = {}
     for judgment in judgments:
         distance = judgment.trial.condition["distance"]
@@ -81,9 +75,7 @@ def _rate(
     if measure is TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
     holds = _wrong if measure is WRONG_CHOICE else _right
-    units = Units.collect(
-        ((judgment,) for judgment in judgments), lambda judgment: float(holds(judgment))
-    )
+    units = Units.of_calls(judgments, holds)
     return rate(measure, cell, units, condition, nothing="every reply was a tie")
 
 

@@ -10,10 +10,10 @@ Interval of JSS: percentile bootstrap of the pair agreements, 1,000 resamples (W
 agree or none). Beside it the clustered interval over items, which gates. Pairwise verdicts are
 compared as slots within one order: a judge that always says A must not look stable because the
 orders were balanced. A judge with one label throughout is flagged ``degenerate``, and its kappa
-is undefined. The condition ``template_pair`` (``t1~t2``) holds each pair by itself.
+is undefined. The condition ``template_pair`` (``t1~t2``) is each pair by itself.
 
 Templates of inverted polarity: the pooled estimate compares what the verdicts mean (labels
-remapped); the condition ``polarity`` holds the raw one beside it.
+remapped); the condition ``polarity`` has the raw one beside it.
 
 Ordinal labels, beyond the paper, for five labels show shifts that two hide. With p the position
 of a label in the space, u = 1[p >= position of the cut]::
@@ -24,7 +24,7 @@ of a label in the space, u = 1[p >= position of the cut]::
 
 Without a cut of the suite it is the first label above the middle: 4 of 1 to 5, 3 of 1 to 4.
 
-Equivalence: pairs that reviewers hold not to be equivalent are left out of everything here, and
+Equivalence: pairs that reviewers find not equivalent are left out of everything here, and
 the pooled estimates say how many. Worst cases of kappa stand where a verdict is one of two labels.
 """
 
@@ -64,7 +64,7 @@ _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
 def paraphrase_pairs(cell: Cell) -> list[Pair]:
     """Judgments of one item, order and replicate under the two templates of each pair.
 
-    Pairs that reviewers hold not to be equivalent are left out.
+    Pairs that reviewers find not equivalent are left out.
     """
     excluded = set(map(frozenset, cell.design.excluded))
     return [
@@ -145,11 +145,11 @@ def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> list[Estimate]:
         by_pair[a.trial.template, b.trial.template].append((a, b))
     unsure = set(map(frozenset, cell.design.unsure))
     estimates = []
-    for (first, second), own in by_pair.items():
+    for (first, second), of_pair in by_pair.items():
         judgments = tuple(j for j in cell.judgments if j.trial.template in (first, second))
         part = replace(cell, judgments=judgments)
         notes = ("equivalence unsure",) * (frozenset((first, second)) in unsure)
-        estimates += _family(part, own, {"template_pair": f"{first}~{second}"}, say, notes)
+        estimates += _family(part, of_pair, {"template_pair": f"{first}~{second}"}, say, notes)
     return estimates
 
 
@@ -161,8 +161,8 @@ def _family(
     notes: tuple[str, ...],
 ) -> list[Estimate]:
     flags = (*_degenerate(cell, say), *notes)
-    agree = Units.collect(pairs, lambda a, b: float(say(a) == say(b)))
-    flip = Units.collect(pairs, lambda a, b: float(say(a) != say(b)))
+    agree = Units.collect(pairs, lambda a, b: say(a) == say(b))
+    flip = Units.collect(pairs, lambda a, b: say(a) != say(b))
     nothing = _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
     def bootstrap(values: NDArray[np.float64]) -> Interval:
@@ -195,11 +195,11 @@ def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
         meant = mean(judgment)
         return None if meant is None else "upper" if place[meant] >= at else "lower"
 
-    def within_one(a: Judgment, b: Judgment) -> float:
-        return float(abs(place[str(mean(a))] - place[str(mean(b))]) <= 1)
+    def within_one(a: Judgment, b: Judgment) -> bool:
+        return abs(place[str(mean(a))] - place[str(mean(b))]) <= 1
 
-    agree = Units.collect(pairs, lambda a, b: float(mean(a) == mean(b)))
-    binary = Units.collect(pairs, lambda a, b: float(half(a) == half(b)))
+    agree = Units.collect(pairs, lambda a, b: mean(a) == mean(b))
+    binary = Units.collect(pairs, lambda a, b: half(a) == half(b))
     near = Units.collect(pairs, within_one)
     cut = f"cut below {labels[at]}"
     return [
@@ -263,7 +263,7 @@ def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Mis
         first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
         bounds = kappa_bounds(first, second, (labels[0], labels[1]))
     lower, upper = bounds or (None, None)
-    return Missing(missing.unparsed, missing.failed, lower, upper, missing.share)
+    return replace(missing, lower_bound=lower, upper_bound=upper)
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:

@@ -10,7 +10,7 @@ outcomes with and without treatment::
     ATE   = mean psi,   within a group the mean over its units
 
 The score is doubly robust: it needs m or g to be right, not both. Propensities are clipped to
-[0.01, 0.99], and how many were is told with their range. Questions, not rows, are split and are the
+[0.01, 0.99], and how many were is said with their range. Questions, not rows, are split and are the
 clusters of the interval, for the replicates and configurations of one question share its difficulty
 (`stats.clustered.clustered_mean`).
 
@@ -208,10 +208,10 @@ class _Kinds:
         else:
             x, sizes = self.rows, total
             labels = np.divide(ones, total, out=np.zeros(count), where=total > 0)
-        kept = sizes > 0
+        used = sizes > 0
         settings = {**_SETTINGS, "objective": objective, "seed": seed}
-        data = lightgbm.Dataset(x[kept], labels[kept], weight=sizes[kept], params=settings)
-        # Kept as it was trained: a copy by way of text would take as long as growing it.
+        data = lightgbm.Dataset(x[used], labels[used], weight=sizes[used], params=settings)
+        # The booster as it was trained: a copy by way of text would take as long as growing it.
         return lightgbm.train(settings, data, _TREES, keep_training_booster=True)
 
 
@@ -248,9 +248,9 @@ def attributions(
         drawn = np.bincount(generator.integers(count, size=count), minlength=count)
         weights = drawn[questions].astype(np.float64)
         if weights.any():
-            own = kinds.grown(outcome, weights, "regression", seed)
+            regrown = kinds.grown(outcome, weights, "regression", seed)
             # What shap itself asks of LightGBM, without its reading of the trees each time.
-            shares = own.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
+            shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
             resampled.append(sizes(shares, weights))
     errors = np.stack(resampled).std(axis=0, ddof=1)
     of_unit = values[kinds.which]

@@ -21,7 +21,7 @@ from pytest_judgesense.checks.outcome import (
     Outcome,
     OutcomeWord,
     Policy,
-    hold,
+    judge_estimate,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
@@ -95,7 +95,7 @@ def judge_effect(
             clustered=effect.clustered and _folded(effect.clustered),
             unavailable=effect.unavailable,
         )
-    finding = hold(size, check.bars["bar"], EFFECT_SIZE, policy, MOST_MISSING)
+    finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, policy, MOST_MISSING)
     return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
 
 
@@ -167,7 +167,7 @@ def _climb(
         _Step(
             temperature,
             tuple(
-                hold(found, bar, _OUTCOME[measure], policy, most_missing)
+                judge_estimate(found, bar, _OUTCOME[measure], policy, most_missing)
                 for measure, bar in bars.items()
                 if (found := find_estimate(estimates, measure, {"temperature": temperature}))
             ),

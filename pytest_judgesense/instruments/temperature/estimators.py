@@ -15,7 +15,7 @@ reply without a verdict written as none::
     agreement_effect     = mean of the differences high - low, one for each question under one
                            prompt and model: its mean agreement over temperatures at and above the
                            threshold, less that below; ``consistency_effect`` and
-                           ``error_rate_effect`` likewise
+                           ``error_rate_effect`` are such differences too
 
 In a vote a reply without a verdict has no voice. Verdicts with equally many votes share the vote,
 as a fair draw among them would decide it; without a voice there is no verdict, which is not equal.
@@ -72,7 +72,7 @@ THRESHOLD: Final = 1.5
 # Replicates that vote together.
 VOTERS: Final = (1, 3, 5, 10)
 _CALLS: Final = {"single": 2}
-# Beyond so many judgments units are not kept for pairing: they would take more than the log itself.
+# Beyond so many judgments units are not paired: they would take more than the log itself.
 _MOST_PAIRED: Final = 50_000
 
 _Codes: TypeAlias = NDArray[np.intp]
@@ -113,10 +113,15 @@ def estimates(cell: Cell) -> list[Estimate]:
     return [*(one for some in found.values() for one in some), *effects]
 
 
+def threshold_of(sweep: Sweep) -> float:
+    """From which temperature on it is high."""
+    return sweep.cell.design.effect_threshold or THRESHOLD
+
+
 def is_high(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
     """Whether each series is at or above the threshold of the design."""
     values, codes = sweep.levels["temperature"]
-    threshold = sweep.cell.design.effect_threshold or THRESHOLD
+    threshold = threshold_of(sweep)
     at = np.array([float(value) >= threshold for value in values], dtype=bool)
     return at[codes[series.first]]
 
@@ -129,7 +134,6 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
     values, questions = paired_differences(series, outcome, high, ~high)
     if not values.size:
         return unavailable(measure, cell, "no question was asked on both sides of the threshold")
-    threshold = cell.design.effect_threshold or THRESHOLD
     return Estimate(
         measure=measure.name,
         suite=cell.suite,
@@ -137,27 +141,27 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
         n=values.size,
         unit=measure.unit,
         clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
-        flags=(f"high from {threshold:g} on",),
+        flags=(f"high from {threshold_of(sweep):g} on",),
     )
 
 
 class _Keys:
-    """The ids of judgments and series, made once; none of so many that they are not kept."""
+    """The ids of judgments and series, made once; none beyond `_MOST_PAIRED` judgments."""
 
     def __init__(self, sweep: Sweep, series: Series) -> None:
-        self._kept = len(sweep.cell.judgments) <= _MOST_PAIRED
+        self._paired = len(sweep.cell.judgments) <= _MOST_PAIRED
         self.questions = tuple(sweep.questions)
-        if self._kept:
+        if self._paired:
             ids = [judgment.trial.id for judgment in sweep.cell.judgments]
             self._ids = np.array(ids, dtype=object)
             parts = np.split(self._ids[series.judgments], series.bounds[1:-1])
             self._series = np.array(["\n".join(part) for part in parts], dtype=object)
 
     def of_judgments(self, rows: _Codes) -> tuple[str, ...]:
-        return tuple(self._ids[rows]) if self._kept else ()
+        return tuple(self._ids[rows]) if self._paired else ()
 
     def of_series(self, at: _Codes) -> tuple[str, ...]:
-        return tuple(self._series[at]) if self._kept else ()
+        return tuple(self._series[at]) if self._paired else ()
 
 
 class _Group:
@@ -247,12 +251,12 @@ class _Group:
         nothing: str | None = None,
     ) -> Estimate:
         """A rate over single judgments: ``usable`` ones of those that it asks about."""
-        kept = asked & usable
+        counted = asked & usable
         if not asked.any():
             return self._none(measure, nothing or "no trial of this kind was run")
-        rows, sweep = self._rows[kept], self._sweep
+        rows, sweep = self._rows[counted], self._sweep
         units = Units(
-            values[kept],
+            values[counted],
             sweep.question[rows],
             dropped=int((asked & ~usable).sum()),
             unparsed=self._unparsed,

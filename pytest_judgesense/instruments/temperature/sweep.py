@@ -40,7 +40,6 @@ class Sweep:
     """The judgments of a cell in columns, shape (judgments,) each.
 
     Attributes:
-        cell: where they come from.
         state: a verdict, unparsed, failed, or refused with its whole configuration.
         content: code of the content that was judged better; -1 without a verdict.
         gold: code of the content that is better; -1 where no label says.
@@ -49,7 +48,6 @@ class Sweep:
         series: code of the series; `Series.judgments` has their replicates in order.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
-        replicate: as numbered.
         repair: calls that were made to repair malformed replies; 0 where there were none.
         levels: for each factor and source that occurs its values in order, and their codes.
         reasons: what was said of replies without a verdict, and of calls without a reply.
@@ -75,8 +73,8 @@ class Sweep:
         """A code for each combination of ``keys`` that occurs, and the conditions in order."""
         code = np.zeros(self.state.size, dtype=np.intp)
         for key in keys:
-            values, own = self.levels[key]
-            code = code * len(values) + own
+            values, codes = self.levels[key]
+            code = code * len(values) + codes
         found, first, inverse = np.unique(code, return_index=True, return_inverse=True)
         conditions = [
             {key: self.levels[key][0][self.levels[key][1][at]] for key in keys} for at in first
@@ -90,14 +88,14 @@ class Series:
 
     Attributes:
         first: position of the first judgment of each, where its conditions stand.
-        question: code of its cluster; ``stratum`` likewise.
+        question: code of its cluster.
         consistency: see `temperature`; ``least`` and ``most`` are its worst cases.
-        pairwise: pairwise consistency; ``pairwise_least`` and ``pairwise_most`` likewise.
+        pairwise: pairwise consistency; its worst cases are ``pairwise_least`` and
+            ``pairwise_most``.
         agreement: share of the replies received that equal the gold label.
         error_rate: share of the replies received without a verdict.
         votes: replies for the gold content, for each other one, and without a verdict; shape
             (series, contents + 1).
-        labelled: whether there is a gold label.
         judgments: positions by series in order, each at ``bounds[i]`` to ``bounds[i + 1]``.
     """
 
@@ -140,10 +138,7 @@ def _content(judgment: Judgment) -> str | None:
 
 def sweep_of(cell: Cell) -> Sweep:
     """The judgments of a cell in columns; made once for a cell."""
-    if "sweep" not in cell.kept:
-        cell.kept["sweep"] = _columns(cell)
-    sweep: Sweep = cell.kept["sweep"]
-    return sweep
+    return cell.once("sweep", lambda: _columns(cell))
 
 
 def _columns(cell: Cell) -> Sweep:
@@ -194,13 +189,13 @@ def _columns(cell: Cell) -> Sweep:
         table[[refused[where] for where in place], 0] = OUT
     columns = [np.ascontiguousarray(column) for column in table.T]
     levels = {}
-    for key, own in zip(factors, columns[10:], strict=True):
+    for key, column in zip(factors, columns[10:], strict=True):
         texts = any(isinstance(value, str) for value in factors[key])
         values = sorted(factors[key], key=lambda value: (isinstance(value, str), value))
         # A temperature that some lines do not say is none that anything can be compared by.
         if values and values != [""] and not (texts and key == "temperature"):
             place_of = np.array([values.index(value) for value in factors[key]], dtype=np.intp)
-            levels[key] = (values, place_of[own])
+            levels[key] = (values, place_of[column])
     return Sweep(
         cell=cell,
         state=columns[0],
@@ -221,11 +216,7 @@ def _columns(cell: Cell) -> Sweep:
 
 def series_of(sweep: Sweep) -> Series:
     """The series of a sweep, made once; one that was refused has none of the numbers."""
-    kept = sweep.cell.kept
-    if "series" not in kept:
-        kept["series"] = _counted(sweep)
-    series: Series = kept["series"]
-    return series
+    return sweep.cell.once("series", lambda: _counted(sweep))
 
 
 def _counted(sweep: Sweep) -> Series:
@@ -244,8 +235,8 @@ def _counted(sweep: Sweep) -> Series:
 
     n, calls = total(parsed), total(asked)
     # Neighbours among the parsed replicates, and among all.
-    kept, of = content[parsed], code[parsed]
-    changes = total((of[1:] == of[:-1]) & (kept[1:] != kept[:-1]), of[1:])
+    verdicts, of = content[parsed], code[parsed]
+    changes = total((of[1:] == of[:-1]) & (verdicts[1:] != verdicts[:-1]), of[1:])
     inside = (code[1:] == code[:-1]) & asked[1:]
     touching = inside & ~(parsed[1:] & parsed[:-1])
     shown = inside & ~touching & (content[1:] != content[:-1])
@@ -254,7 +245,9 @@ def _counted(sweep: Sweep) -> Series:
         least = np.where(calls > 1, 1 - total(shown | touching, code[1:]) / (calls - 1), np.nan)
         most = np.where(calls > 1, 1 - changes / (calls - 1), np.nan)
         kinds = max(3, int(sweep.content.max(initial=-1)) + 1, int(sweep.gold.max(initial=-1)) + 1)
-        by_content = np.bincount(of * kinds + kept, minlength=count * kinds).reshape(count, kinds)
+        by_content = np.bincount(of * kinds + verdicts, minlength=count * kinds).reshape(
+            count, kinds
+        )
         pairwise = _pairwise(by_content)
         few, many = by_content.copy(), by_content.copy()
         missing = (calls - n).astype(np.intp)

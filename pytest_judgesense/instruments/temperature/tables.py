@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.estimators import (
-    THRESHOLD,
     calls_of,
     is_high,
+    threshold_of,
 )
 from pytest_judgesense.instruments.temperature.measures import EFFECTS, MAJORITY_AGREEMENT
 from pytest_judgesense.instruments.temperature.sweep import (
@@ -68,10 +68,7 @@ _Rows = list[dict[str, Any]]
 
 def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, _Rows]:
     """All tables of a cell by name, made once; none where no temperature is known."""
-    if "tables" not in cell.kept:
-        cell.kept["tables"] = _tables(cell, estimates)
-    tables: Mapping[str, _Rows] = cell.kept["tables"]
-    return tables
+    return cell.once("tables", lambda: _tables(cell, estimates))
 
 
 def _rows_of(name: str) -> Callable[[Cell, Sequence[Estimate], object], _Rows | None]:
@@ -171,9 +168,9 @@ def _correlations(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     for key in _several(sweep, ("model",)):
         values, codes = sweep.levels[key]
         parts += [({key: v}, codes[series.first] == i) for i, v in enumerate(values)]
-    for condition, kept in parts:
-        found, at = np.unique(temperature[kept], return_inverse=True)
-        means = {name: _means(values[kept], at, found.size) for name, values in columns.items()}
+    for condition, within in parts:
+        found, at = np.unique(temperature[within], return_inverse=True)
+        means = {name: _means(values[within], at, found.size) for name, values in columns.items()}
         for level, table in (("means", means), ("rows", columns)):
             if level == "rows" and condition:
                 continue
@@ -230,15 +227,15 @@ def _row(
 
 
 def _sides(sweep: Sweep) -> dict[str, str]:
-    threshold = sweep.cell.design.effect_threshold or THRESHOLD
+    threshold = threshold_of(sweep)
     return {"low": f"< {threshold:g}", "high": f">= {threshold:g}"}
 
 
 def _paired(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     high = is_high(sweep, series)
     for outcome in EFFECTS:
-        for group, kept in _groups(sweep, series):
-            values, questions = paired_differences(series, outcome, kept & high, kept & ~high)
+        for group, within in _groups(sweep, series):
+            values, questions = paired_differences(series, outcome, within & high, within & ~high)
             head = {"method": "paired", "outcome": outcome, **group, **_sides(sweep)}
             yield _row(head, values, questions)
 
@@ -247,10 +244,13 @@ def _pairs(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
     grid = sweep.levels["temperature"][0]
     temperature = _temperatures(sweep)[series.first]
     for outcome in EFFECTS:
-        for group, kept in _groups(sweep, series):
+        for group, within in _groups(sweep, series):
             for low, high in combinations(grid, 2):
                 values, questions = paired_differences(
-                    series, outcome, kept & (temperature == high), kept & (temperature == low)
+                    series,
+                    outcome,
+                    within & (temperature == high),
+                    within & (temperature == low),
                 )
                 head = {"method": "pair", "outcome": outcome, **group, "low": low, "high": high}
                 yield _row(head, values, questions)
@@ -263,8 +263,8 @@ def _one_hot(sweep: Sweep, series: Series) -> tuple[list[str], _Array]:
     for key in _several(sweep, ("judge_type", "prompt_style", "model")):
         values, codes = sweep.levels[key]
         names += [f"{key}={value}" for value in values]
-        own = codes[series.first]
-        columns += [(own == code).astype(np.float64) for code in range(len(values))]
+        of_series = codes[series.first]
+        columns += [(of_series == code).astype(np.float64) for code in range(len(values))]
     return names, np.stack(columns, axis=1) if columns else np.zeros((series.first.size, 1))
 
 
@@ -274,14 +274,14 @@ def _alive(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
 
 
 def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
-    kept = _alive(sweep, series)
+    within = _alive(sweep, series)
     _, covariates = _one_hot(sweep, series)
     high = is_high(sweep, series)
-    questions = series.question[kept]
+    questions = series.question[within]
     scores = causal.effect_scores(
-        covariates[kept],
-        high[kept],
-        {name: series.outcome(name)[kept] for name in EFFECTS},
+        covariates[within],
+        high[within],
+        {name: series.outcome(name)[within] for name in EFFECTS},
         questions,
         seed,
     )
@@ -296,7 +296,7 @@ def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
         of = scores[outcome]
         assert not isinstance(of, str)
         for group, rows in _groups(sweep, series):
-            at = rows[kept] & np.isfinite(of.psi)
+            at = rows[within] & np.isfinite(of.psi)
             propensity = of.propensity[at]
             low, most = causal.CLIPPED
             row = _row({**head, **group, **_sides(sweep)}, of.psi[at], questions[at], bounded=False)

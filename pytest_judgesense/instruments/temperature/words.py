@@ -16,7 +16,7 @@ _COLUMNS: Final = {
     "consistency": "consistency",
     "error_rate": "error rate",
 }
-_FEATURES: Final = 3  # of an attribution that are told
+_FEATURES: Final = 3  # of an attribution that are named
 _REASONS: Final = 3
 
 
@@ -65,21 +65,21 @@ def majority_lines(rows: Rows) -> Iterator[str]:
     for row in rows:
         if row["agreement"] is not None:
             calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
-            told = f"k {row['k']} {number_text(row['agreement'])} ({calls})"
-            of.setdefault(row["temperature"], []).append(told)
+            vote = f"k {row['k']} {number_text(row['agreement'])} ({calls})"
+            of.setdefault(row["temperature"], []).append(vote)
     for temperature, votes in of.items():
         yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
 
 
 def correlation_lines(rows: Rows) -> Iterator[str]:
     """Correlations over the means of temperatures."""
-    told = [
+    pairs = [
         f"{row['x']} and {row['y']} {number_text(row['r'])}"
         for row in rows
         if row["level"] == "means" and "model" not in row and row["r"] is not None
     ]
-    if told:
-        yield f"correlation of the means of temperatures: {', '.join(told)}"
+    if pairs:
+        yield f"correlation of the means of temperatures: {', '.join(pairs)}"
 
 
 def effect_lines(rows: Rows) -> Iterator[str]:
@@ -112,15 +112,15 @@ def attribution_lines(rows: Rows) -> Iterator[str]:
             of.setdefault(row["outcome"], []).append(row)
     for outcome, features in of.items():
         ranked = sorted(features, key=lambda row: -row["value"])[:_FEATURES]
-        told = [
+        moving = [
             f"{row['feature']} {number_text(row['value'])} (se {number_text(row['se'])}, "
             f"{'up' if row['direction'] > 0 else 'down'})"
             for row in ranked
             if row["value"] > 0
         ]
-        if told:
-            yield f"{outcome} is moved by (mean |SHAP|): {', '.join(told)}"
-    # That a package is missing is told with the effects.
+        if moving:
+            yield f"{outcome} is moved by (mean |SHAP|): {', '.join(moving)}"
+    # That a package is missing is said with the effects.
 
 
 def error_lines(rows: Rows) -> Iterator[str]:

@@ -32,8 +32,5 @@ def estimates(cell: Cell) -> list[Estimate]:
 
 
 def _preference(cell: Cell, judgments: Iterable[Judgment], condition: _Condition) -> Estimate:
-    units = Units.collect(
-        ((judgment,) for judgment in judgments),
-        lambda judgment: float(not no_preference(judgment)),
-    )
+    units = Units.of_calls(judgments, lambda judgment: not no_preference(judgment))
     return rate(DARK_CURRENT, cell, units, condition)

@@ -239,7 +239,7 @@ def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
 
 def debates() -> tuple[Callable[[], int], int]:
     """The replay of the shipped debate suite, whose replies are long objects; and its size."""
-    suite = load_suite(builtin_suites()["debate"], None, INSTRUMENTS.forms)
+    suite = load_suite(builtin_suites()["debate"], None, {DEBATE.name: DEBATE})
     judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
     path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
     trials = plan_trials(suite)

@@ -17,11 +17,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import schemas
 
+from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import PROVIDERS
-from pytest_judgesense.plugin import fixtures, hookspecs
+from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 from pytest_judgesense.plugin.settings import OPTIONS
 
@@ -110,9 +111,9 @@ def fixtures_page() -> Iterator[str]:
     yield "A test with one of the fixtures runs once for each judge;"
     yield "see [checks.md](../checks.md).\n"
     gives = {"judge_datasheet": (DatasheetReader,), "judge": (AskableJudge, Reply)}
-    for name in sorted(name for name in fixtures.__all__ if not name.startswith("_")):
+    for name in sorted(name for name in plugin.__all__ if not name.startswith("_")):
         yield f"## `{name}`\n"
-        yield from document(getattr(fixtures, name))
+        yield from document(getattr(plugin, name))
         for kind in gives.get(name, ()):
             yield f"### {kind.__name__}\n"
             yield from document(kind)
@@ -122,7 +123,7 @@ def fixtures_page() -> Iterator[str]:
                     shown = "" if method == "__call__" else f".{method}"
                     yield f"**`{name}{shown}{_arguments(function)}`**\n"
                     yield from document(function)
-    for name in hookspecs.__all__:
+    for name in (name for name in vars(hookspecs) if name.startswith("pytest_judgesense_")):
         yield f"## Hook `{name}`\n"
         yield from document(getattr(hookspecs, name))
 

@@ -58,7 +58,11 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
 
 
 class DatasheetReader:
-    """Reads estimates of one judge, by name ``judge``; a suite is measured at its first use."""
+    """Reads estimates of one judge; a suite is measured at its first use.
+
+    Attributes:
+        judge: name of the judge.
+    """
 
     def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
         self._item = item
@@ -106,7 +110,11 @@ class DatasheetReader:
 
 
 class AskableJudge:
-    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th."""
+    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th.
+
+    Attributes:
+        name: name of the judge.
+    """
 
     def __init__(self, spec: JudgeSpec, run: Run, cassette: Cassette, test: str) -> None:
         self.name = spec.name

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -24,7 +25,6 @@ from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.plugin import fixtures
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites import schema
@@ -257,7 +257,7 @@ def test_markers() -> None:
 
 
 def test_fixtures() -> None:
-    assert {name for name in fixtures.__all__ if not name.startswith("_")} == FIXTURES
+    assert {name for name in plugin.__all__ if not name.startswith("_")} == FIXTURES
     inis = {option.ini for option in OPTIONS}
     assert set(re.findall(r"\bjudge_[a-z_]+\b", TEXT)) <= FIXTURES | inis | FOREIGN_FIELDS
     text = page_text("checks.md")

@@ -106,7 +106,7 @@ class Comparison:
         identical: whether nothing behind the measure has changed: no verdict, or at least no unit.
         worse: the trials of each unit that got worse, in ids; without units, those with another
             verdict.
-        better: likewise; ``None`` without units.
+        better: the trials of each unit that got better; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
     """
 

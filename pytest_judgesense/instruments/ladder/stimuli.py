@@ -12,7 +12,7 @@ the whole element. Four quarters are one whole step of the ladder: both are dist
 
 Before anything is asked:
 
-- the prefix chain holds: each level has a sentence that no level below it has, and such sentences
+- levels form a prefix chain: each has a sentence that no level below it has, and such sentences
   stand in all levels above, so that a higher level lacks nothing that a lower one has gained;
 - lengths are matched: the longest text of a task has at most 10% more words than the shortest, or
   sensitivity could be a liking for length;
@@ -216,7 +216,7 @@ def _quarter_items(task: QuarterTask, parity: int) -> Iterator[Item]:
         )
 
 
-# --- what must hold -------------------------------------------------------------------------
+# --- what is verified -----------------------------------------------------------------------
 
 
 def _verify_task(task: LadderTask | QuarterTask, where: str) -> None:

@@ -254,7 +254,7 @@ def read_table(
         path: CSV, JSON Lines, or a JSON list.
         mapping: from a field of a judgment log to the column that holds it.
         judge: the judge of all rows, where no column names it; the file's name by default.
-        suite: likewise the suite.
+        suite: the suite of all rows, where no column names it.
         values: from what the columns of verdict and label say to the suite's words.
 
     Raises:

@@ -98,7 +98,7 @@ EFFECTS: Final = {
     )
     for outcome in OUTCOMES
 }
-# Held by a check of its own: the size of an effect, which has a sign among the estimates.
+# Judged by one check: the size of an effect, which has a sign among the estimates.
 EFFECT_SIZE: Final = Measure(
     "temperature_effect",
     "lower",

@@ -58,7 +58,7 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
     return map(graded_item, stimuli.parse(GradedItem))
 
 
-# --- what must hold -------------------------------------------------------------------------
+# --- what is verified -----------------------------------------------------------------------
 
 
 def _verify(form: SuiteForm) -> None:

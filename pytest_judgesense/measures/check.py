@@ -46,7 +46,6 @@ class CheckKind(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """How it is written."""
         return f"{self.name}({self.arguments})"
 
 
@@ -107,7 +106,6 @@ class Check:
 
     @property
     def floor(self) -> bool:
-        """Whether the bar is a floor."""
         return self.of is not None and self.of.floor
 
     @property

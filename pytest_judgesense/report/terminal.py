@@ -17,9 +17,7 @@ from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, ba
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
     """The lines of all judges, a blank line between two, and what compares them.
 
-    Args:
-        view: the datasheet.
-        today: the day in UTC from which the age of recordings is counted; ``None``: no age.
+    The age of recordings is counted from ``today`` (UTC); without it none is shown.
     """
     for index, judge in enumerate(view.judges):
         if index:

@@ -110,8 +110,7 @@ class Kind:
 
     def __post_init__(self) -> None:
         if not (self.name.replace("-", "").isalnum() and self.name == self.name.lower()):
-            msg = f"the name of a kind is like my-kind, not {self.name!r}"
-            raise ValueError(msg)
+            raise ValueError(f"the name of a kind is like my-kind, not {self.name!r}")
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.

@@ -98,8 +98,7 @@ class QuarterTask(Form):
     @model_validator(mode="after")
     def _listed(self) -> QuarterTask:
         if self.parted > len(self.elements):
-            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
-            raise ValueError(msg)
+            raise ValueError(f"parted is the number of an element, 1 to {len(self.elements)}")
         return self
 
     @property
@@ -308,8 +307,7 @@ def _verified(stimuli: Stimuli, model: type[_Task]) -> list[_Task]:
 
 def _two_arms(form: SuiteForm) -> None:
     if {template.arm for template in form.templates} != {"baseline", "strict"}:
-        msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
-        raise ValueError(msg)
+        raise ValueError('a criterion suite has templates with arm = "baseline" and arm = "strict"')
     two_candidates(form)
 
 

@@ -100,7 +100,7 @@ class Importer(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """What a line of a judgment log holds of a reply beside its verdict.
+    """What a line of a judgment log states of a reply beside its verdict.
 
     Attributes:
         field: a field that every such line has, and no other.
@@ -120,13 +120,19 @@ class SuiteKind:
         name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
         form: its items, rules, calls and replies; or a function without arguments that gives them
             when the first suite is loaded.
-        measures: taken on every suite of the kind, in the order in which datasheets hold them.
+        measures: taken on every suite of the kind, in the order of datasheets.
         checks: beside those that gate the measures.
         call_measure: the measure whose variance over single calls a design is planned by.
         call_score: what a single call adds to it; ``None`` for one that does not count.
+    <<<<<<< HEAD
         logged: what its replies state beside a verdict, as judgment logs hold it.
         skills: by which the embedded judge replies to its prompts, where these are of their own.
         importers: of foreign files with judgments on such suites; of built-in kinds alone.
+    =======
+        logged: what its replies state beside a verdict, as it stands in judgment logs.
+        skills: by which the embedded judge replies to prompts of this kind alone.
+        importers: of foreign files with judgments on such suites.
+    >>>>>>> w3
         commands: of ``judgesense``; of built-in kinds alone.
         source: the plugin that gives it; empty for this package.
     """
@@ -244,12 +250,12 @@ class Registry:
 
     @cached_property
     def logged(self) -> tuple[Logged, ...]:
-        """What lines of judgment logs hold beside verdicts."""
+        """What lines of judgment logs state beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """What the embedded judge can do for kinds with prompts of their own."""
+        """What the embedded judge can do for single kinds."""
         return tuple(skill for kind in self.kinds.values() for skill in kind.skills)
 
     @property

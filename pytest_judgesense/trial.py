@@ -146,6 +146,13 @@ class Judgment:
         return self.trial.label == (self.chosen if self.chosen is not None else self.verdict)
 
 
+def slot_of_content(content: str, order: Order) -> str:
+    """The slot (``A``, ``B``) in which ``order`` shows content ``1`` or ``2``; ties stay ties."""
+    if content not in ("1", "2"):
+        return content
+    return "A" if (content == "1") == (order == "ab") else "B"
+
+
 def content_of_slot(slot: str, order: Order) -> str:
     """The content (``1``, ``2``) that slot ``A`` or ``B`` shows in ``order``; ties stay ties."""
     if slot not in ("A", "B"):

@@ -15,6 +15,7 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     content_of_slot,
+    slot_of_content,
 )
 
 
@@ -31,12 +32,14 @@ def test_a_slot_points_at_the_content_that_its_order_shows(
     slot: str, order: str, content: str
 ) -> None:
     assert content_of_slot(slot, order) == content  # type: ignore[arg-type]
+    assert slot_of_content(content, order) == slot  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("verdict", [TIE, ABSTAIN])
 def test_a_tie_and_an_abstention_point_at_no_content(verdict: str, order: str) -> None:
     assert content_of_slot(verdict, order) == verdict  # type: ignore[arg-type]
+    assert slot_of_content(verdict, order) == verdict  # type: ignore[arg-type]
 
 
 def test_only_a_verdict_has_a_value() -> None:

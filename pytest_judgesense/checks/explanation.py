@@ -46,12 +46,8 @@ def explain(
 ) -> str:
     """Why a check did not pass: estimate, interval, bar, counts, evidence, and where to look.
 
-    Args:
-        outcome: what came of the check.
-        cell: the judgments behind it.
-        judge: name of the judge.
-        prompt_of: from a trial id to the prompt that was sent, where prompts are known.
-        look_further: a command that shows more.
+    ``prompt_of`` gives the prompt of a trial by its id, where prompts are known; ``look_further``
+    is a command that shows more.
     """
     if isinstance(outcome, RegressionOutcome):
         lines = _regression_lines(outcome, judge, prompt_of, look_further)

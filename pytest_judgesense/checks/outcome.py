@@ -70,7 +70,6 @@ class Finding:
 
     @property
     def floor(self) -> bool:
-        """Whether the bar is a floor."""
         return self.measure.floor
 
 
@@ -97,7 +96,6 @@ class Outcome:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings of all findings."""
         several = len(self.findings) > 1
         return tuple(
             f"at temperature {finding.estimate.condition['temperature']:g}: {finding.warning}"
@@ -117,13 +115,8 @@ def judge_check(
 ) -> Outcome:
     """The outcome of ``check`` on the estimates of a judge on a suite.
 
-    Args:
-        check: the measure and its bar.
-        suite: name of the suite.
-        estimates: all estimates of the judge on it.
-        policy: what decides, the estimate or its bound.
-        most_missing: with a greater share of the replies missing, the worst case has to clear the
-            bar as well.
+    With a greater share of the replies missing than ``most_missing``, the worst case has to clear
+    the bar as well.
     """
     assert check.kind.judge is not None, "regressions are judged together"
     outcome: Outcome = check.kind.judge(check, suite, estimates, policy, most_missing)

@@ -69,12 +69,10 @@ class Side:
 
     @cached_property
     def by_id(self) -> dict[str, Judgment]:
-        """Judgments by trial id."""
         return {j.trial.id: j for j in self.cell.judgments} if self.cell else {}
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
-        """The clusters, in order."""
         return tuple(dict.fromkeys(j.trial.cluster for j in self.by_id.values()))
 
     @cached_property
@@ -106,7 +104,7 @@ class Comparison:
         identical: whether nothing behind the measure has changed: no verdict, or at least no unit.
         worse: the trials of each unit that got worse, in ids; without units, those with another
             verdict.
-        better: likewise; ``None`` without units.
+        better: the trials of each unit that got better; ``None`` without units.
         blocked: why it is inconclusive whatever the numbers say.
     """
 
@@ -198,17 +196,14 @@ class RegressionOutcome:
 
     @property
     def margin(self) -> float:
-        """The loss that is no matter."""
         return self.check.bars["margin"]
 
     @property
     def verdict(self) -> Verdict:
-        """``improved``, ``unchanged``, ``regressed`` or ``inconclusive``."""
         return self.comparison.verdict(self.margin, self.adjusted)
 
     @property
     def outcome(self) -> OutcomeWord:
-        """The outcome under the policy."""
         verdict, difference = self.verdict, self.comparison.difference
         if verdict in ("improved", "unchanged"):
             return "pass"
@@ -238,14 +233,9 @@ def compare(
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
 ) -> Comparison:
-    """The comparison of ``measure`` under exactly ``condition``.
+    """The comparison of ``measure`` under exactly ``condition``, by default the pooled one.
 
-    Args:
-        old: then.
-        new: now.
-        measure: what is compared.
-        condition: of the estimate; the pooled one by default.
-        most_missing: with a greater share of the baseline's units lost, nothing is decided.
+    With a greater share of the baseline's units lost than ``most_missing``, nothing is decided.
     """
     then, now = (_estimate(side, measure.name, dict(condition or {})) for side in (old, new))
     bare = Comparison(measure, then, now)

@@ -4,8 +4,8 @@ Which trials: the N of the recorded ones (those with a reply) whose ids, hashed 
 first. The same seed draws the same trials on every machine, and more of them as N grows.
 
 Where trials of the sample were recorded two or more times (replicates of one item, template and
-order), a fresh reply is held against all recorded ones of its question by an exact permutation test
-(`stats.permutation`): a judge at a temperature above 0 changes its mind, and only a change beyond
+order), an exact permutation test (`stats.permutation`) compares a fresh reply with all recorded
+ones of its question: a judge at a temperature above 0 changes its mind, and only a change beyond
 that shows another judge. Without replicates nothing says how often it does so by itself: k of N
 have changed, with the exact interval (Clopper-Pearson), and there is no p-value.
 
@@ -90,7 +90,7 @@ def compare(
     seed: int,
     served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> Verification:
-    """Hold fresh judgments against the recorded ones."""
+    """What changed from the recorded judgments to fresh ones of a sample of ``trials``."""
     by_id = {judgment.trial.id: judgment for judgment in recorded}
     replied = [judgment for judgment in fresh if _has_reply(judgment)]
     pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]

@@ -229,16 +229,8 @@ def rate(
     flags: tuple[str, ...] = (),
     nothing: str = "no trial of this kind was run",
 ) -> Estimate:
-    """The mean of the units as an estimate with both of its intervals.
-
-    Args:
-        measure: the measure.
-        cell: where it is measured.
-        units: what the rate is taken over.
-        condition: what the rate is restricted to.
-        interval: the source paper's interval; Wilson by default.
-        flags: what to note beside the number.
-        nothing: the reason to give when there is not even a missing unit.
+    """The mean of the units with its interval (Wilson's, or the ``interval`` of the source
+    paper) and the clustered one; ``nothing``: the reason where there is not even a missing unit.
     """
     n = len(units.values)
     missing = units.missing()

@@ -23,9 +23,9 @@ class CheckKind(NamedTuple):
             that ``compares``, from ``(check, kind, cells, policy)`` with the cells of all judges.
             ``None`` for a ``regression``: those of a session are judged together.
         bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
-            it has no bar that lint could hold against a judge without error.
+            it has no bar that lint could compare with a judge without error.
         compares: whether it is judged by what several judges gave on the suite.
-        regression: whether it holds a measure against a baseline.
+        regression: whether it compares a measure with a baseline.
         named_bars: whether its id names its bars, as in ``check[low=0.1]``.
         bare: keys of its condition whose values stand in its id without the key.
         source: the plugin that gives it; empty for this package.
@@ -46,7 +46,6 @@ class CheckKind(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """How it is written."""
         return f"{self.name}({self.arguments})"
 
 
@@ -107,7 +106,6 @@ class Check:
 
     @property
     def floor(self) -> bool:
-        """Whether the bar is a floor."""
         return self.of is not None and self.of.floor
 
     @property
@@ -139,7 +137,7 @@ class Check:
 
     @property
     def bar(self) -> float | dict[str, float]:
-        """The bar as datasheets hold it: a number, or the named bars of a composite check."""
+        """The bar in datasheets: a number, or the named bars of a composite check."""
         if not self.bars:
             return {}
         return self.bars["bar"] if set(self.bars) == {"bar"} else dict(self.bars)

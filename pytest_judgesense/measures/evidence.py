@@ -18,17 +18,17 @@ Group: TypeAlias = tuple[Judgment, ...]
 Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], list[Group]]
 
 
-def calls(holds: Callable[[Judgment], bool]) -> Find:
-    """A finder of the single calls for which ``holds`` is true."""
-    return lambda cell, _: [(judgment,) for judgment in cell.judgments if holds(judgment)]
+def calls(matches: Callable[[Judgment], bool]) -> Find:
+    """A finder of the single calls for which ``matches`` is true."""
+    return lambda cell, _: [(judgment,) for judgment in cell.judgments if matches(judgment)]
 
 
-def orders(holds: Callable[[Judgment, Judgment], object]) -> Find:
-    """A finder of the canonical pairs, read in both orders, for which ``holds`` is true."""
+def orders(matches: Callable[[Judgment, Judgment], object]) -> Find:
+    """A finder of the canonical pairs, read in both orders, for which ``matches`` is true."""
     return lambda cell, _: [
         (ab, ba)
         for ab, ba in cell.both_orders(cell.judgments)
-        if ab.verdict is not None and ba.verdict is not None and holds(ab, ba)
+        if ab.verdict is not None and ba.verdict is not None and matches(ab, ba)
     ]
 
 

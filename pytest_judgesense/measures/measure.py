@@ -127,7 +127,6 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
 
     @property
     def floor(self) -> bool:
-        """Whether its bar is a floor."""
         return self.direction == "higher"
 
     def taken_by(

@@ -87,8 +87,8 @@ def order_estimates(cell: Cell) -> list[Estimate]:
         return []
     if pairs := cell.both_orders(cell.judgments):
         terms = [
-            rate(_MEASURES[term], cell, Units.collect(pairs, holds))
-            for term, holds in DECOMPOSITION.items()
+            rate(_MEASURES[term], cell, Units.collect(pairs, matches))
+            for term, matches in DECOMPOSITION.items()
         ]
     else:
         reason = "the suite was not run in both presentation orders"
@@ -147,24 +147,25 @@ def side_bias(
         n=n,
         unit=SIDE_BIAS.unit,
         interval=Interval(share.method, *folded_ends(share.lower, share.upper), share.level),
-        clustered=clustered and _folded_clustered(clustered),
+        clustered=clustered and folded(clustered),
         missing=_folded_missing(missing),
         flags=() if both else ("one presentation order only",),
     )
 
 
-def folded_ends(lower: float, upper: float) -> tuple[float, float]:
-    """Ends of the distance of a share from one half, given those of the share."""
-    low, high = sorted((abs(lower - 0.5), abs(upper - 0.5)))
-    return (0.0 if lower <= 0.5 <= upper else low), high
+def folded_ends(lower: float, upper: float, center: float = 0.5) -> tuple[float, float]:
+    """Ends of the distance of a number from ``center``, given those of the number."""
+    low, high = sorted((abs(lower - center), abs(upper - center)))
+    return (0.0 if lower <= center <= upper else low), high
 
 
-def _folded_clustered(share: Clustered) -> Clustered:
-    lower, upper = folded_ends(share.lower, share.upper)
-    bound_low, bound_high = folded_ends(share.lower_bound, share.upper_bound)
+def folded(interval: Clustered, center: float = 0.5) -> Clustered:
+    """The interval of the distance of a number from ``center``, given that of the number."""
+    lower, upper = folded_ends(interval.lower, interval.upper, center)
+    bound_low, bound_high = folded_ends(interval.lower_bound, interval.upper_bound, center)
     return replace(
-        share,
-        method=f"{share.method}-folded",
+        interval,
+        method=f"{interval.method}-folded",
         lower=lower,
         upper=upper,
         lower_bound=bound_low,

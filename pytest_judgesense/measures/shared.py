@@ -10,6 +10,7 @@ from pytest_judgesense.trial import Judgment
 _ORDER: Final = later("pytest_judgesense.measures.order", "order_estimates")
 _RATES: Final = "pytest_judgesense.measures.rates"
 _EVIDENCE: Final = "pytest_judgesense.measures.evidence"
+_POSITIONAL: Final = Evidence("pairs won by a slot", later(_EVIDENCE, "positional"))
 _UNREADABLE: Final = Evidence("replies without a verdict", later(_EVIDENCE, "unparsed"))
 
 SIDE_BIAS: Final = Measure(
@@ -20,7 +21,7 @@ SIDE_BIAS: Final = Measure(
     _ORDER,
     "limit",
     bounds=(0.0, 0.5),
-    evidence=Evidence("pairs won by a slot", later(_EVIDENCE, "positional")),
+    evidence=_POSITIONAL,
     best="half",
 )
 FIRST_SLOT_RATE: Final = Measure(
@@ -45,7 +46,7 @@ ORDER_POSITIONAL: Final = Measure(
     "the same slot wins in both orders",
     _ORDER,
     "bound",
-    evidence=Evidence("pairs won by a slot", later(_EVIDENCE, "positional")),
+    evidence=_POSITIONAL,
     best="units",
 )
 ORDER_ONE_SIDED: Final = Measure(

@@ -52,12 +52,9 @@ def sheet_text(
     judges: Sequence[Mapping[str, Any]],
     compared: Sequence[Mapping[str, Any]],
 ) -> str:
-    """The text of a datasheet.
+    """The text of a datasheet from its head (seed, mode and versions) and its judges' entries.
 
-    Args:
-        head: seed, mode and versions.
-        judges: the entries of the judges.
-        compared: the tables that compare them; each judge has those of its suites.
+    Each judge has those tables of ``compared`` that are of its suites.
     """
     notices = setting_notices(entry["judge"] for entry in judges)
     entries = [

@@ -59,9 +59,8 @@ def _tagged(text: str) -> str:
 def markdown(view: View | None, missed: Sequence[str] = ()) -> str:
     """The datasheet as Markdown: the checks of all judges, then each judge folded away.
 
-    Args:
-        view: the datasheet; ``None`` where nothing was measured.
-        missed: what was to be measured and was not, a line each.
+    ``view`` is ``None`` where nothing was measured; ``missed`` is what was to be measured and was
+    not, a line each.
     """
     return "\n".join(_lines(view, missed)) + "\n"
 

@@ -17,9 +17,7 @@ from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, ba
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
     """The lines of all judges, a blank line between two, and what compares them.
 
-    Args:
-        view: the datasheet.
-        today: the day in UTC from which the age of recordings is told; without it none is.
+    The age of recordings is counted from ``today`` (UTC); without it none is shown.
     """
     for index, judge in enumerate(view.judges):
         if index:
@@ -35,7 +33,7 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 
 
 def ranking_lines(view: View) -> Iterator[str]:
-    """What compares judges in a section of its own, a suite each; nothing where nothing does."""
+    """What compares judges in a separate section, a suite each."""
     for one in view.compared(apart=True):
         yield from one.lines
 
@@ -87,7 +85,7 @@ def _part_lines(part: PartView) -> Iterator[str]:
 
 
 def _gated(part: PartView) -> tuple[list[RowView], dict[str, CheckLine]]:
-    """The rows with the checks that are theirs, and the checks that hold for several rows."""
+    """The rows with the checks that are theirs, and the checks of several rows."""
     every = {section.every for section in part.present} - {""}
     varied = {e.measure for e in part.part.estimates if every & e.condition.keys()}
     together = {

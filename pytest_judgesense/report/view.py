@@ -100,7 +100,6 @@ class PartView:
 
     @property
     def present(self) -> list[ReportSection]:
-        """The sections that have a table here."""
         names = {one["analysis"] for one in self.part.analyses}
         return [section for section in self.sections if section.name in names]
 
@@ -131,7 +130,6 @@ class JudgeView:
 
     @property
     def state(self) -> str:
-        """How judgments came."""
         return state_of(self.mode, self.sheet.calls)
 
     def provenance(self, today: date | None = None) -> list[str]:
@@ -149,13 +147,11 @@ class JudgeView:
 
     @property
     def asked(self) -> str:
-        """Provider and model that were asked."""
         identity = self.sheet.identity
         return f"{identity.get('provider', 'log')}:{identity.get('model') or self.sheet.judge}"
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings that are not left to the endpoint."""
         known = {key: self.sheet.identity.get(key) for key in _SETTINGS}
         return {
             key: f"{value:g}" if isinstance(value, float) else str(value)
@@ -180,7 +176,6 @@ class JudgeView:
 
     @property
     def totals(self) -> list[str]:
-        """Calls, tokens and cost."""
         calls = self.sheet.calls
         words = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
         if calls.prompt_tokens is not None:
@@ -205,12 +200,10 @@ class ComparisonView:
 
     @property
     def board(self) -> Board:
-        """The comparison as a table of texts."""
         return self.comparison.board(self.suite, self._rows)
 
     @property
     def lines(self) -> Iterable[str]:
-        """The comparison on a terminal."""
         return self.comparison.lines(self.suite, self._rows)
 
 
@@ -234,7 +227,6 @@ class View:
 
     @property
     def checks(self) -> list[tuple[JudgeView, CheckLine]]:
-        """Every check of every judge."""
         return [(judge, line) for judge in self.judges for line in judge.sheet.checks]
 
     @property

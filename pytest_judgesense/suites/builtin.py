@@ -20,22 +20,14 @@ def builtin_suites() -> dict[str, Path]:
 
 
 def builtin_cassette(relative: Path) -> Path | None:
-    """A recording that comes with the installation (read only), or ``None``.
-
-    Args:
-        relative: ``<judge>/<suite>.jsonl``.
-    """
+    """A recording that comes with the installation (read only), ``<judge>/<suite>.jsonl``."""
     name = f"cassettes/{relative.as_posix()}"
     path = _data(name)
     return path if path.is_file() else None
 
 
 def template_file(name: str) -> Path:
-    """A file of the folder ``templates``.
-
-    Args:
-        name: with its folders: ``init/workflow.yml``.
-    """
+    """A file of the folder ``templates``, named with its folders: ``init/workflow.yml``."""
     # All of its folder at once: a process unpacks a folder no more than once.
     folder, _, base = name.rpartition("/")
     return _data(f"templates/{folder}/") / base

@@ -31,7 +31,7 @@ class ReplyForm:
     Attributes:
         read: from the text of a reply, and whether the endpoint cut it off, to what it states.
         described: the form in a sentence, for whoever brings a malformed reply into it.
-        example: a reply of the form, with placeholders, likewise.
+        example: a reply of the form, with placeholders, for the same reader.
         schema: the JSON schema that providers with structured output are given; ``None`` for none.
     """
 
@@ -74,8 +74,8 @@ class Kind:
             with them.
         line_forms: the pydantic models of a line of the stimuli file, for its documentation.
         verify: looks at the suite file. A `ValueError` says what does not belong together.
-        rules: beside those that hold for all suites.
-        waived: of the rules for all suites, those that do not hold here.
+        rules: beside those for all suites.
+        waived: the rules for all suites that it does without.
         labelled: the rule that items have the labels that their suite cannot do without; it is
             put aside while a judge is asked for them.
         wordings: whether the templates are wordings of one prompt, compared with one another. The
@@ -110,8 +110,7 @@ class Kind:
 
     def __post_init__(self) -> None:
         if not (self.name.replace("-", "").isalnum() and self.name == self.name.lower()):
-            msg = f"the name of a kind is like my-kind, not {self.name!r}"
-            raise ValueError(msg)
+            raise ValueError(f"the name of a kind is like my-kind, not {self.name!r}")
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.

@@ -31,11 +31,8 @@ def load_suite(
 ) -> Suite:
     """The suite of a ``*.suite.toml`` file.
 
-    Args:
-        path: the suite file.
-        preset: name of one of its presets; ``None`` for the design as it stands.
-        kinds: the kinds that there are, by name.
-        labelled: whether items must have the labels that their kind cannot do without.
+    Without a ``preset`` it has the design of the file; if ``labelled``, items must have the labels
+    that their kind cannot do without.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.

@@ -27,7 +27,7 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
-from pytest_judgesense.trial import TIE, Order, Trial
+from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
 
 # How far a share of items may lie from the one that tells nothing, and of how many items at least.
 MARGIN: Final = 0.15
@@ -38,7 +38,7 @@ def verify(suite: Suite) -> None:
     """Nothing, if the suite can be asked.
 
     Raises:
-        SuiteError: a rule that holds at loading is broken.
+        SuiteError: a rule of loading is broken.
         ExtensionError: a rule fails, of a kind that a plugin has added; the plugin is named.
     """
     _refuse(suite, _rules(suite, loading=True))
@@ -126,7 +126,7 @@ def same_sides(suite: Suite) -> list[str]:
     return [i.id for i in suite.items if i.contents and len({c.strip() for c in i.contents}) == 1]
 
 
-# --- what holds at loading ------------------------------------------------------------------
+# --- rules of loading ------------------------------------------------------------------------
 
 
 def _candidates(suite: Suite) -> Iterator[LintFinding]:
@@ -206,7 +206,7 @@ def _marks(suite: Suite) -> Iterator[LintFinding]:
                 )
 
 
-# --- what lint tells ------------------------------------------------------------------------
+# --- rules of lint ---------------------------------------------------------------------------
 
 
 def _duplicates(suite: Suite) -> Iterator[LintFinding]:
@@ -259,9 +259,9 @@ def _right_answer(suite: Suite, trial: Trial) -> str | None:
     """The verdict that is right, as the judge would have to put it."""
     if trial.label is None or trial.label == TIE:
         return trial.label
-    labels = suite.space.labels
     if suite.space.pairwise:
-        return "A" if (trial.label == "1") == (trial.order == "ab") else "B"
+        return slot_of_content(trial.label, trial.order)
+    labels = suite.space.labels
     if trial.condition.get("polarity") == "inverted":
         return labels[len(labels) - 1 - labels.index(trial.label)]
     return trial.label

@@ -43,8 +43,9 @@ def _kinds(info: ValidationInfo) -> Mapping[str, _Kind]:
 
 def _known_kind(value: str, info: ValidationInfo) -> str:
     if value not in (known := _kinds(info)):
-        msg = f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
-        raise ValueError(msg)
+        raise ValueError(
+            f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+        )
     return value
 
 
@@ -68,17 +69,15 @@ class SpaceForm(Form):
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
         if self.pairwise and self.labels != ["A", "B"]:
-            msg = 'a pairwise space has labels = ["A", "B"]; use names for what the prompt says'
-            raise ValueError(msg)
+            raise ValueError(
+                'a pairwise space has labels = ["A", "B"]; use names for what the prompt says'
+            )
         if self.ordinal and not all(label.lstrip("-").isdigit() for label in self.labels):
-            msg = "an ordinal space has whole numbers as labels"
-            raise ValueError(msg)
+            raise ValueError("an ordinal space has whole numbers as labels")
         if len(set(self.labels)) != len(self.labels):
-            msg = "every label stands once"
-            raise ValueError(msg)
+            raise ValueError("every label stands once")
         if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):
-            msg = "cut names a label of an ordinal space, other than the first"
-            raise ValueError(msg)
+            raise ValueError("cut names a label of an ordinal space, other than the first")
         return self
 
 
@@ -186,8 +185,7 @@ class SuiteForm(Form):
     def _consistent(self, info: ValidationInfo) -> SuiteForm:
         ids = [template.id for template in self.templates]
         if len(set(ids)) != len(ids):
-            msg = f"every template id stands once, found {ids}"
-            raise ValueError(msg)
+            raise ValueError(f"every template id stands once, found {ids}")
         kinds = _kinds(info)
         if self._sweeps and not kinds[self.kind].sweeps:
             named = " or ".join(kind.name for kind in kinds.values() if kind.sweeps)
@@ -198,8 +196,9 @@ class SuiteForm(Form):
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
             if len(pair) < 2 or not pair <= set(ids) or reviewed.count(pair) > 1:
-                msg = f"equivalence names two templates of the suite, each pair once: {entry.pair}"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"equivalence names two templates of the suite, each pair once: {entry.pair}"
+                )
         return self
 
     @property
@@ -217,8 +216,7 @@ class SuiteForm(Form):
 def two_candidates(form: SuiteForm) -> None:
     """Nothing, if the suite compares two candidates; else a `ValueError`."""
     if not form.space.pairwise:
-        msg = f"a {form.kind} suite compares two candidates: [space] pairwise = true"
-        raise ValueError(msg)
+        raise ValueError(f"a {form.kind} suite compares two candidates: [space] pairwise = true")
 
 
 class ContentItem(BaseModel):

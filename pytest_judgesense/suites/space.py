@@ -17,7 +17,7 @@ class DecisionSpace:
         labels: the answers, in order (``("YES", "NO")``, ``("1", ..., "5")``, ``("A", "B")``).
         ordinal: whether the order of the labels means more and less.
         pairwise: whether a label names one of two slots (then ``labels`` is ``("A", "B")``).
-        tie: whether the prompt permits a tie; ``abstain`` likewise.
+        tie: whether the prompt permits a tie; ``abstain``: an abstention.
         names: how a prompt calls a label, where it does not use the label itself, several names
             allowed: ``{"A": ("Output (a)",), "B": ("Output (b)",), "tie": ("C", "equal")}``.
         cut: ordinal spaces: the lowest label of the upper half where the labels are cut into two;

@@ -30,7 +30,6 @@ class Stimuli:
 
     @property
     def rows(self) -> list[Any]:
-        """The values of the lines."""
         return [row for _, row in self.lines]
 
     def parse(self, model: type[_Line]) -> list[_Line]:

@@ -122,7 +122,6 @@ class Suite:
 
     @property
     def kind(self) -> str:
-        """The name of its kind."""
         return self.form.name
 
     @property

@@ -69,7 +69,7 @@ def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
         space: a space whose first and last label are opposites.
 
     Returns:
-        1 or -1, equal for wordings whose labels mean the same, or 0 where it cannot be told; and
+        1 or -1, equal for wordings whose labels mean the same, or 0 where it is unclear; and
         whether the wording explains its labels (``YES (has errors)``) or only asks (``Does it
         contain errors?``).
     """

@@ -35,10 +35,8 @@ from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_SHIFT,
-    D_PRIME,
-    DETECTION_THRESHOLD,
+    EVERY,
     FILLER_PREFERENCE,
-    MISS_BY_TIE,
     NO_PREFERENCE,
     ONE_SIDED_COMMIT,
     OTHER_CONFLICT,
@@ -46,9 +44,6 @@ from pytest_judgesense.instruments.ladder.measures import (
     POSITIONAL_FALSE_PREFERENCE,
     RAW_FALSE_PREFERENCE,
     STABLE_CROSS_SENSITIVITY,
-    TARGET_SENSITIVITY,
-    TARGET_SENSITIVITY_DECISIVE,
-    WRONG_CHOICE,
 )
 from pytest_judgesense.instruments.ladder.sensitivity import (
     sensitivity_by_distance,
@@ -60,7 +55,6 @@ from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, un
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.rates import tie_rate
-from pytest_judgesense.measures.shared import TIE_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.trial import Judgment
 
@@ -81,18 +75,11 @@ _NO_STRICT_VACUUM: Final = (
 # What is unavailable where nothing can be computed.
 _LADDER: Final = (
     *_EQUAL,
-    FILLER_PREFERENCE,
-    PLAIN_PREFERENCE,
-    TARGET_SENSITIVITY,
-    TARGET_SENSITIVITY_DECISIVE,
-    WRONG_CHOICE,
-    MISS_BY_TIE,
-    D_PRIME,
-    TIE_RATE,
-    DETECTION_THRESHOLD,
+    *(measure for measure, _ in _FILLERS),
+    *(measure for measure in EVERY if measure not in _EQUAL),
 )
 _CRITERION: Final = (
-    *(one for one in _LADDER if one not in (FILLER_PREFERENCE, PLAIN_PREFERENCE)),
+    *EVERY,
     CRITERION_SHIFT,
 )
 _IDENTITY: Final = (

@@ -182,7 +182,8 @@ CRITERION_SHIFT: Final = Measure(
     _CRITERION,
 )
 
-_EVERY: Final = (
+# Taken on ladders and on criteria.
+EVERY: Final = (
     RAW_FALSE_PREFERENCE,
     STABLE_CROSS_SENSITIVITY,
     POSITIONAL_FALSE_PREFERENCE,
@@ -198,14 +199,14 @@ _EVERY: Final = (
     DETECTION_THRESHOLD,
 )
 LADDER_MEASURES: Final = (
-    *(measure.taken_by(_LADDER) for measure in _EVERY),
+    *(measure.taken_by(_LADDER) for measure in EVERY),
     FILLER_PREFERENCE,
     PLAIN_PREFERENCE,
     *ORDER,
     *REPLIES,
 )
 CRITERION_MEASURES: Final = (
-    *(measure.taken_by(_CRITERION) for measure in (*_EVERY, DARK_CURRENT)),
+    *(measure.taken_by(_CRITERION) for measure in (*EVERY, DARK_CURRENT)),
     CRITERION_SHIFT,
     *ORDER,
     *REPLIES,

@@ -20,6 +20,7 @@ The interval of d' is that of `stats.detection.clustered_d_prime`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -74,8 +75,8 @@ def _rate(
         return tie_rate(cell, judgments, condition, measure)
     if measure is TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
-    holds = _wrong if measure is WRONG_CHOICE else _right
-    units = Units.of_calls(judgments, holds)
+    matches = _wrong if measure is WRONG_CHOICE else _right
+    units = Units.of_calls(judgments, matches)
     return rate(measure, cell, units, condition, nothing="every reply was a tie")
 
 
@@ -89,10 +90,8 @@ def _wrong(judgment: Judgment) -> bool:
 
 def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> Estimate:
     """The d' of the calls at one distance: a signal is the better candidate in slot 1 (``A``)."""
-    units = Units.collect(
-        ((judgment,) for judgment in judgments), lambda judgment: float(judgment.verdict == "A")
-    )
-    missing = Missing(units.unparsed, units.failed, None, None, units.missing().share)
+    units = Units.of_calls(judgments, lambda judgment: judgment.verdict == "A")
+    missing = replace(units.missing(), lower_bound=None, upper_bound=None)
     read = [judgment for judgment in judgments if judgment.verdict is not None]
     signal = np.array([_better_slot(judgment) == "A" for judgment in read], dtype=bool)
     first = units.values
@@ -115,7 +114,7 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -
         n=first.size,
         unit=D_PRIME.unit,
         clustered=clustered_d_prime(first, signal, units.clusters),
-        missing=Missing(missing.unparsed, missing.failed, *worst, missing.share),
+        missing=replace(missing, lower_bound=worst[0], upper_bound=worst[1]),
     )
 
 
@@ -144,10 +143,10 @@ def threshold_estimate(
         (j for j in judgments if float(j.trial.condition["distance"]) > 0),
         key=lambda judgment: judgment.trial.cluster,
     )
-    units = Units.collect(((call,) for call in calls), lambda call: float(call.correct is True))
+    units = Units.of_calls(calls, _right)
     if not units.values.size:
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
-        missing = Missing(units.unparsed, units.failed, None, None, units.missing().share)
+        missing = replace(units.missing(), lower_bound=None, upper_bound=None)
         return unavailable(DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
     read = [call for call in calls if call.verdict is not None]
     found = detection_threshold(units.values, _distances(read), units.clusters, cell.seed)

@@ -12,7 +12,7 @@ the whole element. Four quarters are one whole step of the ladder: both are dist
 
 Before anything is asked:
 
-- the prefix chain holds: each level has a sentence that no level below it has, and such sentences
+- levels form a prefix chain: each has a sentence that no level below it has, and such sentences
   stand in all levels above, so that a higher level lacks nothing that a lower one has gained;
 - lengths are matched: the longest text of a task has at most 10% more words than the shortest, or
   sensitivity could be a liking for length;
@@ -98,8 +98,7 @@ class QuarterTask(Form):
     @model_validator(mode="after")
     def _listed(self) -> QuarterTask:
         if self.parted > len(self.elements):
-            msg = f"parted is the number of an element, 1 to {len(self.elements)}"
-            raise ValueError(msg)
+            raise ValueError(f"parted is the number of an element, 1 to {len(self.elements)}")
         return self
 
     @property
@@ -216,7 +215,7 @@ def _quarter_items(task: QuarterTask, parity: int) -> Iterator[Item]:
         )
 
 
-# --- what must hold -------------------------------------------------------------------------
+# --- what is verified -----------------------------------------------------------------------
 
 
 def _verify_task(task: LadderTask | QuarterTask, where: str) -> None:
@@ -308,8 +307,7 @@ def _verified(stimuli: Stimuli, model: type[_Task]) -> list[_Task]:
 
 def _two_arms(form: SuiteForm) -> None:
     if {template.arm for template in form.templates} != {"baseline", "strict"}:
-        msg = 'a criterion suite has templates with arm = "baseline" and arm = "strict"'
-        raise ValueError(msg)
+        raise ValueError('a criterion suite has templates with arm = "baseline" and arm = "strict"')
     two_candidates(form)
 
 

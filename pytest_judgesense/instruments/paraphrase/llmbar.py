@@ -31,6 +31,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
     content_of_slot,
+    slot_of_content,
 )
 
 SPACE: Final = DecisionSpace(
@@ -133,13 +134,7 @@ def _judgment(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool)
         outcome = (
             Unparsed(_NO_WINNER)
             if winner is None
-            else Verdict(_slot(_content(winner, f"{where}: winner"), trial.order))
+            else Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
         )
     chosen = content_of_slot(outcome.value, trial.order) if isinstance(outcome, Verdict) else None
     return Judgment(trial=trial, judge=judge, outcome=outcome, chosen=chosen, reply=text)
-
-
-def _slot(content: str, order: Order) -> str:
-    if content == TIE:
-        return TIE
-    return "A" if (content == "1") == (order == "ab") else "B"

@@ -147,15 +147,8 @@ def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, 
     raw, outcome = row.value[f"prompt_{side}_raw"], _outcome(row, side, space)
     if raw is not None and not isinstance(raw, str):
         raise row.wrong(f"prompt_{side}_raw", "the text of the reply, or null")
-    return Judgment(
-        trial=trial,
-        judge=row.text("model"),
-        outcome=outcome,
-        chosen=content_of_slot(outcome.value, order)
-        if space.pairwise and isinstance(outcome, Verdict)
-        else None,
-        reply=None if isinstance(outcome, Failed) else raw,
-    )
+    reply = None if isinstance(outcome, Failed) else raw
+    return _judgment(trial, row.text("model"), outcome, reply, pairwise=space.pairwise)
 
 
 def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
@@ -224,8 +217,9 @@ def _game(row: Row, suite: str, pair: str, order: Order, label: str) -> Judgment
 def _judgment(
     trial: Trial, judge: str, outcome: Outcome, reply: str | None, *, pairwise: bool
 ) -> Judgment:
-    decided = isinstance(outcome, Verdict) and pairwise
-    chosen = content_of_slot(outcome.value, trial.order) if decided else None  # type: ignore[union-attr]
+    chosen = None
+    if pairwise and isinstance(outcome, Verdict):
+        chosen = content_of_slot(outcome.value, trial.order)
     return Judgment(trial, judge, outcome, chosen=chosen, reply=reply)
 
 
@@ -254,7 +248,7 @@ def read_table(
         path: CSV, JSON Lines, or a JSON list.
         mapping: from a field of a judgment log to the column that holds it.
         judge: the judge of all rows, where no column names it; the file's name by default.
-        suite: likewise the suite.
+        suite: the suite of all rows, where no column names it.
         values: from what the columns of verdict and label say to the suite's words.
 
     Raises:

@@ -1,11 +1,11 @@
 """Checks on a sweep of temperatures: the one that is recommended, and the size of an effect.
 
-The recommended temperature is the highest one such that it and every lower one of the grid hold
-all given bars. Each bar is held as a check of its own would be, under the same policy: a
+The recommended temperature is the highest one such that it and every lower one of the grid clear
+all given bars. Each bar is judged like that of a single check, under the same policy: a
 temperature that a provider refuses, or at which an interval straddles a bar under ``confident``,
 ends the climb. The check fails if there is none, or if it is below ``at_least``.
 
-``temperature_effect_bound`` holds the size of an effect, which has a sign among the estimates.
+``temperature_effect_bound`` bounds the size of an effect, which has a sign among the estimates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_judgesense.checks.outcome import (
     judge_estimate,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.temperature.measures import (
     EFFECT_SIZE,
     EFFECTS,
@@ -34,6 +34,7 @@ from pytest_judgesense.instruments.temperature.measures import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
+from pytest_judgesense.measures.order import folded
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
@@ -43,8 +44,8 @@ _OUTCOME: Final = {outcome.name: outcome for outcome in OUTCOMES}
 def declare_recommendation(
     kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry | None
 ) -> Check:
-    """The check with a bar for each outcome that is to hold."""
-    # Each bar is held against its measure; ``at_least`` is a temperature.
+    """The check with a bar for each outcome that it names."""
+    # Each bar is one of its measure; ``at_least`` is a temperature.
     known = {**_OUTCOME, "at_least": RECOMMENDED}
     given = named_arguments(kind, (), args, kwargs, (*known, "suite"))
     bars = {bar: bar_of(kind, bar, given[bar], known[bar]) for bar in known if bar in given}
@@ -92,30 +93,11 @@ def judge_effect(
             value=None if effect.value is None else abs(effect.value),
             n=effect.n,
             unit=effect.unit,
-            clustered=effect.clustered and _folded(effect.clustered),
+            clustered=effect.clustered and folded(effect.clustered, 0.0),
             unavailable=effect.unavailable,
         )
     finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, policy, MOST_MISSING)
     return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
-
-
-def _folded(found: Clustered) -> Clustered:
-    """The interval of the size of a difference, from that of the difference."""
-
-    def ends(lower: float, upper: float) -> tuple[float, float]:
-        low, high = sorted((abs(lower), abs(upper)))
-        return (0.0 if lower <= 0 <= upper else low), high
-
-    lower, upper = ends(found.lower, found.upper)
-    bound_low, bound_high = ends(found.lower_bound, found.upper_bound)
-    return replace(
-        found,
-        method=f"{found.method}-folded",
-        lower=lower,
-        upper=upper,
-        lower_bound=bound_low,
-        upper_bound=bound_high,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +108,7 @@ class _Step:
     findings: tuple[Finding, ...]
 
     @property
-    def holds(self) -> bool:
+    def passes(self) -> bool:
         return all(finding.outcome == "pass" for finding in self.findings)
 
     @property
@@ -136,7 +118,7 @@ class _Step:
 
     @property
     def missed(self) -> str:
-        """Which bars do not hold, in words."""
+        """The bars that are not cleared, in words."""
         return ", ".join(
             f"{finding.estimate.measure} "
             + (
@@ -177,10 +159,10 @@ def _climb(
 
 
 def _recommended(steps: Sequence[_Step]) -> tuple[_Step | None, _Step | None]:
-    """The highest step such that it and every lower one hold, and the one that ends the climb."""
+    """The highest step such that it and every lower one pass, and the one that ends the climb."""
     best = None
     for step in steps:
-        if not step.holds:
+        if not step.passes:
             return best, step
         best = step
     return best, None
@@ -193,7 +175,7 @@ def judge_recommendation(
     policy: Policy,
     most_missing: float,
 ) -> Outcome:
-    """The highest temperature such that it and every lower one hold all bars."""
+    """The highest temperature such that it and every lower one clear all bars."""
     steps = _climb(check, estimates, policy, most_missing)
     best, end = _recommended(steps)
     least = check.bars.get("at_least", steps[0].temperature if steps else 0.0)
@@ -254,8 +236,8 @@ def recommendations(
                         find_estimate(estimates, measure, {"temperature": plain.temperature}),
                     )
                 },
-                "holds": plain.holds,
-                "holds_confident": sure.holds,
+                "holds": plain.passes,
+                "holds_confident": sure.passes,
                 "recommended": plain is best["estimate"],
                 "recommended_confident": sure is best["confident"],
             }

@@ -15,6 +15,7 @@ _EVIDENCE: Final = "pytest_judgesense.measures.evidence"
 _SUITE: Final = "temperature"
 _WRONG: Final = Evidence("wrong verdicts", later(_EVIDENCE, "missed"))
 _APART: Final = Evidence("questions whose replicates disagree", later(_EVIDENCE, "repeats"))
+_NOT_RIGHT: Final = Evidence("replies that are not right", later(_EVIDENCE, "not_right"))
 _UNREADABLE: Final = Evidence("replies without a verdict", later(_EVIDENCE, "unparsed"))
 
 AGREEMENT_PARSED: Final = Measure(
@@ -98,14 +99,14 @@ EFFECTS: Final = {
     )
     for outcome in OUTCOMES
 }
-# Held by a check of its own: the size of an effect, which has a sign among the estimates.
+# Judged by one check: the size of an effect, which has a sign among the estimates.
 EFFECT_SIZE: Final = Measure(
     "temperature_effect",
     "lower",
     "question",
     "what a high temperature changes in an outcome, in size",
     _ESTIMATES,
-    evidence=Evidence("replies that are not right", later(_EVIDENCE, "not_right")),
+    evidence=_NOT_RIGHT,
 )
 RECOMMENDED: Final = Measure(
     "recommended_temperature",
@@ -114,7 +115,7 @@ RECOMMENDED: Final = Measure(
     "the highest temperature up to which all bars hold",
     _ESTIMATES,
     bounds=(0.0, math.inf),
-    evidence=Evidence("replies that are not right", later(_EVIDENCE, "not_right")),
+    evidence=_NOT_RIGHT,
 )
 MEASURES: Final = (
     AGREEMENT.taken_by(_ESTIMATES),

@@ -58,23 +58,21 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
     return map(graded_item, stimuli.parse(GradedItem))
 
 
-# --- what must hold -------------------------------------------------------------------------
+# --- what is verified -----------------------------------------------------------------------
 
 
 def _verify(form: SuiteForm) -> None:
     if not form.space.tie or form.space.abstain:
-        msg = "a temperature suite permits a tie and no abstention: [space] tie = true"
-        raise ValueError(msg)
+        raise ValueError("a temperature suite permits a tie and no abstention: [space] tie = true")
     if not form.design.temperatures or form.design.temperature is not None:
-        msg = "a temperature suite has [design] temperatures = [...], and no temperature"
-        raise ValueError(msg)
+        raise ValueError(
+            "a temperature suite has [design] temperatures = [...], and no temperature"
+        )
     if any(len(set(grid)) < len(grid) for grid in form.grids if grid):
-        msg = "every temperature stands once"
-        raise ValueError(msg)
+        raise ValueError("every temperature stands once")
     prompts = [(t.judge_type, t.prompt_style) for t in form.templates]
     if len(set(prompts)) < len(prompts) or not all(a and b for a, b in prompts):
-        msg = "each template has a judge_type and a prompt_style, both together once"
-        raise ValueError(msg)
+        raise ValueError("each template has a judge_type and a prompt_style, both together once")
     two_candidates(form)
 
 

@@ -1,4 +1,4 @@
-r"""Tables beside the measures of a temperature sweep: plain values, as datasheets hold them.
+r"""Tables beside the measures of a temperature sweep: plain values, as in datasheets.
 
 ``temperature_table``: mean and standard deviation by temperature, judge type and prompt style, and
 by the margins of these (``all``), by model and by source of the gold label where there are several:
@@ -11,8 +11,8 @@ over the means of the temperatures (``means``, by model as well), and over the s
 ``temperature_effects``: what a temperature at or above the threshold changes in each outcome,
 overall and by level of each factor, by three methods: ``aipw`` (see `causal`), ``paired`` (the mean
 difference within a question, prompt and model), and ``pair``, the same between any two
-temperatures. The sweep is a full factorial, so the three estimate one thing; ``aipw`` would also
-hold where a log is not. Intervals are clustered by question.
+temperatures. The sweep is a full factorial, so the three estimate one thing; ``aipw`` is
+right also where a log is not. Intervals are clustered by question.
 
 ``temperature_attributions`` and ``temperature_attribution_points``: SHAP values of an outcome model
 (see `causal`), and a sample of them to be drawn.

@@ -31,6 +31,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import MissingRecording
+from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
 from pytest_judgesense.judges.client import open_client

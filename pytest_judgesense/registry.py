@@ -124,15 +124,9 @@ class SuiteKind:
         checks: beside those that gate the measures.
         call_measure: the measure whose variance over single calls a design is planned by.
         call_score: what a single call adds to it; ``None`` for one that does not count.
-    <<<<<<< HEAD
         logged: what its replies state beside a verdict, as judgment logs hold it.
         skills: by which the embedded judge replies to its prompts, where these are of their own.
         importers: of foreign files with judgments on such suites; of built-in kinds alone.
-    =======
-        logged: what its replies state beside a verdict, as it stands in judgment logs.
-        skills: by which the embedded judge replies to prompts of this kind alone.
-        importers: of foreign files with judgments on such suites.
-    >>>>>>> w3
         commands: of ``judgesense``; of built-in kinds alone.
         source: the plugin that gives it; empty for this package.
     """

@@ -7,13 +7,15 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.judges.simulated.profiles import PROFILES, Observer
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.simulated.profiles import PROFILES, Observer, observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer, answer, serving
 from tests.shipped import CASSETTES
 
@@ -247,8 +249,9 @@ def test_it_answers_today_what_the_shipped_cassettes_hold(profile: str) -> None:
         for exchange in read_exchanges(path)[::20]
     ]
     assert len(exchanges) > 60
+    find = partial(observer_named, skills=BUILT_IN.skills)
     for exchange in exchanges:
-        assert answer("/v1/chat/completions", json.loads(exchange.request.body)) == (
+        assert answer("/v1/chat/completions", json.loads(exchange.request.body), find) == (
             exchange.response.status,
             json.loads(exchange.response.body),
         )

@@ -221,7 +221,7 @@ def measure(
         for cassette, part in by_cassette
         if (span := cassette.recorded_of(trial.id for trial in part))
     ]
-    return Measurement(
+    made = Measurement(
         judge=judge,
         suite=suite,
         judgments=judgments,
@@ -243,6 +243,9 @@ def measure(
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
     )
+    if any(section.source for section in registry.sections):
+        _ = made.sheet  # a section of a plugin that fails is an error of this measurement
+    return made
 
 
 def models_named(

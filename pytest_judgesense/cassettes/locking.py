@@ -47,7 +47,10 @@ class Recorder:
 
     def describe(self) -> str:
         """The process in one clause."""
-        shown = self.command[:_LONGEST_COMMAND]
+        shown = self.command
+        if len(shown) > _LONGEST_COMMAND:  # its end says what is recorded
+            half = _LONGEST_COMMAND // 2
+            shown = f"{shown[:half]} ... {shown[-half:]}"
         return f"process {self.pid} ({shown})"
 
 

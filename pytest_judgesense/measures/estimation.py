@@ -44,6 +44,16 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
             remedy="fix the plugin",
         ) from error
     units = {measure.name: measure.unit for measure in measures}
+
+    def wrong(measure: Measure, found: str) -> ExtensionError:
+        return ExtensionError(
+            f"measure {measure.name!r} of plugin {measure.source} gave something else than its "
+            f"estimates on suite {cell.suite}",
+            found=found,
+            expected=f"estimates of {', '.join(units)} on this suite, each condition once",
+            remedy="fix the plugin",
+        )
+
     seen: list[tuple[str, dict[str, str | int | float]]] = []
     for estimate in found:
         if isinstance(estimate, Estimate) and estimate.measure in units:
@@ -52,9 +62,8 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
                 seen.append(place)
                 yield replace(estimate, unit=units[estimate.measure])
                 continue
-        raise ExtensionError(
-            f"{named} gave something else than its estimates on suite {cell.suite}",
-            found=repr(estimate)[:200],
-            expected=f"estimates of {', '.join(units)} on this suite, each condition once",
-            remedy="fix the plugin",
-        )
+        raise wrong(first, repr(estimate)[:200])
+    given = {name for name, _ in seen}
+    for measure in measures:
+        if measure.name not in given:
+            raise wrong(measure, f"none of it, but of: {', '.join(given) or 'nothing'}")

@@ -148,7 +148,7 @@ def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None
 
     verbose = project.run("parity.suite.toml", "-v", "--judge-datasheet", "x.html")
     verbose.stdout.fnmatch_lines(
-        ["ERROR: *x.html cannot be written: *", "Traceback *", "*page.py*"]
+        ["ERROR: *x.html cannot be written: *", "ERROR: Traceback *", "*page.py*"]
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_judgesense.judges.simulated.server import serving
 from tests.judges.endpoint import endpoint, says
+from tests.shipped import exchange_lines
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import builtin_suites
 
@@ -75,8 +76,10 @@ def test_a_part_of_the_full_grid_runs_live_against_a_served_judge(
             "--judge-mode", "live", "--judge-save-live", "kept", "--judge-datasheet", "log.jsonl",
         )  # fmt: skip
     no_traceback(result)
-    exchanges = [line for path in pytester.path.glob("kept/**/*.jsonl") for line in _lines(path)]
-    asked = Counter(str(line["trial"]).split("/")[1] for line in exchanges)
+    exchanges = [
+        line for path in pytester.path.glob("kept/**/*.jsonl") for line in exchange_lines(path)
+    ]
+    asked = Counter(str(json.loads(line)["trial"]).split("/")[1] for line in exchanges)
     assert sorted(asked.values()) == [FULL] * QUESTIONS
     judged = _lines(pytester.path / "log.jsonl")
     assert len(judged) == QUESTIONS * 360  # 6 temperatures x 6 templates x 10 replicates

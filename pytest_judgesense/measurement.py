@@ -56,6 +56,7 @@ class Measurement:
     Attributes:
         suite: the suite with the judge's prompts in place of its templates.
         judgments: in trial order.
+        cell: the same as measures take them, with what they share.
         served: models that the replies named.
         recorded: when the first and the last answer were recorded.
         notices: what readers should know and is no error.
@@ -66,6 +67,7 @@ class Measurement:
     judge: JudgeSpec
     suite: Suite
     judgments: tuple[Judgment, ...]
+    cell: Cell
     estimates: tuple[Estimate, ...]
     calls: Calls
     served: tuple[str, ...]
@@ -75,11 +77,6 @@ class Measurement:
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
     registry: Registry = BUILT_IN
-
-    @cached_property
-    def cell(self) -> Cell:
-        """The judgments as measures take them."""
-        return cell_of(self.judge.name, self.suite, self.judgments, self.seed, self.registry)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -225,6 +222,7 @@ def measure(
         judge=judge,
         suite=suite,
         judgments=judgments,
+        cell=cell,
         estimates=estimates,
         calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted(set().union(*served.values()))),

@@ -259,7 +259,8 @@ class State:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.plugin.evidence import evidence_of
 
-        return evidence_of(self._received, self.settings.baseline, self.settings.seed)
+        settings = self.settings
+        return evidence_of(self._received, settings.baseline, settings.seed, self.plugins.registry)
 
     def _baseline_text(self) -> str:
         from pytest_judgesense.baseline import baseline_text

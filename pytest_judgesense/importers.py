@@ -58,11 +58,11 @@ class Row:
         for part in name.split("."):
             known = isinstance(found, Mapping) and part in found
             found = found[part] if known else ...
+        missing = found is ...
+        names = ", ".join(map(str, self.value))
         return LogError(
-            f"{self.where}: field {name!r} is {'missing' if found is ... else 'malformed'}",
-            found=", ".join(map(str, self.value))[:200]
-            if found is ...
-            else json.dumps(found, default=str)[:80],
+            f"{self.where}: field {name!r} is {'missing' if missing else 'malformed'}",
+            found=names[:200] if missing else json.dumps(found, default=str)[:80],
             expected=expected,
             remedy="fix the file, or leave the line out",
         )
@@ -95,17 +95,8 @@ def malformed(where: str, found: Any, expected: str) -> LogError:
 
 
 def read_json(file: Path, kind: type | tuple[type, ...], expected: str) -> Any:
-    """The one value of a file of JSON.
-
-    Raises:
-        LogError: it cannot be read, or is not of that kind, which ``expected`` puts into words.
-    """
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LogError(
-            f"{file} cannot be read", found=str(error), expected="JSON in UTF-8"
-        ) from error
+    """The one value of a file of JSON, of that kind, which ``expected`` puts into words."""
+    value = _parsed(f"{file} cannot be read", _text(file), "JSON in UTF-8")
     if not isinstance(value, kind):
         raise malformed(str(file), value, expected)
     return value
@@ -117,27 +108,19 @@ def read_rows(path: Path) -> Iterator[Row]:
     Raises:
         LogError: the file or a row of it cannot be read; it names file and line.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LogError(
-            f"{path} cannot be read", found=str(error), expected="a file in UTF-8"
-        ) from error
+    placed: Iterable[tuple[str, Any]]
     if path.suffix in (".csv", ".tsv"):
-        yield from _csv_rows(path, text)
-        return
-    if path.suffix == ".json":
-        values = _parsed(str(path), text, "a JSON list of objects")
-        if not isinstance(values, list):
-            raise LogError(f"{path} is no list", found=text[:80], expected="a JSON list of objects")
-        placed = [(f"{path}, record {i}", value) for i, value in enumerate(values, start=1)]
+        placed = _csv_rows(path, _text(path))
+    elif path.suffix == ".json":
+        values = read_json(path, list, "a JSON list of objects")
+        placed = ((f"{path}, record {i}", value) for i, value in enumerate(values, start=1))
     else:
         # Not splitlines(): a reply may hold a Unicode line separator inside a JSON string.
+        lines = enumerate(_text(path).split("\n"), start=1)
         placed = [
-            (where, _parsed(where, line, "one JSON object a line"))
-            for number, line in enumerate(text.split("\n"), start=1)
+            (where, _parsed(f"{where} is not JSON", line, "one JSON object a line"))
+            for where, line in ((f"{path}:{number}", line) for number, line in lines)
             if line.strip()
-            for where in (f"{path}:{number}",)
         ]
     for where, value in placed:
         if not isinstance(value, dict):
@@ -145,18 +128,25 @@ def read_rows(path: Path) -> Iterator[Row]:
         yield Row(where, value)
 
 
-def _parsed(where: str, text: str, expected: str) -> Any:
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        what = f"{path} cannot be read"
+        raise LogError(what, found=str(error), expected="a file in UTF-8") from error
+
+
+def _parsed(wrong: str, text: str, expected: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise LogError(f"{where} is not JSON", found=str(error), expected=expected) from error
+        raise LogError(wrong, found=str(error), expected=expected) from error
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[Row]:
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str | None]]]:
     csv.field_size_limit(sys.maxsize)  # replies are long
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter="\t" if path.suffix == ".tsv" else ",", strict=True
-    )
+    separator = "\t" if path.suffix == ".tsv" else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         if len(set(names := reader.fieldnames or ())) < len(names):
             raise LogError(
@@ -168,18 +158,17 @@ def _csv_rows(path: Path, text: str) -> Iterator[Row]:
         for value in reader:
             where = f"{path}:{reader.line_num}"
             if None in value or None in value.values():
+                cells = sum(cell is not None for name, cell in value.items() if name)
                 raise LogError(
                     f"{where} has not as many cells as the header",
-                    found=f"{sum(v is not None for k, v in value.items() if k)} cells"
-                    + (" and more" if None in value else ""),
-                    expected=f"{len(reader.fieldnames or ())} cells",
+                    found=f"{cells} cells" + (" and more" if None in value else ""),
+                    expected=f"{len(names)} cells",
                     remedy="quote cells that hold the separator",
                 )
-            yield Row(where, {name: cell or None for name, cell in value.items()})
+            yield where, {name: cell or None for name, cell in value.items()}
     except csv.Error as error:
-        raise LogError(
-            f"{path}:{reader.line_num} is not CSV", found=str(error), expected='cells, quoted by "'
-        ) from error
+        where, expected = f"{path}:{reader.line_num}", 'cells, quoted by "'
+        raise LogError(f"{where} is not CSV", found=str(error), expected=expected) from error
 
 
 def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:
@@ -194,11 +183,7 @@ def slug(name: str) -> str:
 
 
 def once(known: dict[tuple[str, str], str], key: tuple[str, str], row: Row) -> None:
-    """Enter the judge and trial ``key`` of ``row`` among the ``known`` ones.
-
-    Raises:
-        LogError: another row holds it.
-    """
+    """Enter the judge and trial ``key`` of ``row``, which no other row may hold, in ``known``."""
     if key in known:
         raise LogError(
             f"{row.where} repeats a trial",

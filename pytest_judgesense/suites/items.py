@@ -11,11 +11,7 @@ from pytest_judgesense.suites.stimuli import Stimuli
 
 
 def plain_items(stimuli: Stimuli) -> Iterable[Item]:
-    """An item of each line: of two candidates if the suite is pairwise, else of one content.
-
-    Raises:
-        SuiteError: a line is wrong.
-    """
+    """An item of each line: of two candidates if the suite is pairwise, else of one content."""
     form = stimuli.form
     if form.space.pairwise:
         return map(pair_item, stimuli.parse(PairItem))
@@ -33,22 +29,15 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
 
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
-    fields = dict(line.__pydantic_extra__)
-    return Item(
-        line.id, line.cluster or line.id, fields, (), line.label, inverted=tuple(line.inverted)
-    )
+    fields, inverted = dict(line.__pydantic_extra__), tuple(line.inverted)
+    return Item(line.id, line.cluster or line.id, fields, (), line.label, inverted=inverted)
 
 
 def pair_item(line: PairItem) -> Item:
     """The item of a line with two candidates."""
-    return Item(
-        id=line.id,
-        cluster=line.cluster or line.id,
-        fields={**line.fields, "task": line.task},
-        contents=line.texts,
-        label=line.label,
-        condition={"category": line.category} if line.category else {},
-    )
+    fields = {**line.fields, "task": line.task}
+    condition = {"category": line.category} if line.category else {}
+    return Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
 
 
 def with_elements(task: str, elements: Sequence[str]) -> str:

@@ -119,20 +119,26 @@ class Kind:
             SuiteError: the lines are wrong.
             ExtensionError: the plugin that added the kind is wrong; it is named.
         """
-        with self.blamed():
-            try:
+        try:
+            with self.blamed(ValueError):
                 items = list(self.items(stimuli))
-            except ValueError as error:
-                if not self.source:
-                    raise
-                raise SuiteError(
-                    f"the stimuli in {stimuli.file} are not of the kind {self.name}",
-                    found=str(error),
-                    expected=f"what plugin {self.source} documents for the kind {self.name}",
-                    remedy="fix the lines",
-                ) from error
-        if self.source:
-            self._verify_ids(items)
+        except ValueError as error:
+            if not self.source:
+                raise
+            raise SuiteError(
+                f"the stimuli in {stimuli.file} are not of the kind {self.name}",
+                found=str(error),
+                expected=f"what plugin {self.source} documents for the kind {self.name}",
+                remedy="fix the lines",
+            ) from error
+        seen: set[str] = set()
+        for item in items if self.source else ():
+            if not isinstance(item, Item) or not ITEM_ID.fullmatch(item.id) or item.id in seen:
+                raise self._broken(
+                    repr(item)[:200],
+                    "items with an id of its own each, made of letters, digits, '.', '_' and '-'",
+                )
+            seen.add(item.id)
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",
@@ -149,27 +155,22 @@ class Kind:
             ValueError: they do not.
             ExtensionError: the plugin that added the kind is wrong; it is named.
         """
-        if self.verify is None:
-            return
-        objection = None
-        with self.blamed():
-            try:
+        if self.verify is not None:
+            with self.blamed(ValueError):
                 self.verify(form)
-            except ValueError as error:
-                objection = error
-        if objection is not None:
-            raise objection
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def blamed(self, objection: type[Exception] = JudgesenseError) -> Iterator[None]:
         """Within it the functions of the kind run: what they raise is said of their plugin.
+
+        ``objection`` is what they may raise besides.
 
         Raises:
             ExtensionError: a function that a plugin has added fails; the plugin is named.
         """
         try:
             yield
-        except JudgesenseError:
+        except (JudgesenseError, objection):
             raise
         except Exception as error:
             if not self.source:
@@ -177,16 +178,6 @@ class Kind:
             raise self._broken(
                 f"{type(error).__name__}: {error}", "values as the fields of a kind document them"
             ) from error
-
-    def _verify_ids(self, items: Sequence[object]) -> None:
-        seen = set()
-        for item in items:
-            if not isinstance(item, Item) or not ITEM_ID.fullmatch(item.id) or item.id in seen:
-                raise self._broken(
-                    repr(item)[:200],
-                    "items with an id of its own each, made of letters, digits, '.', '_' and '-'",
-                )
-            seen.add(item.id)
 
     def _broken(self, found: str, expected: str) -> ExtensionError:
         return ExtensionError(

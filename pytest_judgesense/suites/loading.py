@@ -59,7 +59,13 @@ def stimuli_of(suite: Suite) -> Path:
 def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
     kinds = {kind.name: kind for kind in known}
     form, text = _read_form(path, kinds)
-    chosen, design, kind = _preset(form, preset), form.design, kinds[form.kind]
+    if preset is not None and preset not in form.presets:
+        raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
+    chosen = PresetForm() if preset is None else form.presets[preset]
+    design, kind, space = form.design, kinds[form.kind], form.space
+    names = {label: tuple(names) for label, names in space.names.items()}
+    pairs = design.pairs if chosen.pairs is None else chosen.pairs
+    weights = design.weights
     stimuli, raw = read_lines(path, form)
     used = stimuli.lines[: chosen.items or design.items]
     suite = Suite(
@@ -69,12 +75,14 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         path=path,
         digest=_digest(form, preset, raw),
         description=form.description,
-        space=_space(form),
+        space=_value(
+            DecisionSpace, space, labels=tuple(space.labels), names=MappingProxyType(names)
+        ),
         system=form.system,
         templates=_templates(form, chosen),
         items=kind.read(replace(stimuli, lines=used)),
-        pairs=() if kind.sweeps else _pairs(form, chosen),
-        orders=(chosen.orders or design.orders) if form.space.pairwise else "ab",
+        pairs=() if kind.sweeps else pairs if isinstance(pairs, str) else tuple(pairs),
+        orders=(chosen.orders or design.orders) if space.pairwise else "ab",
         replicates=chosen.replicates or design.replicates,
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
@@ -82,7 +90,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         temperature=design.temperature,
         max_tokens=design.max_tokens,
         ddof=int(design.variance == "n - 1"),
-        weights=_weights(form, kind),
+        weights=kind.weights if weights is None else weights.values,
         effect_threshold=design.effect_threshold,
         temperatures=tuple(sorted(chosen.temperatures or design.temperatures or ())),
         seed=design.seeds,
@@ -113,51 +121,20 @@ def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
         raise not_of_the_form(f"the suite file {path}", error) from error
 
 
-def _preset(form: SuiteForm, preset: str | None) -> PresetForm:
-    if preset is None:
-        return PresetForm()
-    if preset not in form.presets:
-        raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
-    return form.presets[preset]
-
-
 def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
-    ids = [template.id for template in form.templates]
-    if chosen.templates is None:
-        wanted = {template.id for template in form.templates if template.default}
-    elif chosen.templates == "all":
-        wanted = set(ids)
-    else:
-        wanted = set(chosen.templates)
-        for name in sorted(wanted - set(ids)):
-            raise unknown_name(f"template of suite {form.name}", name, ids)
+    wanted, ids = chosen.templates, [template.id for template in form.templates]
+    for name in sorted(set(wanted) - set(ids)) if isinstance(wanted, list) else ():
+        raise unknown_name(f"template of suite {form.name}", name, ids)
     return tuple(
         _value(Template, template, text=template.text.strip())
         for template in form.templates
-        if template.id in wanted
+        if wanted == "all" or (template.default if wanted is None else template.id in wanted)
     )
 
 
 def _value(kind: type[_Value], form: BaseModel, **changes: Any) -> _Value:
     """The value of ``kind`` with the fields of ``form`` that have the same names."""
     return kind(**{f.name: getattr(form, f.name) for f in fields(kind)} | changes)
-
-
-def _space(form: SuiteForm) -> DecisionSpace:
-    names = {label: tuple(names) for label, names in form.space.names.items()}
-    labels = tuple(form.space.labels)
-    return _value(DecisionSpace, form.space, labels=labels, names=MappingProxyType(names))
-
-
-def _pairs(form: SuiteForm, chosen: PresetForm) -> str | tuple[tuple[str, str], ...]:
-    pairs = chosen.pairs if chosen.pairs is not None else form.design.pairs
-    return pairs if isinstance(pairs, str) else tuple((a, b) for a, b in pairs)
-
-
-def _weights(form: SuiteForm, kind: Kind) -> tuple[float, float, float, float] | None:
-    if (given := form.design.weights) is None:
-        return kind.weights
-    return (given.flip, given.score_variance, given.confidence_variance, given.side_bias)
 
 
 def _reviews(form: SuiteForm) -> tuple[Review, ...]:
@@ -176,17 +153,19 @@ def _checks(
     for key, value in checks.items():
         # The same check with other arguments stands in a list: jss_floor = [0.9, {...}].
         for arguments in value if isinstance(value, list) else [value]:
-            if key == "no_regression" and isinstance(arguments, str):
-                arguments = {"measure": arguments}  # noqa: PLW2901 - as if it were written so
-            if isinstance(arguments, bool) or not isinstance(arguments, int | float | dict):
-                raise SuiteError(
-                    f"check {key} in {path} has no bar",
-                    found=repr(arguments),
-                    expected=f"{key} = 0.9, or a table of its arguments",
-                )
-            named: Mapping[str, Any] = (
-                arguments if isinstance(arguments, dict) else {"bar": float(arguments)}
-            )
+            match arguments:
+                case dict():
+                    named: dict[str, Any] = arguments
+                case str() if key == "no_regression":
+                    named = {"measure": arguments}
+                case int() | float() if not isinstance(arguments, bool):
+                    named = {"bar": float(arguments)}
+                case _:
+                    raise SuiteError(
+                        f"check {key} in {path} has no bar",
+                        found=repr(arguments),
+                        expected=f"{key} = 0.9, or a table of its arguments",
+                    )
             line = _line(text, table, key)
             declared.append(CheckDeclaration(key, MappingProxyType(dict(named)), line))
     return tuple(declared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
@@ -13,33 +13,26 @@ from pytest_judgesense.trial import Order, Trial
 def plan_trials(suite: Suite) -> list[Trial]:
     """All trials of ``suite``: by item, template, presentation order, temperature, replicate."""
     return [
-        _trial(suite, item, template, order, temperature, replicate)
+        trial
         for index, item in enumerate(suite.items)
         for template in suite.templates
         for order in _orders(suite, template, index)
         for temperature in suite.temperatures or (None,)
-        for replicate in range(1, suite.replicates + 1)
+        for trial in _replicates(suite, item, template, order, temperature)
     ]
 
 
 def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
-    if template.single:
-        return ("ab",)  # candidates that are shown one by one have no order
-    if suite.orders == "both":
-        return ("ab", "ba")
-    if suite.orders == "balanced":
-        return ("ab",) if index % 2 == 0 else ("ba",)
-    return ("ab",)
+    # Candidates that are shown one by one have no order.
+    if template.single or suite.orders == "ab":
+        return ("ab",)
+    both: tuple[Order, ...] = ("ab", "ba")
+    return both if suite.orders == "both" else (both[index % 2],)
 
 
-def _trial(
-    suite: Suite,
-    item: Item,
-    template: Template,
-    order: Order,
-    temperature: float | None,
-    replicate: int,
-) -> Trial:
+def _replicates(
+    suite: Suite, item: Item, template: Template, order: Order, temperature: float | None
+) -> Iterator[Trial]:
     condition = dict(item.condition)
     place = f"{suite.recorded_as(item, template)}/{item.id}/{template.id}/{order}"
     if template.judge_type is not None and template.prompt_style is not None:
@@ -51,17 +44,18 @@ def _trial(
         condition["arm"] = template.arm
     if template.polarity == "inverted" or template.id in item.inverted:
         condition["polarity"] = "inverted"
-    return Trial(
-        id=f"{place}/r{replicate}",
-        suite=suite.name,
-        item=item.id,
-        cluster=item.cluster,
-        template=template.id,
-        order=order,
-        replicate=replicate,
-        condition=condition,
-        label=item.label,
-    )
+    for replicate in range(1, suite.replicates + 1):
+        yield Trial(
+            id=f"{place}/r{replicate}",
+            suite=suite.name,
+            item=item.id,
+            cluster=item.cluster,
+            template=template.id,
+            order=order,
+            replicate=replicate,
+            condition=condition,
+            label=item.label,
+        )
 
 
 def recording_of(trial_id: str) -> str:

@@ -15,9 +15,10 @@ too often where its share of the labelled trials exceeds ``1/k + 0.15`` for k la
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from pytest_judgesense.errors import SuiteError
@@ -35,47 +36,32 @@ ENOUGH: Final = 10
 
 
 def verify(suite: Suite) -> None:
-    """Nothing, if the suite can be asked.
-
-    Raises:
-        SuiteError: a rule of loading is broken.
-        ExtensionError: a rule fails, of a kind that a plugin has added; the plugin is named.
-    """
+    """A `SuiteError` if a rule of loading is broken, so that the suite cannot be asked."""
     _refuse(suite, _rules(suite, loading=True))
 
 
 def verify_labelled(suite: Suite) -> None:
-    """Nothing, if the items have the labels that the kind of the suite cannot do without.
-
-    Raises:
-        SuiteError: an item has none.
-    """
-    _refuse(suite, (suite.form.labelled,) if suite.form.labelled else ())
+    """A `SuiteError` if an item has no label, and the kind of the suite cannot do without."""
+    _refuse(suite, [suite.form.labelled] if suite.form.labelled else [])
 
 
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
     """What rules find in the items, templates and design of a loaded suite, errors first."""
     with suite.form.blamed():
-        found = [finding for rule in _rules(suite, loading=False) for finding in rule.find(suite)]
+        found = [found for rule in _rules(suite, loading=False) for found in rule.find(suite)]
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
-def _rules(suite: Suite, *, loading: bool) -> Iterator[Rule]:
-    for rule in (*RULES, *suite.form.rules):
-        if rule.loading == loading and rule not in suite.form.waived:
-            yield rule
+def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
+    rules = (*RULES, *suite.form.rules)
+    return [one for one in rules if one.loading == loading and one not in suite.form.waived]
 
 
 def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:
     with suite.form.blamed():
-        for rule in rules:
-            for finding in rule.find(suite):
-                raise SuiteError(
-                    f"{finding.where} {finding.what}",
-                    found=finding.found,
-                    expected=finding.expected,
-                    remedy=finding.remedy,
-                )
+        for found in (found for rule in rules for found in rule.find(suite)):
+            said = {"found": found.found, "expected": found.expected, "remedy": found.remedy}
+            raise SuiteError(f"{found.where} {found.what}", **said)
 
 
 def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
@@ -84,10 +70,7 @@ def pooled(suite: Suite, other: Suite) -> tuple[Item, ...]:
     Raises:
         SuiteError: the two do not ask with the same prompts, so that nothing can be shared.
     """
-
-    def asked(of: Suite) -> tuple[object, ...]:
-        return (of.kind, of.system, of.orders, of.replicates, of.space, of.templates)
-
+    asked = attrgetter("kind", "system", "orders", "replicates", "space", "templates")
     if asked(suite) != asked(other):
         raise SuiteError(
             f"suite {suite.name} cannot be pooled with {other.name}",
@@ -110,14 +93,13 @@ def prompts_of(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     """The user prompt of every item and order under every template."""
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
-    shown: dict[tuple[str, Order], dict[str, str]] = {}
+    shown: dict[tuple[str, Order], dict[str, str]] = defaultdict(dict)
     for trial in plan_trials(suite):
         item, template = items[trial.item], templates[trial.template]
         texts = item.texts(trial.order)
         if template.single:
             texts["answer"] = "\n".join(item.contents)
-        prompt = fill(template.text, texts)
-        shown.setdefault((trial.item, trial.order), {})[trial.template] = prompt
+        shown[trial.item, trial.order][trial.template] = fill(template.text, texts)
     return shown
 
 
@@ -212,15 +194,15 @@ def _marks(suite: Suite) -> Iterator[LintFinding]:
 def _duplicates(suite: Suite) -> Iterator[LintFinding]:
     """The same prompts counted several times: pairs of wordings, else items."""
     pairs = suite.compared_pairs if suite.form.wordings else ()
-    units: dict[frozenset[str], list[str]] = {}
-    by_item: dict[str, set[str]] = {}
+    units: dict[frozenset[str], list[str]] = defaultdict(list)
+    by_item: dict[str, set[str]] = defaultdict(set)
     for (item, _), by_template in prompts_of(suite).items():
-        by_item.setdefault(item, set()).update(by_template.values())
+        by_item[item].update(by_template.values())
         for a, b in pairs:
-            units.setdefault(frozenset((by_template[a], by_template[b])), []).append(item)
+            units[frozenset((by_template[a], by_template[b]))].append(item)
     if not units:
         for item, prompts in by_item.items():
-            units.setdefault(frozenset(prompts), []).append(item)
+            units[frozenset(prompts)].append(item)
     count = sum(map(len, units.values()))
     if len(units) == count:
         return

@@ -6,7 +6,7 @@ Unknown keys are errors: a misspelt key that is silently ignored would change a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +18,9 @@ from pydantic import (
     model_validator,
 )
 
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.kind import Kind
+
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
 Orders = Literal["both", "ab", "balanced"]
 Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
@@ -26,23 +29,9 @@ Temperatures = list[Annotated[float, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 
 
-class _Kind(Protocol):
-    """What a suite file is validated with: see `suites.kind.Kind`, which stands above it."""
-
-    name: str
-    sweeps: bool
-
-    def check(self, form: SuiteForm) -> None: ...
-
-
-def _kinds(info: ValidationInfo) -> Mapping[str, _Kind]:
-    """The kinds that there are: the context of the validation of a suite file."""
-    kinds: Mapping[str, _Kind] = info.context or {}
-    return kinds
-
-
 def _known_kind(value: str, info: ValidationInfo) -> str:
-    if value not in (known := _kinds(info)):
+    # The kinds that there are are the context of the validation.
+    if value not in (known := info.context or {}):
         raise ValueError(
             f"there is no kind {value!r}, but: {', '.join(known)}; -p loads plugins with more"
         )
@@ -110,6 +99,10 @@ class WeightsForm(Form):
     score_variance: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     confidence_variance: float = Field(default=0.5, ge=0, allow_inf_nan=False)
     side_bias: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+
+    @property
+    def values(self) -> tuple[float, float, float, float]:
+        return self.flip, self.score_variance, self.confidence_variance, self.side_bias
 
 
 class DesignForm(Form):
@@ -186,12 +179,15 @@ class SuiteForm(Form):
         ids = [template.id for template in self.templates]
         if len(set(ids)) != len(ids):
             raise ValueError(f"every template id stands once, found {ids}")
-        kinds = _kinds(info)
-        if self._sweeps and not kinds[self.kind].sweeps:
+        kinds: Mapping[str, Kind] = info.context or {}
+        typed = any(template.judge_type or template.prompt_style for template in self.templates)
+        sweeps = typed or any(self.grids) or self.design.effect_threshold
+        if sweeps and not kinds[self.kind].sweeps:
             named = " or ".join(kind.name for kind in kinds.values() if kind.sweeps)
-            msg = "judge_type, prompt_style, temperatures and effect_threshold belong to a "
-            msg += f"{named or 'sweeping'} suite"
-            raise ValueError(msg)
+            raise ValueError(
+                "judge_type, prompt_style, temperatures and effect_threshold belong to a "
+                f"{named or 'sweeping'} suite"
+            )
         kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
@@ -205,12 +201,6 @@ class SuiteForm(Form):
     def grids(self) -> tuple[Temperatures | None, ...]:
         """The temperatures of the design and of each preset."""
         return (self.design.temperatures, *(p.temperatures for p in self.presets.values()))
-
-    @property
-    def _sweeps(self) -> bool:
-        """Whether anything is set that only suites of several temperatures have."""
-        typed = any(template.judge_type or template.prompt_style for template in self.templates)
-        return bool(typed or any(self.grids) or self.design.effect_threshold)
 
 
 def two_candidates(form: SuiteForm) -> None:

@@ -38,31 +38,25 @@ class Stimuli:
         Raises:
             SuiteError: a line is not of the form, or repeats an id; it names the line.
         """
-        parsed = []
-        seen: dict[str, int] = {}
+        parsed: dict[str, tuple[int, _Line]] = {}
         for number, row in self.lines:
             try:
                 line = model.model_validate(row)
             except ValidationError as error:
                 raise not_of_the_form(f"{self.file}:{number}", error) from error
             identifier: str = line.id  # type: ignore[attr-defined]
-            if identifier in seen:
+            if identifier in parsed:
                 raise SuiteError(
                     f"{self.file}:{number} repeats an id",
-                    found=f"{identifier!r}, which line {seen[identifier]} has",
+                    found=f"{identifier!r}, which line {parsed[identifier][0]} has",
                     expected="every id once: trial ids are made of it",
                 )
-            seen[identifier] = number
-            parsed.append(line)
-        return parsed
+            parsed[identifier] = number, line
+        return [line for _, line in parsed.values()]
 
 
 def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
-    """All lines of the stimuli file that the suite file at ``path`` names, and their text.
-
-    Raises:
-        SuiteError: it cannot be read, or is no JSON Lines.
-    """
+    """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
     file = path.parent / form.stimuli.file
     try:
         raw = file.read_text(encoding="utf-8")

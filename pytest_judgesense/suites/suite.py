@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -141,19 +141,23 @@ class Suite:
     @property
     def design(self) -> Design:
         """What the measures must know of this suite."""
-        pairs = self.compared_pairs
+        pairs, space = self.compared_pairs, self.space
         said = {frozenset(review.pair): review.verdict for review in self.reviews}
+        excluded, unsure = (
+            tuple(pair for pair in pairs if said.get(frozenset(pair)) == word)
+            for word in ("NO", "UNSURE")
+        )
         return Design(
             kind=self.kind,
-            labels=self.space.labels,
-            ordinal=self.space.ordinal,
-            pairwise=self.space.pairwise,
+            labels=space.labels,
+            ordinal=space.ordinal,
+            pairwise=space.pairwise,
             # Spelt out: a log must not depend on the order in which its lines stand.
             pairs=pairs,
-            others=self.space.tie or self.space.abstain,
-            cut=self.space.cut,
-            excluded=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "NO"),
-            unsure=tuple(pair for pair in pairs if said.get(frozenset(pair)) == "UNSURE"),
+            others=space.tie or space.abstain,
+            cut=space.cut,
+            excluded=excluded,
+            unsure=unsure,
             ddof=self.ddof,
             weights=self.weights,
             effect_threshold=self.effect_threshold,
@@ -180,7 +184,7 @@ def template_pairs(
     templates; one pair of two); ``all`` takes every combination.
     """
     if pairs == "all":
-        return [(a, b) for i, a in enumerate(templates) for b in templates[i + 1 :]]
+        return list(combinations(templates, 2))
     if pairs == "ring":
         if len(templates) < 3:
             return list(pairwise(templates))

@@ -11,14 +11,14 @@ is worse.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.suites.finding import LintFinding, some
-from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import TIE
 
 _GOOD = (
@@ -62,16 +62,11 @@ def _glosses(text: str, label: str) -> list[str]:
 
 
 def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
-    """Which way round a wording puts its labels.
+    """Which way round a wording puts its labels, of which the first and the last are opposites.
 
-    Args:
-        text: the wording.
-        space: a space whose first and last label are opposites.
-
-    Returns:
-        1 or -1, equal for wordings whose labels mean the same, or 0 where it is unclear; and
-        whether the wording explains its labels (``YES (has errors)``) or only asks (``Does it
-        contain errors?``).
+    1 or -1, equal for wordings whose labels mean the same, or 0 where it is unclear; and whether
+    the wording explains its labels (``YES (has errors)``) or only asks (``Does it contain
+    errors?``).
     """
     if len(space.labels) > 2 and not space.ordinal:
         return 0, False
@@ -79,51 +74,41 @@ def reads_as(text: str, space: DecisionSpace) -> tuple[int, bool]:
     if not space.pairwise:
         for label, way in ((space.labels[0], 1), (space.labels[-1], -1)):
             signs |= {way * _sign(gloss) for gloss in _glosses(text, label)} - {0}
-    if signs:
-        return (signs.pop() if len(signs) == 1 else 0), True
-    if space.ordinal:
-        return 0, False
-    asked = [part for part in re.split(r"(?<=[.?!\n])\s", text) if _QUESTION.search(part)]
-    signs = {_sign(part) for part in asked} - {0}
-    return (signs.pop() if len(signs) == 1 else 0), False
+    explained = bool(signs)
+    if not explained and not space.ordinal:
+        asked = [part for part in re.split(r"(?<=[.?!\n])\s", text) if _QUESTION.search(part)]
+        signs = {_sign(part) for part in asked} - {0}
+    return (signs.pop() if len(signs) == 1 else 0), explained
 
 
-def _wordings(suite: Suite) -> Iterator[tuple[Template, Item | None, str]]:
+def _wordings(suite: Suite) -> Iterator[tuple[str, bool, str]]:
     """The texts that ask: a template's own, or an item's where the template only passes it on.
 
-    What all templates show is what is judged, and is left out.
+    Each with its name, and whether its labels are declared to mean the opposite. What all templates
+    show is what is judged, and is left out.
     """
     # What asks for a grade of one candidate has labels of its own.
-    asking = [template for template in suite.templates if not template.single]
-    if not asking:
-        return
-    judged = frozenset.intersection(*(placeholders(t.text) for t in asking))
-    if len(asking) == 1:
-        judged = placeholders(asking[0].text)
-    for template in asking:
-        asked = fill(template.text, dict.fromkeys(placeholders(template.text), " "))
+    asking = [(t, placeholders(t.text)) for t in suite.templates if not t.single]
+    judged = frozenset.intersection(*(shown for _, shown in asking)) if asking else frozenset()
+    for template, shown in asking:
+        inverted = template.polarity == "inverted"
+        asked = fill(template.text, dict.fromkeys(shown, " "))
         if asked.strip():
-            yield template, None, asked
+            yield template.id, inverted, asked
             continue
         for item in suite.items:
-            yield (
-                template,
-                item,
-                fill(template.text, {**item.texts("ab"), **dict.fromkeys(judged, " ")}),
-            )
+            text = fill(template.text, {**item.texts("ab"), **dict.fromkeys(judged, " ")})
+            yield f"{template.id} of {item.id}", inverted or template.id in item.inverted, text
 
 
 def polarity(suite: Suite) -> Iterator[LintFinding]:
     """Labels that mean the opposite under another wording, declared or not."""
-    ways: dict[tuple[int, bool], list[str]] = {}
+    ways: dict[tuple[int, bool], list[str]] = defaultdict(list)
     inverted = []
-    for template, item, text in _wordings(suite):
-        name = template.id if item is None else f"{template.id} of {item.id}"
+    for name, opposite, text in _wordings(suite):
         way, explained = reads_as(text, suite.space)
-        if template.polarity == "inverted" or (item and template.id in item.inverted):
-            inverted.append(name)
-            way = -way
-        ways.setdefault((way, explained), []).append(name)
+        inverted += [name] * opposite
+        ways[-way if opposite else way, explained].append(name)
     count = sum(map(len, ways.values()))
     if 0 < len(inverted) < count:
         yield LintFinding(
@@ -135,7 +120,7 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
             "one polarity throughout",
             "read the pooled JSS as what is meant; the raw one, which flips, stands beside it",
         )
-    if unclear := ways.get((0, True)):
+    if unclear := ways[0, True]:
         yield LintFinding(
             "warning",
             "polarity",
@@ -145,20 +130,18 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
             "one meaning for each label",
             "say once what each label stands for",
         )
-    explained_ways = {way: ways.get((way, True), []) for way in (1, -1)}
-    sides = {way: [*explained_ways[way], *ways.get((way, False), [])] for way in (1, -1)}
-    if not all(sides.values()):
+    one, other = sides = [ways[way, True] + ways[way, False] for way in (1, -1)]
+    if not all(sides):
         return
-    fewer = sides[1] if len(sides[1]) < len(sides[-1]) else sides[-1]
-    sure = all(explained_ways.values())
+    sure = bool(ways[1, True] and ways[-1, True])
     yield LintFinding(
         "error" if sure else "warning",
         "polarity",
-        f"templates {some(fewer)}",
+        f"templates {some(one if len(one) < len(other) else other)}",
         "the labels mean the opposite of what they mean in the others"
         if sure
         else "the question is put the other way round than in the others",
-        f"{len(sides[1])} wordings one way round, {len(sides[-1])} the other",
+        f"{len(one)} wordings one way round, {len(other)} the other",
         "one polarity, or polarity declared",
         'declare polarity = "inverted" where it is, reword, or leave them out: every judge would '
         "seem to flip",
@@ -168,14 +151,12 @@ def polarity(suite: Suite) -> Iterator[LintFinding]:
 def _named(text: str, space: DecisionSpace) -> set[str]:
     """The verdicts of ``space`` that ``text`` names."""
     names = {v: (v, *space.names.get(v, ())) for v in (*space.labels, *((TIE,) * space.tie))}
-    named = {
-        verdict
-        for verdict, calls in names.items()
-        for call in calls
-        if re.search(
-            rf"(?<!\w){re.escape(call)}(?!\w)", text, re.IGNORECASE if len(call) > 1 else 0
-        )
-    }
+
+    def found(call: str) -> bool:
+        flags = re.IGNORECASE if len(call) > 1 else re.NOFLAG
+        return re.search(rf"(?<!\w){re.escape(call)}(?!\w)", text, flags) is not None
+
+    named = {verdict for verdict, calls in names.items() if any(map(found, calls))}
     # "1 to 5" names what lies between.
     ends = {space.labels[0], space.labels[-1]}
     return named | set(space.labels) if space.ordinal and ends <= named else named
@@ -191,12 +172,11 @@ def template_labels(suite: Suite) -> Iterator[LintFinding]:
     """Wordings that do not ask for the labels that the others ask for."""
     wanted = {*suite.space.labels, *((TIE,) * suite.space.tie)}
     silent, foreign, whole = [], [], 0
-    for template, item, text in _wordings(suite):
+    for name, _, text in _wordings(suite):
         asked = f"{suite.system}\n{text}"
         if wanted <= _named(asked, suite.space):
             whole += 1
             continue
-        name = template.id if item is None else f"{template.id} of {item.id}"
         others = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
         if others and not _named(text, suite.space):
             foreign.append(f"{name} ({' or '.join(others[0])})")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +27,7 @@ from pytest_judgesense.commands.cassettes import (
     record_all,
     requests_of,
 )
-from pytest_judgesense.commands.options import add_judge_and_suite, judge_and_suite, show
+from pytest_judgesense.commands.options import FILE, add_judge_and_suite, judge_and_suite
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
@@ -37,48 +40,36 @@ from pytest_judgesense.trial import Trial
 _MOST_LINES: Final = 50_000
 _MOST_BYTES: Final = 200_000_000
 _DIGEST: Final = 12
+# Why results are left out.
+_OUTDATED: Final = "answer another request than this judge would send now"
+_FOREIGN: Final = "are of other judges or suites"
+_UNANSWERED: Final = "were not answered"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add both steps."""
     steps = parser.add_subparsers(required=True, metavar="STEP")
     export = steps.add_parser("export", help="write the requests of the trials not yet recorded")
-    export.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
-    add_judge_and_suite(export, required=True)
-    export.set_defaults(run=run_export)
+    export.add_argument("-o", "--output", required=True, **FILE)
+    export.set_defaults(run=export_batch)
     results = steps.add_parser("import", help="record the results: output and error files")
-    results.add_argument("results", nargs="+", type=Path, metavar="FILE")
-    add_judge_and_suite(results, required=True)
-    results.set_defaults(run=run_import)
+    results.add_argument("results", nargs="+", **FILE)
+    results.set_defaults(run=import_batch)
+    for step in (export, results):
+        add_judge_and_suite(step, required=True)
 
 
-def run_export(options: argparse.Namespace) -> int:
-    """Write the requests that are not recorded."""
+def export_batch(options: argparse.Namespace) -> list[str]:
+    """Write the requests of all trials that are not recorded as the input file of a batch."""
     judge, suite = judge_and_suite(options)
-    return show(export_batch(judge, suite, options.judge_cassettes, options.output))
-
-
-def run_import(options: argparse.Namespace) -> int:
-    """Record the results of a batch."""
-    judge, suite = judge_and_suite(options)
-    return show(import_batch(judge, suite, options.judge_cassettes, options.results))
-
-
-def export_batch(judge: JudgeSpec, suite: Suite, cassettes: Path, target: Path) -> list[str]:
-    """Write the requests of all trials that are not recorded as the input file of a batch.
-
-    Raises:
-        UsageError: the judge does not speak the format, or the file cannot be written.
-        CassetteError: a cassette cannot be read.
-    """
     requests = _batch_requests(judge, suite)
-    missing = list(_missing(judge, requests, cassettes))
+    missing = list(_missing(judge, requests, options.judge_cassettes))
     if not missing:
         return [f"all {_trials(requests)} trials of {judge.name} on {suite.name} are recorded"]
     text = "".join(f"{batch_line(_custom_id(t, r), r.body)}\n" for t, r in missing)
-    write_text(target, text)
+    write_text(options.output, text)
     count = f"{_trials(missing)} of {_trials(requests)} trials of {judge.name} on {suite.name}"
-    lines = [f"{count} are not recorded, their requests are written: {target}"]
+    lines = [f"{count} are not recorded, their requests are written: {options.output}"]
     if len(missing) > _trials(missing):
         lines.append(f"{len(missing)} requests: answers that are graded one by one take two")
     if judge.repair is not None:
@@ -91,46 +82,29 @@ def export_batch(judge: JudgeSpec, suite: Suite, cassettes: Path, target: Path) 
     return lines
 
 
-def import_batch(
-    judge: JudgeSpec, suite: Suite, cassettes: Path, sources: Sequence[Path]
-) -> list[str]:
-    """Record the results of a batch, whatever their order and however many there are.
-
-    Raises:
-        LogError: a file cannot be read, holds two answers to one request, or none to a request of
-            this judge and suite.
-        CassetteError: a cassette cannot be read or written.
-    """
+def import_batch(options: argparse.Namespace) -> list[str]:
+    """Record the results of a batch, whatever their order and however many there are."""
+    judge, suite = judge_and_suite(options)
     requests = _batch_requests(judge, suite)
     by_id = {_custom_id(*planned): planned for planned in requests}
     planned_trials = {trial.id for trial, _ in requests}
-    place = {custom_id: number for number, custom_id in enumerate(by_id)}
-    left_out: dict[str, list[str]] = {}
-    answered: dict[str, list[Answered]] = {}
-    for result in (result for path in sources for result in read_batch_results(path)):
-        if result.custom_id not in by_id:
-            known = result.custom_id.rpartition("#")[0] in planned_trials
-            kind = "answer another request than this judge would send now" if known else "foreign"
-            left_out.setdefault(kind, []).append(f"{result.where}: {result.custom_id}")
-            continue
-        if result.status is None:
-            text = f"{result.custom_id}: {result.reason}"
-            left_out.setdefault("unanswered", []).append(text)
-            continue
-        _, request = by_id[result.custom_id]
-        answered.setdefault(result.custom_id, []).append(
-            Answered(
-                where=result.where,
-                method=request.method,
-                url=request.url,
-                body=as_body(request.body),
-                status=result.status,
-                headers=JSON_HEADERS,
-                data=result.data,
-                recorded_at=result.recorded_at,
-            )
-        )
-    if not answered and "unanswered" not in left_out:
+    left_out: dict[str, list[str]] = defaultdict(list)
+    # The calls of a trial in their order, whatever that of the results.
+    answered: dict[str, list[Answered]] = {custom_id: [] for custom_id in by_id}
+    for result in chain.from_iterable(map(read_batch_results, options.results)):
+        name = result.custom_id
+        if name not in by_id:
+            known = name.rpartition("#")[0] in planned_trials
+            left_out[_OUTDATED if known else _FOREIGN].append(f"{result.where}: {name}")
+        elif result.status is None:
+            left_out[_UNANSWERED].append(f"{name}: {result.reason}")
+        else:
+            _, request = by_id[name]
+            sent = request.method, request.url, as_body(request.body)
+            got = result.status, JSON_HEADERS, result.data
+            answer = Answered(result.where, *sent, *got, recorded_at=result.recorded_at)
+            answered[name].append(answer)
+    if not any(answered.values()) and _UNANSWERED not in left_out:
         raise LogError(
             f"no result is of judge {judge.name!r} on suite {suite.name}",
             found=next((texts[0] for texts in left_out.values()), "no line"),
@@ -138,19 +112,16 @@ def import_batch(
             remedy="name the judge and the suite of the export; if a prompt has changed since, "
             "export and run the batch again",
         )
-    trials: dict[str, list[Answered]] = {}
-    # The calls of a trial in their order, whatever that of the results.
-    for custom_id in sorted(answered, key=place.__getitem__):
-        trial = by_id[custom_id][0].id
-        trials.setdefault(trial, []).extend(_in_order(answered[custom_id], judge))
-    lines = record_all(judge, cassettes, trials)
-    names = {"foreign": "are of other judges or suites", "unanswered": "were not answered"}
-    lines += [
-        f"{len(texts)} results {names.get(kind, kind)} and left out, the first is {texts[0]}"
-        for kind, texts in left_out.items()
-    ]
-    count, missing = _trials(requests), _trials(_missing(judge, requests, cassettes))
-    return [*lines, f"{count - missing} of {count} trials are recorded now"]
+    trials: dict[str, list[Answered]] = defaultdict(list)
+    for custom_id, given in answered.items():
+        if given:
+            trials[by_id[custom_id][0].id] += _in_order(given, judge)
+    lines = record_all(judge, options.judge_cassettes, trials)
+    for why, texts in left_out.items():
+        lines.append(f"{len(texts)} results {why} and left out, the first is {texts[0]}")
+    count = _trials(requests)
+    recorded = count - _trials(_missing(judge, requests, options.judge_cassettes))
+    return [*lines, f"{recorded} of {count} trials are recorded now"]
 
 
 def _in_order(given: Sequence[Answered], judge: JudgeSpec) -> list[Answered]:
@@ -193,12 +164,10 @@ def _missing(
     judge: JudgeSpec, requests: Iterable[tuple[Trial, HttpRequest]], cassettes: Path
 ) -> Iterator[tuple[Trial, HttpRequest]]:
     """The trials whose request, as it would be sent now, has no recorded answer."""
-    opened: dict[Path, Cassette] = {}
+    opened = cache(lambda path: Cassette(path, "replay", secrets=credentials_of(judge)))
     for trial, request in requests:
-        path = cassette_of(judge, cassettes, trial.id)
-        if path not in opened:
-            opened[path] = Cassette(path, "replay", secrets=credentials_of(judge))
-        with opened[path].trial(trial.id) as scope:
+        cassette = opened(cassette_of(judge, cassettes, trial.id))
+        with cassette.trial(trial.id) as scope:
             asked = (request.method, request.url, request.body)
-            if opened[path].answer_to(scope.trial, *asked) is None:
+            if cassette.answer_to(scope.trial, *asked) is None:
                 yield trial, request

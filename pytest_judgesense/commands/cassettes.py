@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +27,9 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,
+    FILE,
     add_judge_and_suite,
     judge_and_suite,
-    show,
 )
 from pytest_judgesense.errors import CassetteError, UsageError, printable, printable_lines
 from pytest_judgesense.judges.calls import first_calls
@@ -52,20 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add both actions."""
     verbs = parser.add_subparsers(required=True, metavar="ACTION")
     convert = verbs.add_parser("convert", help="convert a cassette to or from stock vcrpy")
-    convert.add_argument(
-        "source", type=Path, metavar="FILE", help="cassette (.jsonl), or vcrpy's .yaml or .json"
-    )
-    convert.add_argument("-o", "--output", type=Path, metavar="FILE", help="the other of the two")
+    said = "cassette (.jsonl), or vcrpy's .yaml or .json"
+    convert.add_argument("source", help=said, **FILE)
+    convert.add_argument("-o", "--output", help="the other of the two", **FILE)
     add_judge_and_suite(convert, required=False)
     convert.set_defaults(run=run_convert)
     check = verbs.add_parser("check", help="search recordings for secrets (exit code 1: found)")
-    check.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help="cassette of this project (.jsonl) or of vcrpy (.yaml, .yml, .json), or a folder",
-    )
+    said = "cassette of this project (.jsonl) or of vcrpy (.yaml, .yml, .json), or a folder"
+    check.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=said)
     check.set_defaults(run=run_check)
 
 
@@ -87,32 +81,22 @@ def run_check(options: argparse.Namespace) -> int:
     return BAR_FAILED if checked.findings else 0
 
 
-def run_convert(options: argparse.Namespace) -> int:
+def run_convert(options: argparse.Namespace) -> list[str]:
     """Convert a cassette to or from stock vcrpy."""
     source, target = options.source, options.output
     if options.judge_name and options.judge_suite and target is None:
-        judge, suite = judge_and_suite(options)
-        lines = from_foreign_vcr(source, judge, suite, options.judge_cassettes)
-    elif target is None or options.judge_name or options.judge_suite:
+        return _from_foreign_vcr(source, *judge_and_suite(options), options.judge_cassettes)
+    if target is None or options.judge_name or options.judge_suite:
         raise UsageError(
             "it is not said where to convert to",
             expected="-o FILE; or, for what vcrpy has recorded itself, --judge-name and "
             "--judge-suite together, which name the cassette",
         )
-    elif source.suffix == ".jsonl":
-        lines = to_vcr(source, target)
-    else:
-        lines = from_vcr(source, target)
-    return show(lines)
+    return _to_vcr(source, target) if source.suffix == ".jsonl" else _from_vcr(source, target)
 
 
-def to_vcr(source: Path, target: Path) -> list[str]:
-    """Write the cassette ``source`` as a vcrpy file, YAML or JSON by the suffix of ``target``.
-
-    Raises:
-        UsageError: the suffix is wrong, the file exists, or it cannot be written.
-        CassetteError: the cassette cannot be read, or an exchange has no form in a vcrpy file.
-    """
+def _to_vcr(source: Path, target: Path) -> list[str]:
+    """Write the cassette ``source`` as a vcrpy file, YAML or JSON by the suffix of ``target``."""
     form = _FORMS.get(target.suffix)
     if form is None or target.exists():
         raise UsageError(
@@ -131,13 +115,8 @@ def to_vcr(source: Path, target: Path) -> list[str]:
     return lines
 
 
-def from_vcr(source: Path, target: Path) -> list[str]:
-    """Record a vcrpy file that was made by `to_vcr` in the cassette ``target``.
-
-    Raises:
-        UsageError: an interaction does not say which trial it belongs to.
-        CassetteError: one of the files cannot be read.
-    """
+def _from_vcr(source: Path, target: Path) -> list[str]:
+    """Record a vcrpy file that was made by `_to_vcr` in the cassette ``target``."""
     found = read_vcr(source)
     nameless = [one for one in found if one.trial is None]
     if nameless:
@@ -148,33 +127,29 @@ def from_vcr(source: Path, target: Path) -> list[str]:
             remedy="name the judge and the suite that were recorded, by --judge-name and "
             "--judge-suite: their requests tell the trials",
         )
-    trials: dict[str, list[Answered]] = {}
+    trials: dict[str, list[Answered]] = defaultdict(list)
     for one in found:
-        trials.setdefault(one.trial or "", []).append(one)
-    return _counted(target, _record(target, trials))
+        trials[one.trial or ""].append(one)
+    return _record(target, trials)
 
 
-def from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:
+def _from_foreign_vcr(source: Path, judge: JudgeSpec, suite: Suite, cassettes: Path) -> list[str]:
     """Record what vcrpy has recorded of ``judge`` on ``suite``.
 
     An interaction belongs to the trial that sends its request; of several that send the same one,
     as replicates do, the first gets the first answer.
-
-    Raises:
-        CassetteError: the file cannot be read, or nothing in it is of this judge and suite.
     """
-    waiting: dict[str, deque[Trial]] = {}
+    waiting: dict[str, deque[Trial]] = defaultdict(deque)
     for trial, request in requests_of(judge, suite):
-        digest = request_digest(request.method, request.url, request.body)
-        waiting.setdefault(digest, deque()).append(trial)
-    trials: dict[str, list[Answered]] = {}
+        waiting[request_digest(request.method, request.url, request.body)].append(trial)
+    trials: dict[str, list[Answered]] = defaultdict(list)
     foreign: list[Answered] = []
     for one in read_vcr(source):
         asking = waiting.get(request_digest(one.method, one.url, one.body))
         if not asking:
             foreign.append(one)
             continue
-        trials.setdefault(asking[0].id, []).append(one)
+        trials[asking[0].id].append(one)
         if one.status < FIRST_ERROR and fault_in(one, judge) is None:
             asking.popleft()
     if not trials:
@@ -198,9 +173,6 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
 
     A trial whose candidates are graded one by one sends two. Those that repair a reply depend on
     the reply, and are left out.
-
-    Raises:
-        UsageError: a prompt of the judge is wrong, or the judge is a Python function.
     """
     if judge.provider == "callable":
         raise UsageError(
@@ -227,20 +199,16 @@ def record_all(
     judge: JudgeSpec, cassettes: Path, trials: Mapping[str, Sequence[Answered]]
 ) -> list[str]:
     """Record the answers to the trials; lines that say how many are new."""
-    by_path: dict[Path, dict[str, Sequence[Answered]]] = {}
+    by_path: dict[Path, dict[str, Sequence[Answered]]] = defaultdict(dict)
     for trial, given in trials.items():
-        by_path.setdefault(cassette_of(judge, cassettes, trial), {})[trial] = given
-    return [
-        line
-        for path, part in sorted(by_path.items())
-        for line in _counted(path, _record(path, part, judge))
-    ]
+        by_path[cassette_of(judge, cassettes, trial)][trial] = given
+    return [line for path in sorted(by_path) for line in _record(path, by_path[path], judge)]
 
 
 def _record(
     path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSpec | None = None
-) -> Counter[str]:
-    """Record the answers; counts of exchanges that are ``new``, ``known`` and ``contradicted``."""
+) -> list[str]:
+    """Record the answers; lines that say how many are new, known and contradicted."""
     counts: Counter[str] = Counter()
     secrets = credentials_of(judge) if judge else Credentials(environment_credentials(os.environ))
     instant = ""
@@ -265,7 +233,12 @@ def _record(
                             counts["contradicted"] += 1
         finally:
             cassette.finish(trial_order(cassette.trials))
-    return counts
+    lines = [f"{counts['new']} exchanges recorded: {path}"]
+    if counts["known"]:
+        lines.append(f"{counts['known']} were recorded there already")
+    if other := counts["contradicted"]:
+        lines[-1] += f", {other} of them with another answer, which stays"
+    return lines
 
 
 def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:
@@ -277,14 +250,3 @@ def fault_in(one: Answered, judge: JudgeSpec | None) -> str | None:
 
 def _saying(fault: str | None) -> Callable[[int, str | bytes], str | None]:
     return lambda _status, _body: fault
-
-
-def _counted(path: Path, counts: Counter[str]) -> list[str]:
-    lines = [f"{counts['new']} exchanges recorded: {path}"]
-    if counts["known"]:
-        other = counts["contradicted"]
-        lines.append(
-            f"{counts['known']} were recorded there already"
-            + (f", {other} of them with another answer, which stays" if other else "")
-        )
-    return lines

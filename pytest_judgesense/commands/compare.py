@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -11,11 +12,10 @@ from typing import Any, Final
 from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.regression import Comparison, Side, compare, differs
-from pytest_judgesense.commands.options import BAR_FAILED, registry_of, seed
+from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.errors import UsageError, printable
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.comparison import Adjusted, holm
 
@@ -27,39 +27,24 @@ _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgese
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two measurements, and what counts as a loss."""
     for name, what in (("old", "before"), ("new", "now")):
-        parser.add_argument(
-            name, type=Path, metavar=name.upper(), help=f"measured {what}: .json or .jsonl"
-        )
-    parser.add_argument("--margin", type=_margin, help="loss that is no matter, of any measure")
+        said = f"measured {what}: .json or .jsonl"
+        parser.add_argument(name, type=Path, metavar=name.upper(), help=said)
+    said = "loss that is no matter, of any measure"
+    parser.add_argument("--margin", type=number("margin", float), help=said)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
-    parser.set_defaults(run=run)
-
-
-def _margin(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError("a margin is a number, at least 0")
-    return value
 
 
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side."""
     known = registry_of(options)
-    paths = (options.old, options.new)
-    old, new = (measured_of_file(path, options.seed, known) for path in paths)
-    lines, regressed = comparison_lines(old, new, options.margin, known)
-    for line in lines:
-        print(line)
+    old, new = (_measured(path, options.seed, known) for path in (options.old, options.new))
+    lines, regressed = _comparison_lines(old, new, options.margin, known)
+    show(lines)
     return BAR_FAILED if regressed else 0
 
 
-def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """The content of a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``).
-
-    Raises:
-        UsageError: there is no such file.
-        LogError: it cannot be read, or is of another schema.
-    """
+def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:
+    """The content of a baseline, a datasheet (both ``.json``) or a judgment log (``.jsonl``)."""
     if path.suffix != ".jsonl":
         return read_measured(path, seed, registry)
     return [
@@ -68,22 +53,12 @@ def measured_of_file(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -
     ]
 
 
-def comparison_lines(
-    old: Sequence[Measured],
-    new: Sequence[Measured],
-    margin: float | None = None,
-    registry: Registry = BUILT_IN,
+def _comparison_lines(
+    old: Sequence[Measured], new: Sequence[Measured], margin: float | None, registry: Registry
 ) -> tuple[list[str], bool]:
-    """The output of ``judgesense compare``, and whether anything regressed.
+    """The output, and whether anything regressed.
 
-    Args:
-        old: measured before.
-        new: measured now.
-        margin: the loss that is tolerated; ``None`` for the default of each measure.
-        registry: the measures that there are.
-
-    Raises:
-        UsageError: no judge and suite is in both.
+    ``margin`` is the loss that is tolerated; ``None`` for the default of each measure.
     """
     pairs = _pairs(old, new)
     if not pairs:
@@ -116,7 +91,7 @@ def comparison_lines(
     used = [id(one) for pair in pairs for one in pair]
     left = [one for one in (*old, *new) if id(one) not in used]
     lines += [f"in one of the two only: {_named(left)}"] if left else []
-    return [printable(line) for line in lines], regressed
+    return lines, regressed
 
 
 def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measured, Measured]]:
@@ -133,11 +108,10 @@ def _named(of: Sequence[Measured]) -> str:
 
 def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each measure under its widest conditions: narrower ones would only enlarge Holm's family."""
-    known: dict[str, list[dict[str, Any]]] = {}
+    known: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for estimate in (*new.side.estimates, *old.side.estimates):
-        conditions = known.setdefault(estimate.measure, [])
-        if dict(estimate.condition) not in conditions:
-            conditions.append(dict(estimate.condition))
+        if (condition := dict(estimate.condition)) not in known[estimate.measure]:
+            known[estimate.measure].append(condition)
     for measure, conditions in known.items():
         fewest = min(map(len, conditions))
         yield from ((measure, condition) for condition in conditions if len(condition) == fewest)
@@ -152,8 +126,7 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
 
 
 def _row(name: str, old: str, new: str, change: str, interval: str, p: str, verdict: str) -> str:
-    line = f"  {name:<34}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>8}  {verdict}"
-    return line.rstrip()
+    return f"  {name:<34}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>8}  {verdict}".rstrip()
 
 
 def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
@@ -170,24 +143,18 @@ def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
     ends, p = comparison.interval(), difference.mcnemar if difference else None
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
-    yield _row(
-        name,
-        then,
-        now,
-        "" if change is None else f"{change:+.3f}",
-        f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else "",
-        "" if p is None else f"{p:.3g}",
-        verdict,
-    )
+    moved = "" if change is None else f"{change:+.3f}"
+    within = f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
+    yield _row(name, then, now, moved, within, "" if p is None else f"{p:.3g}", verdict)
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """How measures were compared where it was not unit by unit, or why they were not."""
-    by_note: dict[str, list[str]] = {}
+    by_note: dict[str, list[str]] = defaultdict(list)
     for one in comparisons:
         unknown = None if one.of.unit else _UNKNOWN
         for note in (*one.notes, *filter(None, [one.blocked, unknown])):
-            by_note.setdefault(note, []).append(one.new.measure)
+            by_note[note].append(one.new.measure)
     for note, measures in by_note.items():
         of = "" if len(measures) == len(comparisons) else f" ({', '.join(dict.fromkeys(measures))})"
         text = f"note: {note}{of}"

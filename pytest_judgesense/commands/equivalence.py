@@ -16,11 +16,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.commands.options import add_asking, judge_and_suite, show
+from pytest_judgesense.commands.options import add_asking, judge_and_suite
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -60,36 +59,27 @@ _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the judge and the suite."""
     add_asking(parser, "whose template pairs")
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Ask a judge whether template pairs ask the same."""
-    judge, suite = judge_and_suite(options)
-    return show(screen_equivalence(judge, suite, options.judge_cassettes, options.judge_mode))
+def run(options: argparse.Namespace) -> Iterator[str]:
+    """Ask a judge whether the compared template pairs of a suite are equivalent.
 
-
-def screen_equivalence(
-    judge: JudgeSpec, suite: Suite, cassettes: Path, mode: Mode = "replay"
-) -> Iterator[str]:
-    """Ask ``judge`` whether the compared template pairs of ``suite`` are equivalent.
-
-    Args:
-        judge: is asked without its prompts and system prompt.
-        suite: whose template pairs.
-        cassettes: folder of the recordings; it is recorded like a suite ``equivalence-NAME``.
-        mode: ``replay``, or ``record`` to ask what is not recorded.
-
-    Returns:
-        Lines of TOML: what was said, and the rows of ``equivalence`` to paste.
-
-    Raises:
-        JudgesenseError: as `measurement.measure`.
+    The judge is asked without its prompts and system prompt. The lines are of TOML: what was said,
+    and the rows of ``equivalence`` to paste.
     """
+    judge, suite = judge_and_suite(options)
     asked_alone = replace(judge, prompts=Prompts(), system=None)
-    found = measured_aside(
-        asked_alone, _question(suite), f"equivalence {shlex.quote(suite.name)}", cassettes, mode
-    )
+    command = f"equivalence {shlex.quote(suite.name)}"
+    asking = {
+        "space": DecisionSpace(("YES", "NO", "UNSURE")),
+        "system": _SYSTEM,
+        "templates": (_QUESTION,),
+        "items": tuple(_items(suite)),
+        "orders": "ab",
+        "replicates": 1,
+        "reviews": (),
+    }
+    found = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
     said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
     counts = Counter(getattr(outcome, "value", "no verdict") for outcome in said.values())
     shown = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
@@ -115,49 +105,42 @@ def _inline(verdicts: Mapping[str, str]) -> str:
     return f"{{ {pairs} }}"
 
 
-def _question(suite: Suite) -> Suite:
-    """The suite that asks whether the compared templates of ``suite`` are equivalent."""
+def _items(suite: Suite) -> Iterator[Item]:
+    """The compared template pairs of ``suite``."""
     templates = {template.id: template for template in suite.templates}
-
-    def item(a: str, b: str) -> Item:
+    for a, b in suite.compared_pairs:
         first, second = templates[a], templates[b]
-        exchanged = first.polarity != second.polarity
-        return Item(
-            id=f"{a}~{b}",
-            cluster=f"{a}~{b}",
-            fields={
-                "first": first.text,
-                "second": second.text,
-                "polarity": _EXCHANGED if exchanged else "",
-            },
-        )
-
-    return replace(
-        suite,
-        name=f"equivalence-{suite.name}",
-        base=f"equivalence-{suite.base}",
-        form=BUILT_IN.default.loaded(),
-        space=DecisionSpace(("YES", "NO", "UNSURE")),
-        system=_SYSTEM,
-        templates=(_QUESTION,),
-        items=tuple(item(a, b) for a, b in suite.compared_pairs),
-        pairs="all",
-        orders="ab",
-        replicates=1,
-        checks=(),
-        reviews=(),
-    )
+        polarity = _EXCHANGED if first.polarity != second.polarity else ""
+        fields = {"first": first.text, "second": second.text, "polarity": polarity}
+        yield Item(f"{a}~{b}", f"{a}~{b}", fields)
 
 
 def measured_aside(
-    judge: JudgeSpec, question: Suite, command: str, cassettes: Path, mode: Mode
+    options: argparse.Namespace,
+    judge: JudgeSpec,
+    suite: Suite,
+    called: str,
+    command: str,
+    **asking: Any,
 ) -> Measurement:
-    """The judgments of a question without a suite file; ``command`` asks it again."""
-    path = cassettes / judge.slug / f"{question.base}.jsonl"
-    again = f"judgesense {command} --judge-name "
-    again += f"{shlex.quote(judge.called or judge.name)} --judge-mode record"
+    """The judgments of a question about a suite, which is ``asking`` in place of what that asks.
+
+    They are recorded like those of a suite ``CALLED-NAME``; ``command`` asks it again. Its verdicts
+    are read, its estimates are not.
+    """
+    question = replace(
+        suite,
+        name=f"{called}-{suite.name}",
+        base=f"{called}-{suite.base}",
+        form=BUILT_IN.default.loaded(),
+        pairs="all",
+        checks=(),
+        **asking,
+    )
+    mode: Mode = options.judge_mode
+    path = options.judge_cassettes / judge.slug / f"{question.base}.jsonl"
+    name = shlex.quote(judge.called or judge.name)
+    how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
     alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
     with closing(AskingLoop()) as loop, alone:
-        files = {question.base: path}
-        how = f"record it: {again}"
-        return measure(judge, question, files, loop, mode=mode, how_to_record=how)
+        return measure(judge, question, {question.base: path}, loop, mode=mode, how_to_record=how)

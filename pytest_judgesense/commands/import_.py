@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.options import registry_of, show
-from pytest_judgesense.errors import printable
+from pytest_judgesense.commands.options import FILE, FLAG, MANY, registry_of
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -19,37 +19,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = list(BUILT_IN.importers)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
-    parser.add_argument(
-        "--reparse",
-        action="store_true",
-        help="read recorded completions anew, recorded verdicts aside",
+    parser.add_argument("-o", "--output", required=True, **FILE)
+    column, meant = (
+        {**MANY, "type": _assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
     )
-    parser.add_argument(
-        "--pairs",
-        type=Path,
-        metavar="FILE",
-        help="judgesense: the pair file of a decision log, for its clusters",
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        type=_assignment,
-        metavar="FIELD=COLUMN",
-        help="table: the column that holds a field of a judgment; may be repeated",
-    )
-    parser.add_argument(
-        "--value",
-        action="append",
-        default=[],
-        type=_assignment,
-        metavar="SAID=MEANT",
-        help="table: what a verdict or label is called here (model_a=A); may be repeated",
-    )
-    parser.add_argument("--judge", metavar="NAME", help="table: the judge of all rows")
-    parser.add_argument("--suite", metavar="NAME", help="games, table: the suite of all rows")
-    parser.set_defaults(run=run)
+    again = "may be repeated"
+    for name, said, form in (
+        ("--reparse", "read recorded completions anew, recorded verdicts aside", FLAG),
+        ("--pairs", "judgesense: the pair file of a decision log, for its clusters", FILE),
+        ("--map", f"table: the column that holds a field of a judgment; {again}", column),
+        ("--value", f"table: what a verdict or label is called here (model_a=A); {again}", meant),
+        ("--judge", "table: the judge of all rows", {"metavar": "NAME"}),
+        ("--suite", "games, table: the suite of all rows", {"metavar": "NAME"}),
+    ):
+        parser.add_argument(name, help=said, **form)
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -59,24 +42,22 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> Iterator[str]:
     """Turn foreign files into a judgment log or a suite."""
     read = registry_of(options).importers[options.kind].read(options)
-    for notice in read.notices:
-        print(printable(f"notice: {notice}"))
+    yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):
         files = read.files(options.output)
         for path, text in files.items():
             write_text(path, text)
-            print(printable(f"written: {path}"))
-        written = [path for path in files if path.name.endswith(".suite.toml")]
-        return show(lint_report(written)[0])
+            yield f"written: {path}"
+        yield from lint_report([path for path in files if path.name.endswith(".suite.toml")])[0]
+        return
     write_text(options.output, "".join(f"{log_line(*one)}\n" for one in read.judgments))
     judgments = [judgment for judgment, _ in read.judgments]
     judges = sorted({judgment.judge for judgment in judgments})
     suites = sorted({judgment.trial.suite for judgment in judgments})
     unparsed = sum(judgment.verdict is None for judgment in judgments)
     said = f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}"
-    print(printable(f"{said}; {unparsed} state no verdict"))
-    print(printable(f"written: {options.output}"))
-    return 0
+    yield f"{said}; {unparsed} state no verdict"
+    yield f"written: {options.output}"

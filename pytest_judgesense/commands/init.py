@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.options import show
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
@@ -24,39 +23,25 @@ _JUDGES: Final = "[tool.judgesense.judges.mine]"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        default=Path(),
-        type=Path,
-        metavar="DIR",
-        help="folder of the project (default: this one); nothing in it is overwritten",
-    )
-    parser.set_defaults(run=run)
+    said = "folder of the project (default: this one); nothing in it is overwritten"
+    parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=said)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> list[str]:
     """Write a first judge, a first suite and a workflow."""
     # All is written before anything is shown: the reader of a pipe may close it early.
-    return show(list(start(options.folder)))
+    return list(start(options.folder))
 
 
 def start(folder: Path) -> Iterator[str]:
     """Write the files with which a repository measures a judge; lines that name them.
 
-    Args:
-        folder: where the repository's ``pyproject.toml`` is, or is to be.
-
-    Raises:
-        UsageError: ``folder`` is a file, its ``pyproject.toml`` cannot be read, or nothing can be
-            written; nothing was, if the first two.
+    Nothing is written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no folder", expected="a folder, or none yet")
-    project = folder / "pyproject.toml"
-    declared = _declared(project)
-    yield _declare(project, declared)
-    yield from _write_suite(folder)
+    yield _declare(folder / "pyproject.toml")
+    yield from _write_suite(folder / _SUITE)
     yield _write_workflow(folder)
     attributes = folder / ".gitattributes"
     content = _template("gitattributes")
@@ -68,9 +53,9 @@ def start(folder: Path) -> Iterator[str]:
     yield "next: record what the judge says, once; then replay it, here and in CI"
     if folder.resolve() != Path.cwd():
         yield f"  cd {shlex.quote(str(folder))}"
-    yield f"  judgesense lint {_SUITE.as_posix()}"
-    yield f"  pytest {_SUITE.as_posix()} --judge-mode record"
-    yield f"  pytest {_SUITE.as_posix()}"
+    place = _SUITE.as_posix()
+    yield from (f"  judgesense lint {place}", f"  pytest {place} --judge-mode record")
+    yield f"  pytest {place}"
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
 
 
@@ -101,9 +86,9 @@ def _declared(project: Path) -> list[str] | None:
         ) from error
 
 
-def _declare(project: Path, declared: list[str] | None) -> str:
+def _declare(project: Path) -> str:
     """Append the table of a judge, unless there is one; what stands there stays byte for byte."""
-    content = _template("judge.toml")
+    declared, content = _declared(project), _template("judge.toml")
     if declared is None:
         return f"{_written(project, content)}, {_JUDGES}"
     if declared:
@@ -126,9 +111,8 @@ def _declare(project: Path, declared: list[str] | None) -> str:
     return f"added to:   {project}, {_JUDGES}"
 
 
-def _write_suite(folder: Path) -> Iterator[str]:
+def _write_suite(place: Path) -> Iterator[str]:
     """The suite file and its items, or neither."""
-    place = folder / _SUITE
     if place.exists():
         yield f"left alone: {place} is there"
         return

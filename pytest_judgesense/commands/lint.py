@@ -23,13 +23,8 @@ from pytest_judgesense.suites.loading import load_suite, presets_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suites."""
-    parser.add_argument(
-        "suites",
-        nargs="*",
-        metavar="SUITE",
-        help="suite file, folder, or name (default: the suites here, else the built-in ones)",
-    )
-    parser.set_defaults(run=run)
+    said = "suite file, folder, or name (default: the suites here, else the built-in ones)"
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=said)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,21 +41,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
-    """The findings of suites and their presets, each once a file, in lines.
+    """The findings of suites and their presets, each once a file, in lines; the last sums them up.
 
-    Returns:
-        The lines, the last of them a summary; how many errors there are; how many files cannot be
-        read.
+    Behind the lines: how many errors there are, and how many files cannot be read.
     """
     lines: list[str] = []
-    found = {"error": 0, "warning": 0}
-    suites = broken = 0
+    found = {"suite or preset": 0, "error": 0, "warning": 0, "broken file": 0}
     for path in paths:
         shown: set[tuple[str, str, str]] = set()
         try:
             for preset in (None, *presets_of(path, registry.forms)):
                 suite = load_suite(path, preset, registry.forms)
-                suites += 1
+                found["suite or preset"] += 1
                 new = [one for one in lint_suite(suite, registry) if one.key not in shown]
                 shown |= {finding.key for finding in new}
                 if new or preset is None:
@@ -69,10 +61,12 @@ def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[l
                     found[finding.severity] += 1
                     lines += [f"  {line}" for line in finding.lines]
         except JudgesenseError as error:
-            broken += 1
+            found["broken file"] += 1
             lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]
-    counted = [(suites, "suite or preset"), *((found[word], word) for word in found)]
-    counted += [(broken, "broken file")] if broken else []
     plural = {"suite or preset": "suites and presets"}
-    total = [f"{n} {word if n == 1 else plural.get(word, word + 's')}" for n, word in counted]
-    return [*lines, ", ".join(total)], found["error"], broken
+    total = [
+        f"{n} {word if n == 1 else plural.get(word, word + 's')}"
+        for word, n in found.items()
+        if n or word != "broken file"
+    ]
+    return [*lines, ", ".join(total)], found["error"], found["broken file"]

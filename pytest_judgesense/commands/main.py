@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Final
 
 from pytest_judgesense import __version__
-from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND, judges, show
+from pytest_judgesense.commands.options import BROKEN_FILE, MANY, WRONG_COMMAND, judges, show
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable_lines
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.registry import Command
 
-# Each is a module of this package; `import` is a keyword.
+# Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
+# gives the lines to print, or prints itself and gives the exit code.
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
     "report": "print the datasheet of judgment logs",
@@ -37,9 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = build_parser(given).parse_args(given)
-    run: Callable[[argparse.Namespace], int] = options.run
+    run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
     try:
-        return run(options)
+        done = run(options)
+        return done if isinstance(done, int) else show(done)
     except JudgesenseError as error:
         sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
         return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
@@ -62,28 +63,18 @@ def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParse
         "judge over HTTP.",
     )
     parser.add_argument("--version", action="version", version=f"judgesense {__version__}")
-    parser.add_argument(
-        "-p",
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="load a plugin that adds measures, providers, kinds or sections; may be repeated",
-    )
+    said = "load a plugin that adds measures, providers, kinds or sections; may be repeated"
+    parser.add_argument("-p", "--plugin", metavar="MODULE", help=said, **MANY)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, said in COMMANDS.items():
         command = commands.add_parser(name, help=said)
         if given is None or name in given:
-            module = "import_" if name == "import" else name
-            import_module(f"pytest_judgesense.commands.{module}").add_arguments(command)
+            module = import_module(f"{__package__}.{'import_' if name == 'import' else name}")
+            command.set_defaults(run=getattr(module, "run", None))
+            module.add_arguments(command)
     for brought in BUILT_IN.commands:
         command = commands.add_parser(brought.name, help=brought.said)
         if given is None or brought.name in given:
             brought.add_arguments(command)
-            command.set_defaults(run=partial(_run_brought, brought))
+            command.set_defaults(run=lambda o, run=brought.run: run(o, partial(judges, o)))
     return parser
-
-
-def _run_brought(command: Command, options: argparse.Namespace) -> int:
-    """Run a command that an instrument brings."""
-    return show(command.run(options, partial(judges, options)))

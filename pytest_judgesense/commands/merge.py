@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,6 @@ from pathlib import Path
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.commands.options import show
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.output import write_text
@@ -25,32 +25,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is joined, and into what."""
     parser.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
-    parser.set_defaults(run=lambda options: show(merge(options.sources, options.output)))
+
+
+def run(options: argparse.Namespace) -> list[str]:
+    """Join the files, or folders of them."""
+    return merge(options.sources, options.output)
 
 
 def merge(sources: Sequence[Path], target: Path) -> list[str]:
     """Join files of one kind, or folders: files of the same relative path with one another.
 
-    Args:
-        sources: files or folders.
-        target: the file or folder to write; of files that exist only sources are overwritten.
-
-    Returns:
-        Lines that name what was written.
-
-    Raises:
-        UsageError: the sources are of several kinds, or the target exists or cannot be written.
-        CassetteError: a cassette cannot be read, or two contradict one another.
-        LogError: a log or a datasheet cannot be read, or two contradict one another.
+    All are read before the first is written, and of files that exist only sources are overwritten.
+    The lines name what was written.
     """
-    groups: dict[Path, list[Path]] = {}
+    groups: dict[Path, list[Path]] = defaultdict(list)
     if not any(path.is_dir() for path in sources):
         groups[target] = list(sources)
     for folder in sources if not groups else ():
         if not folder.is_dir():
             raise UsageError("a file and a folder cannot be joined", found=str(folder))
         for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
-            groups.setdefault(target / path.relative_to(folder), []).append(path)
+            groups[target / path.relative_to(folder)].append(path)
     known = {path.resolve() for paths in groups.values() for path in paths}
     for goal in groups:
         if goal.exists() and goal.resolve() not in known:
@@ -59,7 +54,7 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
                 expected="a new file",
                 remedy="name another, or name it among the files to be joined as well",
             )
-    # All are joined before the first is written: a contradiction leaves everything as it was.
+    # A contradiction leaves everything as it was.
     joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
     for goal, content in joined.items():
         if isinstance(content, str):
@@ -82,7 +77,7 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
         case "datasheet":
             return joined_datasheets([(str(path), datasheet_object(path)) for path in paths])
         case "log":
-            return "".join(f"{line}\n" for line in joined_logs(paths))
+            return _joined_logs(paths)
         case _:
             return join([(str(path), read_exchanges(path)) for path in paths], trial_order)
 
@@ -103,43 +98,36 @@ def _kind(path: Path) -> str:
     return "log" if isinstance(first, dict) and "judge" in first else "cassette"
 
 
-def joined_logs(paths: Iterable[Path]) -> list[str]:
-    """The lines of one log of several, without line ends; judges and suites in alphabetical order.
+def _joined_logs(paths: Iterable[Path]) -> str:
+    """One log of several; judges and suites in alphabetical order.
 
     A judgment of two logs is the same in all but its latency, which a replay does not measure.
-
-    Raises:
-        LogError: a log cannot be read, or a judgment stands twice and differs; names both places.
     """
-    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design | None]]] = {}
+    known: dict[tuple[str, str], dict[str, tuple[Path, Judgment, Design | None]]]
+    known = defaultdict(dict)
     for path in paths:
         for judgment, design in read_log(path):
-            of_suite = known.setdefault((judgment.judge, judgment.trial.suite), {})
-            first = of_suite.setdefault(judgment.trial.id, (path, judgment, design))
-            if (replace(first[1], latency_s=None), first[2]) != (
-                replace(judgment, latency_s=None),
-                design,
-            ):
+            of_suite = known[judgment.judge, judgment.trial.suite]
+            where, first, its = of_suite.setdefault(judgment.trial.id, (path, judgment, design))
+            if (replace(first, latency_s=judgment.latency_s), its) != (judgment, design):
                 raise LogError(
                     f"trial {judgment.trial.id} of judge {judgment.judge} stands twice",
-                    found=f"{first[1].outcome} in {first[0]}, {judgment.outcome} in {path}; "
+                    found=f"{first.outcome} in {where}, {judgment.outcome} in {path}; "
                     "or their replies, labels or designs differ",
                     expected="the same judgment in both, or in one of them alone",
                     remedy="delete it from one of the two",
                 )
-            if first[1].latency_s is None and judgment.latency_s is not None:
+            if first.latency_s is None and judgment.latency_s is not None:
                 of_suite[judgment.trial.id] = (path, judgment, design)
-    return [
-        log_line(judgment, design or _no_design(path, judgment))
-        for key in sorted(known)
-        for path, judgment, design in known[key].values()
-    ]
+    return "".join(_line(*placed) + "\n" for key in sorted(known) for placed in known[key].values())
 
 
-def _no_design(path: Path, judgment: Judgment) -> Design:
-    raise LogError(
-        f"{path}: trial {judgment.trial.id} cannot be joined",
-        found="a line without a design",
-        expected="a log that pytest-judgesense has written",
-        remedy="give all logs to judgesense report, which joins them as they are",
-    )
+def _line(path: Path, judgment: Judgment, design: Design | None) -> str:
+    if design is None:
+        raise LogError(
+            f"{path}: trial {judgment.trial.id} cannot be joined",
+            found="a line without a design",
+            expected="a log that pytest-judgesense has written",
+            remedy="give all logs to judgesense report, which joins them as they are",
+        )
+    return log_line(judgment, design)

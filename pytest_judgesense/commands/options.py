@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import printable, unknown_name
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
+
+# Forms of arguments.
+FILE: Final[dict[str, Any]] = {"type": Path, "metavar": "FILE"}
+MANY: Final[dict[str, Any]] = {"action": "append", "default": []}
+FLAG: Final[dict[str, Any]] = {"action": "store_true"}
 
 
 def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -37,21 +42,29 @@ def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
 
 def add_cassettes(parser: argparse.ArgumentParser) -> None:
     """Add the folder of the recordings."""
-    parser.add_argument(
-        "--judge-cassettes",
-        type=Path,
-        default=Path("cassettes"),
-        metavar="DIR",
-        help="folder of the recordings (default: cassettes)",
-    )
+    form: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
+    said = "folder of the recordings (default: cassettes)"
+    parser.add_argument("--judge-cassettes", help=said, **form)
 
 
-def seed(text: str) -> int:
-    """A seed, from the command line."""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("a seed is a whole number, at least 0")
-    return value
+def number(
+    name: str, kind: type[int | float], most: float = sys.float_info.max
+) -> Callable[[str], Any]:
+    """The reader of a number from 0 to ``most``, called ``name``, from the command line."""
+    range_ = ", at least 0" if most == sys.float_info.max else f" from 0 to {most}"
+
+    def read(text: str) -> int | float:
+        value = kind(text)
+        if not 0 <= value <= most:
+            whole = "whole number" if kind is int else "number"
+            raise argparse.ArgumentTypeError(f"a {name} is a {whole}{range_}")
+        return value
+
+    read.__name__ = name
+    return read
+
+
+seed: Final = number("seed", int)
 
 
 def registry_of(options: argparse.Namespace) -> Registry:
@@ -68,10 +81,12 @@ def registry_of(options: argparse.Namespace) -> Registry:
     return found
 
 
-def judge_and_suite(options: argparse.Namespace) -> tuple[JudgeSpec, Suite]:
+def judge_and_suite(
+    options: argparse.Namespace, *, labelled: bool = True
+) -> tuple[JudgeSpec, Suite]:
     """The judge that this folder's project declares, and the suite, as pytest would take them."""
     (judge,) = judges(options, [options.judge_name])
-    return judge, suite(options)
+    return judge, suite(options, labelled=labelled)
 
 
 def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands import power
-from pytest_judgesense.commands.options import judge_and_suite, show
+from pytest_judgesense.commands.options import judge_and_suite
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -23,13 +23,12 @@ _CHARACTERS_A_TOKEN: Final = 4
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add those of ``power``."""
     power.add_arguments(parser, judge_required=True)
-    parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> Iterator[str]:
     """Say what a suite costs, and what its checks can tell."""
-    show(plan_lines(*judge_and_suite(options), options.judge_cassettes))
-    return power.run(options)
+    yield from plan_lines(*judge_and_suite(options), options.judge_cassettes)
+    yield from power.run(options)
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:

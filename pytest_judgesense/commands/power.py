@@ -1,30 +1,30 @@
 """``judgesense power``: how often checks stop a judge that has not changed, and what they catch.
 
-``Suite (-> Judgments) -> units by cluster and replicate -> chances -> lines``. With recordings the
-judge's own totals speak; with a plan alone, assumed shares. The statistics stand in `stats.power`
-and `stats.variance`; units are found by estimating each cluster, and each replicate of it, alone:
-whatever a measure counts, its units here are those that its check counts.
+With recordings the judge's own totals speak; with a plan alone, assumed shares. The statistics
+stand in `stats.power` and `stats.variance`; units are found by estimating each cluster, and each
+replicate of it, alone: whatever a measure counts, its units here are those that its check counts.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
+    MANY,
     add_cassettes,
     judge_and_suite,
+    number,
     registry_of,
     seed,
-    show,
 )
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
@@ -35,7 +35,6 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
 from pytest_judgesense.stats import power
@@ -48,14 +47,14 @@ from pytest_judgesense.stats.variance import (
 from pytest_judgesense.suites.builtin import builtin_cassette
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Judgment, Verdict, content_of_slot
+from pytest_judgesense.trial import Failed, Judgment, Trial, Verdict, content_of_slot
 
 _Chance: TypeAlias = float | str  # a reason where there is none
+_Key = TypeVar("_Key", bound=Hashable)
+_Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
-_PLAN_ALONE: Final = "a plan alone has no replies"
-_ONE_REPLICATE: Final = "needs two or more replicates; set replicates in [design]"
 _STABILITY: Final = ("jss", "flip_rate", "kappa")
-_MOST_TEMPLATES = _MOST_REPLICATES = 10
+_MOST: Final = 10  # templates, and replicates, of a design that is sought
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +111,24 @@ class CheckPower:
 
 def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = False) -> None:
     """Add the suite, the judge, and what is supposed of it."""
-    parser.add_argument(
-        "judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file"
-    )
-    parser.add_argument("--judge-name", required=judge_required, metavar="NAME")
+    option, share = parser.add_argument, number("share", float, 1)
+    option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
+    option("--judge-name", required=judge_required, metavar="NAME")
     add_cassettes(parser)
-    option = parser.add_argument
     option("--judge-policy", choices=["estimate", "confident"], default="estimate")
     option("--judge-seed", type=seed, default=0, metavar="N")
-    option("--assume", action="append", default=[], type=_assumption, metavar="MEASURE=SHARE")
-    option("--correlation", type=_share, default=0.3, metavar="RHO")
-    option("--drop", type=_share, metavar="D", help="a change for the worse to be stopped")
-    option("--precision", type=_share, default=0.05, metavar="H", help="half-width wanted")
-    parser.set_defaults(run=run)
+
+    def assumption(text: str) -> tuple[str, float]:
+        name, _, value = text.partition("=")
+        return name, share(value)
+
+    option("--assume", type=assumption, metavar="MEASURE=SHARE", **MANY)
+    option("--correlation", type=share, default=0.3, metavar="RHO")
+    option("--drop", type=share, metavar="D", help="a change for the worse to be stopped")
+    option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError("a share is a number from 0 to 1")
-    return value
-
-
-def _assumption(text: str) -> tuple[str, float]:
-    name, _, number = text.partition("=")
-    return name, _share(number)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> Iterator[str]:
     """Say how often checks stop an unchanged judge, and what they catch."""
     asked = Asked(
         options.judge_policy,
@@ -151,9 +140,9 @@ def run(options: argparse.Namespace) -> int:
         registry_of(options),
     )
     if options.judge_name is None or options.assume:
-        return show(power_lines(suite_of(options), asked))
+        return power_lines(suite_of(options), asked)
     judge, suite = judge_and_suite(options)
-    return show(power_lines(suite, asked, judge, options.judge_cassettes))
+    return power_lines(suite, asked, judge, options.judge_cassettes)
 
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
@@ -169,60 +158,51 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
 def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known = cell or _imagined(suite, asked)
-    estimates, parts = estimate_all(known), _Parts(known)
-    return [
-        _row(_name(check, finding, findings), finding, parts, asked, plan_alone=cell is None)
-        for one in suite.checks
-        for check in (declare_check(one.name, (), dict(one.arguments), asked.registry),)
-        for findings in (judge_check(check, suite.name, estimates, asked.policy).findings,)
-        for finding in findings
-    ]
-
-
-def _name(check: Check, finding: Finding, findings: Sequence[Finding]) -> str:
-    if len(findings) == 1:
-        return check.id
-    narrowed = ",".join(f"{k}={v}" for k, v in finding.estimate.condition.items() if k != "arm")
-    return f"{check.name}: {finding.estimate.measure}" + (f"[{narrowed}]" if narrowed else "")
+    estimates, parts, rows = estimate_all(known), _Parts(known), []
+    for one in suite.checks:
+        check = declare_check(one.name, (), dict(one.arguments), asked.registry)
+        findings = judge_check(check, suite.name, estimates, asked.policy).findings
+        for finding in findings:
+            of = finding.estimate
+            narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
+            bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
+            name = check.id if len(findings) == 1 else bar
+            rows.append(_row(name, finding, parts, asked, plan_alone=cell is None))
+    return rows
 
 
 def _imagined(suite: Suite, asked: Asked) -> Cell:
     """Judgments that fill the design: only the number of their units is used."""
-    label = suite.space.labels[0]
+    label, pairwise = suite.space.labels[0], suite.space.pairwise
     judgments = [
-        Judgment(trial, "", Verdict(label), content_of_slot(label, trial.order))
-        if suite.space.pairwise
-        else Judgment(trial, "", Verdict(label))
-        for trial in plan_trials(suite)
+        Judgment(t, "", Verdict(label), content_of_slot(label, t.order) if pairwise else None)
+        for t in plan_trials(suite)
     ]
     return cell_of("", suite, judgments, asked.seed, asked.registry)
 
 
+@dataclass(frozen=True)
 class _Parts:
     """The estimates of each cluster, and of each replicate of each cluster, made once."""
 
-    def __init__(self, cell: Cell) -> None:
-        self._cell = cell
-        self._clusters: dict[str, list[Judgment]] = defaultdict(list)
-        for judgment in cell.judgments:
-            self._clusters[judgment.trial.cluster].append(judgment)
-        self.replicates = sorted({judgment.trial.replicate for judgment in cell.judgments})
+    cell: Cell
 
     @cached_property
-    def whole(self) -> list[tuple[Estimate, ...]]:
-        """Estimates by cluster."""
-        return [self._of(judgments) for judgments in self._clusters.values()]
+    def whole(self) -> dict[str, tuple[Estimate, ...]]:
+        return self._by(lambda trial: trial.cluster)
 
     @cached_property
-    def apart(self) -> list[list[tuple[Estimate, ...]]]:
-        """Estimates by cluster and replicate."""
-        return [
-            [self._of(j for j in cluster if j.trial.replicate == r) for r in self.replicates]
-            for cluster in self._clusters.values()
-        ]
+    def apart(self) -> dict[tuple[str, int], tuple[Estimate, ...]]:
+        return self._by(lambda trial: (trial.cluster, trial.replicate))
 
-    def _of(self, judgments: Iterable[Judgment]) -> tuple[Estimate, ...]:
-        return estimate_all(replace(self._cell, judgments=tuple(judgments)))
+    def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
+        groups: dict[_Key, list[Judgment]] = defaultdict(list)
+        for judgment in self.cell.judgments:
+            groups[key(judgment.trial)].append(judgment)
+        return {
+            key: estimate_all(replace(self.cell, judgments=tuple(group)))
+            for key, group in groups.items()
+        }
 
 
 def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:
@@ -243,26 +223,24 @@ def _row(
     bar = power.Bar(finding.bar, finding.floor, confident, folded, missing)
     if estimate.count is None:
         return _number_row(name, estimate, bar, plan_alone=plan_alone)
-    found = [units for part in parts.whole if (units := _units(part, estimate))[1]]
+    found = [units for part in parts.whole.values() if (units := _units(part, estimate))[1]]
     totals, sizes = [s for s, _ in found], [n for _, n in found]
     # Errors are counted: a floor and the ceiling of its complement then draw alike.
     # Which of the two slots is favoured does not matter.
     if bar.floor or (folded and 2 * sum(totals) < sum(sizes)):
         totals = [n - s for s, n in found]
     ceiling = replace(bar, value=1 - bar.value, floor=False) if bar.floor else bar
-    again: _Chance = _PLAN_ALONE
     value = estimate.value
     if plan_alone:
         value = asked.shares.get(estimate.measure, (bar.value + bar.floor) / 2)
+    elif "degenerate" in estimate.flags and estimate.measure in _STABILITY:
+        return CheckPower(name, value, len(sizes), 1.0, 1.0, "a degenerate judge never passes")
     errors = 1 - value if bar.floor else value
     if plan_alone:
         known = power.known(0.5 + errors if folded else errors, asked.correlation)
-    elif "degenerate" in estimate.flags and estimate.measure in _STABILITY:
-        reason = "a degenerate judge never passes"
-        return CheckPower(name, value, len(sizes), 1.0, 1.0, reason)
     else:
         known = power.posterior(totals, sizes)
-        again = _again(estimate, parts, bar)
+    again = "a plan alone has no replies" if plan_alone else _again(estimate, parts, bar)
     anew = power.chance_on_new_items(known, sizes, ceiling, asked.seed)
     smallest = power.smallest_drop(known, errors, sizes, ceiling, asked.seed)
     shown = "nothing is bad enough" if smallest is None else smallest
@@ -293,11 +271,15 @@ def _number_row(name: str, estimate: Estimate, bar: power.Bar, *, plan_alone: bo
 
 
 def _again(estimate: Estimate, parts: _Parts, bar: power.Bar) -> _Chance:
-    if len(parts.replicates) < 2:
-        return _ONE_REPLICATE
+    clusters, replicates = map(dict.fromkeys, zip(*parts.apart, strict=True))
+    if len(replicates) < 2:
+        return "needs two or more replicates; set replicates in [design]"
     if estimate.measure == "repeat_flip_rate" or estimate.unit == "question":
         return "its units are made of all replicates"
-    table = [[_units(part, estimate) for part in row] for row in parts.apart]
+    units = {key: _units(part, estimate) for key, part in parts.apart.items()}
+    table = [
+        [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
+    ]
     table = [row for row in table if any(n for _, n in row)]
     return power.chance_asked_again(
         [[s for s, _ in row] for row in table], [[n for _, n in row] for row in table], bar
@@ -310,9 +292,6 @@ def power_lines(
     """The error rates as a table, the reasons for its gaps, and the cheapest design.
 
     Without a judge, or where a trial of it is not recorded, by the plan alone.
-
-    Raises:
-        CassetteError: the recording does not serve.
     """
     cell = _recorded(judge, suite, cassettes, asked) if judge else None
     whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
@@ -364,32 +343,25 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
     shown = [" x ".join(f for f in factors if f in names) or rest for names in parts.variances]
     variances = zip(shown, parts.variances.values(), strict=True)
     yield f"variance of {name}: " + ", ".join(f"{what} {v:.4f}" for what, v in variances)
-    split = cheapest_split(
-        parts,
-        half_width,
-        {
-            "template": range(1, _MOST_TEMPLATES + 1),
-            REPLICATE: (1,) if parts.confounded else range(1, _MOST_REPLICATES + 1),
-        },
-        scaled=factors[0],
-        fixed={f: n for f, n in parts.levels.items() if f in factors[1:] and f != "template"},
-    )
+    upto = range(1, _MOST + 1)
+    choices = {"template": upto, REPLICATE: (1,) if parts.confounded else upto}
+    fixed = {f: n for f, n in parts.levels.items() if f in factors[1:] and f != "template"}
+    split = cheapest_split(parts, half_width, choices, scaled=factors[0], fixed=fixed)
     wanted = f"for a 95% interval of +/-{half_width:g}"
     if split is None:
-        yield f"{wanted}: not within {_MOST_TEMPLATES} templates, {_MOST_REPLICATES} replicates"
+        yield f"{wanted}: not within {_MOST} templates, {_MOST} replicates"
         return
     levels = [f"{split.levels[f]} {f}s" for f in (*factors, REPLICATE) if f in split.levels]
     yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
 
 
-def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[tuple[str, str, str, str, int], float]]:
+def _scores(cell: Cell, kind: SuiteKind) -> tuple[str, dict[_Call, float]]:
     """The call-level share of the suite, and the score of every call received."""
-    scores: dict[tuple[str, str, str, str, int], float] = {}
+    scores: dict[_Call, float] = {}
     for judgment in cell.judgments:
         trial, score = judgment.trial, kind.call_score(judgment)
         counts = trial.condition.get("arm") in (None, "baseline")
         if score is not None and counts and not isinstance(judgment.outcome, Failed):
             template = f"{trial.template}{trial.condition.get('temperature', '')}"
-            key = trial.cluster, trial.item, template, trial.order, trial.replicate
-            scores[key] = score
+            scores[trial.cluster, trial.item, template, trial.order, trial.replicate] = score
     return kind.call_measure, scores

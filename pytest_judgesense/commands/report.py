@@ -6,12 +6,22 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.options import BROKEN_FILE, WRONG_COMMAND, registry_of, seed, show
+from pytest_judgesense.commands.options import (
+    BROKEN_FILE,
+    FILE,
+    FLAG,
+    MANY,
+    WRONG_COMMAND,
+    registry_of,
+    seed,
+    show,
+)
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, printable
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -34,39 +44,24 @@ _LONGEST_SCALE: Final = 100
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and what becomes of them."""
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        type=Path,
-        metavar="LOG",
-        help="judgment logs (.jsonl); or datasheets (.json), whose checks are told",
-    )
-    parser.add_argument(
-        "--datasheet",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="PATH",
-        help="write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may "
-        "be repeated",
-    )
-    parser.add_argument(
-        "--ranking", action="store_true", help="print what ranks the judges before the datasheet"
-    )
-    parser.add_argument(
-        "--badge", type=Path, metavar="FILE", help="write what came of the checks as an SVG badge"
-    )
-    parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="show where a file that cannot be made fails"
-    )
-    parser.set_defaults(run=run)
+    said = "judgment logs (.jsonl); or datasheets (.json), whose checks are told"
+    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
+    said = "write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may be "
+    said += "repeated"
+    parser.add_argument("--datasheet", type=Path, metavar="PATH", help=said, **MANY)
+    for flags, said, form in (
+        (["--ranking"], "print what ranks the judges before the datasheet", FLAG),
+        (["--badge"], "write what came of the checks as an SVG badge", FILE),
+        (["--seed"], "seed of every random draw", {"type": seed, "default": 0}),
+        (["-v", "--verbose"], "show where a file that cannot be made fails", FLAG),
+    ):
+        parser.add_argument(*flags, help=said, **form)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
     if any(path.suffix == ".json" for path in options.logs):
-        return _report_checks(options)
+        return show(_checks_told(options))
     registry = registry_of(options)
     cells = cells_of_logs(options.logs, options.seed, registry)
     if not cells:
@@ -93,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
     for path in options.datasheet:
         outputs.write("datasheet", path, partial(text, path.suffix))
     if options.badge is not None:
-        judges = [judge.judge for judge in sheet.judges]
-        outputs.write("badge", options.badge, lambda: badge((), judges))
+        names = [judge.judge for judge in sheet.judges]
+        outputs.write("badge", options.badge, partial(badge, (), names))
     show(outputs.written)
     for problem in outputs.problems:
         sys.stderr.write(printable(f"judgesense: {problem}") + "\n")
@@ -103,8 +98,8 @@ def run(options: argparse.Namespace) -> int:
     return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
 
 
-def _report_checks(options: argparse.Namespace) -> int:
-    """Print what came of the checks that datasheets hold."""
+def _checks_told(options: argparse.Namespace) -> Iterator[str]:
+    """Tell what came of the checks that datasheets hold."""
     named = ", ".join(str(path) for path in options.logs)
     if options.datasheet or options.ranking or {p.suffix for p in options.logs} != {".json"}:
         raise UsageError(
@@ -117,14 +112,13 @@ def _report_checks(options: argparse.Namespace) -> int:
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
     for name, check in checks:
         head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
-        print(printable(f"{head}: {check['explanation']}"))
+        yield f"{head}: {check['explanation']}"
     outcomes = [check["outcome"] for _, check in checks]
-    print(outcome_words(outcomes))
+    yield outcome_words(outcomes)
     if options.badge is not None:
         judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
         write_text(options.badge, badge(outcomes, list(judges)))
-        print(printable(f"badge written: {options.badge}"))
-    return 0
+        yield f"badge written: {options.badge}"
 
 
 def cells_of_logs(
@@ -132,18 +126,15 @@ def cells_of_logs(
 ) -> list[Cell]:
     """The cells of all judges and suites in the logs, in the order in which they begin.
 
-    A judgment that stands twice counts once.
-
-    Raises:
-        LogError: a log cannot be read, two lines contradict one another, or the lines of one suite
-            were made by different designs.
+    A judgment that stands twice counts once. A `LogError`: a log cannot be read, two lines
+    contradict one another, or the lines of one suite were made by different designs.
     """
-    judgments: dict[tuple[str, str], dict[str, Judgment]] = {}
+    judgments: dict[tuple[str, str], dict[str, Judgment]] = defaultdict(dict)
     designs: dict[tuple[str, str], Design | None] = {}
     for path in paths:
         for judgment, design in read_log(path, registry):
             key = (judgment.judge, judgment.trial.suite)
-            known = judgments.setdefault(key, {}).setdefault(judgment.trial.id, judgment)
+            known = judgments[key].setdefault(judgment.trial.id, judgment)
             if known.outcome != judgment.outcome:
                 raise LogError(
                     f"{path}: trial {judgment.trial.id} of judge {judgment.judge} stands twice",
@@ -158,17 +149,17 @@ def cells_of_logs(
                     expected="one design for a suite",
                     remedy="give the logs different suite names",
                 )
-    return [
-        Cell(*key, design, tuple(found.values()), seed, registry.measures_on(design.kind, key[1]))
-        for key, found in judgments.items()
-        for design in (_design(designs[key], list(found.values()), registry),)
-    ]
+    cells = []
+    for key, of_suite in judgments.items():
+        found = tuple(of_suite.values())
+        design = designs[key] or _design(found, registry)
+        measures = registry.measures_on(design.kind, key[1])
+        cells.append(Cell(*key, design, found, seed, measures))
+    return cells
 
 
-def _design(design: Design | None, judgments: Sequence[Judgment], registry: Registry) -> Design:
+def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
     """The design of a log without one: read off the judgments, all template pairs compared."""
-    if design is not None:
-        return design
     pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
     verdicts = {judgment.verdict for judgment in judgments} - {None}
     labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
@@ -192,26 +183,25 @@ def datasheet_of_cells(
     cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
 ) -> Datasheet:
     """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
-    parts = [_part(cell, registry) for cell in cells]
+    parts = []
+    for cell in cells:
+        estimates = estimate_all(cell)
+        part = SuiteSheet(
+            judge=cell.judge,
+            suite=cell.suite,
+            identity={"name": cell.judge, "provider": "log", "model": cell.judge},
+            prompts={},
+            suite_digest=None,
+            served=(),
+            recorded=None,
+            estimates=estimates,
+            calls=Calls.of(cell.judgments),
+            notices=registry.notices(cell),
+            analyses=registry.analyses(cell, estimates),
+            material=registry.material(cell),
+        )
+        parts.append(part)
     return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)
-
-
-def _part(cell: Cell, registry: Registry) -> SuiteSheet:
-    estimates = estimate_all(cell)
-    return SuiteSheet(
-        judge=cell.judge,
-        suite=cell.suite,
-        identity={"name": cell.judge, "provider": "log", "model": cell.judge},
-        prompts={},
-        suite_digest=None,
-        served=(),
-        recorded=None,
-        estimates=estimates,
-        calls=Calls.of(cell.judgments),
-        notices=registry.notices(cell),
-        analyses=registry.analyses(cell, estimates),
-        material=registry.material(cell),
-    )
 
 
 def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:

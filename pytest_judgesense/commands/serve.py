@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from typing import Final
 
-from pytest_judgesense.commands.options import registry_of
+from pytest_judgesense.commands.options import number, registry_of
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
-_LARGEST_PORT: Final = 65535
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the port."""
-    parser.add_argument("--port", type=_port, default=8471, help="port (default: 8471; 0: any)")
-    parser.set_defaults(run=run)
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= _LARGEST_PORT:
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_LARGEST_PORT}")
-    return value
+    port = number("port", int, 65535)
+    parser.add_argument("--port", type=port, default=8471, help="port (default: 8471; 0: any)")
 
 
 def run(options: argparse.Namespace) -> int:

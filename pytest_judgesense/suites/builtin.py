@@ -21,8 +21,7 @@ def builtin_suites() -> dict[str, Path]:
 
 def builtin_cassette(relative: Path) -> Path | None:
     """A recording that comes with the installation (read only), ``<judge>/<suite>.jsonl``."""
-    name = f"cassettes/{relative.as_posix()}"
-    path = _data(name)
+    path = _data(f"cassettes/{relative.as_posix()}")
     return path if path.is_file() else None
 
 

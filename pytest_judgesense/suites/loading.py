@@ -29,10 +29,9 @@ _Value = TypeVar("_Value", Template, DecisionSpace)
 def load_suite(
     path: Path, preset: str | None, kinds: Mapping[str, Kind], *, labelled: bool = True
 ) -> Suite:
-    """The suite of a ``*.suite.toml`` file.
+    """The suite of a ``*.suite.toml`` file, without a ``preset`` with the design of the file.
 
-    Without a ``preset`` it has the design of the file; if ``labelled``, items must have the labels
-    that their kind cannot do without.
+    If ``labelled``, items must have the labels that their kind cannot do without.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
@@ -195,8 +194,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
     chosen = dumped and _without(dumped, "temperatures")
-    text = json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False)
-    return _sha(text)
+    return _sha(json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False))
 
 
 def _without(table: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -239,14 +239,13 @@ def _identical_sides(suite: Suite) -> Iterator[LintFinding]:
 
 def _right_answer(suite: Suite, trial: Trial) -> str | None:
     """The verdict that is right, as the judge would have to put it."""
-    if trial.label is None or trial.label == TIE:
-        return trial.label
+    label, labels = trial.label, suite.space.labels
+    if label is None or label == TIE:
+        return label
     if suite.space.pairwise:
-        return slot_of_content(trial.label, trial.order)
-    labels = suite.space.labels
-    if trial.condition.get("polarity") == "inverted":
-        return labels[len(labels) - 1 - labels.index(trial.label)]
-    return trial.label
+        return slot_of_content(label, trial.order)
+    inverted = trial.condition.get("polarity") == "inverted"
+    return labels[-1 - labels.index(label)] if inverted else label
 
 
 def _label_balance(suite: Suite) -> Iterator[LintFinding]:
@@ -263,8 +262,7 @@ def _label_balance(suite: Suite) -> Iterator[LintFinding]:
             "label-balance",
             f"suite {suite.name}",
             f"a judge that always answers {answer} would be right too often",
-            ", ".join(f"{label} {right[label]}" for label in (*suite.space.verdicts,))
-            + f" of {total} trials",
+            ", ".join(f"{v} {right[v]}" for v in suite.space.verdicts) + f" of {total} trials",
             f"each label about {1 / len(suite.space.labels):.0%}",
             'balance the labels, or ask in both orders: orders = "both"'
             if suite.space.pairwise and suite.orders != "both"
@@ -282,19 +280,19 @@ _RANK: Final = re.compile(
 def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     """The correct answer stands in what the judge reads."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
-    leaks = []
-    for item in suite.items:
+
+    def leaks_label(item: Item) -> bool:
+        if any(map(_RANK.match, item.contents)):
+            return True
         label = re.escape(item.label or "")
-        says = re.compile(
-            rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b", re.IGNORECASE
-        )
+        mark = rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b"
         texts = [text for name, text in item.fields.items() if name in shown]
-        if any(_RANK.match(content) for content in item.contents) or (
-            item.label
-            and any(says.search(t) or t.strip() == item.label for t in (*texts, *item.contents))
-        ):
-            leaks.append(item.id)
-    if leaks:
+        return bool(label) and any(
+            text.strip() == item.label or re.search(mark, text, re.IGNORECASE)
+            for text in (*texts, *item.contents)
+        )
+
+    if leaks := [item.id for item in suite.items if leaks_label(item)]:
         yield LintFinding(
             "error",
             "label-visible",

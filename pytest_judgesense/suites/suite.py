@@ -21,14 +21,13 @@ class Template:
     Attributes:
         text: the prompt, with ``{{placeholders}}`` for the fields of an item.
         polarity: ``inverted`` if its labels mean the opposite.
-        arm: ``baseline`` or ``strict`` in suites that compare criteria, otherwise ``None``.
+        arm: ``baseline`` or ``strict``, where suites compare criteria.
         shared_with: name of a suite that asks the same items the same prompt: its trials are
             these trials, asked and recorded once, and serve both.
-        judge_type: in suites that compare them: ``pairwise`` shows both candidates, ``reference``
-            a right answer as well, ``single`` one candidate a call, to be graded; otherwise
-            ``None``.
-        prompt_style: in suites that compare them: ``direct`` (a verdict alone), ``reasoned`` (a
-            reason first), or another name; otherwise ``None``.
+        judge_type: where suites compare them: ``pairwise`` shows both candidates, ``reference`` a
+            right answer as well, ``single`` one candidate a call, to be graded.
+        prompt_style: where suites compare them: ``direct`` (a verdict alone), ``reasoned`` (a
+            reason first), or another name.
     """
 
     id: str
@@ -85,14 +84,13 @@ class Suite:
         digest: over everything that decides what is asked and how it is counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
             in turn); only ``ab`` where items have one content.
-        temperature: at which it is asked; ``None`` leaves that to the judge.
-        max_tokens: the least budget of a reply; ``None`` leaves that to the judge.
+        temperature: at which it is asked; ``None`` leaves this and the next three to the judge.
+        max_tokens: the least budget of a reply.
+        seed: request seed of the first replicate.
+        top_p: share of the probability that a reply is drawn from.
         ddof: what is taken off n in a variance.
         effect_threshold: from which temperature on it is called high.
         temperatures: at which every question is asked; empty: at one, see ``temperature``.
-        seed: request seed of the first replicate; ``None`` leaves that to the judge.
-        top_p: share of the probability that a reply is drawn from; ``None`` leaves that to the
-            judge.
     """
 
     name: str

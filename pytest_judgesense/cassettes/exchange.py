@@ -28,7 +28,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -140,32 +141,20 @@ class Exchange:
 
     def to_line(self) -> str:
         """The cassette line of this exchange, without a line break."""
-        return self._line(lambda body: body)
+        return self._line(str)
 
     def _line(self, fold: Callable[[str], Any]) -> str:
-        def held(body: Body) -> Any:
-            if isinstance(body, bytes):
-                return {"base64": base64.b64encode(body).decode("ascii")}
-            return fold(body)
-
-        request, response = self.request, self.response
-        return _line_of(
-            {
-                "trial": self.trial,
-                "call": self.call,
-                "request": {
-                    "method": request.method,
-                    "url": request.url,
-                    "body": held(request.body),
-                },
-                "response": {
-                    "status": response.status,
-                    "headers": dict(sorted(response.headers.items())),
-                    "body": held(response.body),
-                },
-                "recorded_at": self.recorded_at,
-            }
-        )
+        # A read-only mapping is as good as the dict that pydantic expects.
+        entry = _ADAPTER.dump_python(self, warnings=False)
+        entry["response"]["headers"] = dict(sorted(self.response.headers.items()))
+        for part in (entry["request"], entry["response"]):
+            body = part["body"]
+            part["body"] = (
+                {"base64": base64.b64encode(body).decode("ascii")}
+                if isinstance(body, bytes)
+                else fold(body)
+            )
+        return _line_of(entry)
 
 
 _ADAPTER: Final = TypeAdapter(Exchange)
@@ -198,9 +187,7 @@ def _body(value: Any, texts: Texts) -> str | bytes:
     ((form, held),) = value.items()
     if form == "base64":
         return base64.b64decode(held)
-    document = [held]
-    _unfold(document, enumerate(document), texts)
-    return _LAYOUTS[form](document[0])
+    return _LAYOUTS[form](_unfolded(held, texts))
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -239,7 +226,6 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
         paragraph
         for exchange in given
         for body in (exchange.request.body, exchange.response.body)
-        if isinstance(body, str) and len(body) >= _SHORTEST_SHARED
         for paragraph in _paragraphs_of(body)
     )
     ids = {text: text_id(text) for text, count in times.items() if count > 1}
@@ -275,10 +261,10 @@ def text_id(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def as_body(data: bytes) -> str | bytes:
+def as_body(data: str | bytes) -> str | bytes:
     """``data`` as text if it is UTF-8, else as it is."""
     try:
-        return data.decode("utf-8")
+        return data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         return data
 
@@ -286,6 +272,13 @@ def as_body(data: bytes) -> str | bytes:
 def as_bytes(body: str | bytes) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def renumbered(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
+    """``exchanges``, which stand trial by trial, with their calls numbered from 1."""
+    for _, calls in groupby(exchanges, key=lambda one: one.trial):
+        for call, exchange in enumerate(calls, start=1):
+            yield replace(exchange, call=call)
 
 
 def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
@@ -311,41 +304,37 @@ def _line_of(value: Any) -> str:
 # --- paragraphs that bodies share -----------------------------------------------------------------
 
 
-def _parsed(body: str) -> tuple[str, Any] | None:
-    """The layout and the value of a body of JSON that its value gives back; ``None`` for others."""
+def _parsed(body: str | bytes) -> tuple[str, Any] | None:
+    """The layout and the value of a long body of JSON that its value gives back, else ``None``."""
+    if isinstance(body, bytes) or len(body) < _SHORTEST_SHARED:
+        return None
     try:
         value = from_json(body)
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
     except (ValueError, RecursionError):
         return None
-    return (layout, value) if layout and not _is_taken(value) else None
+    # It might look like the object that stands for shared paragraphs.
+    is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
+    return (layout, value) if layout and not is_taken else None
 
 
-def _is_taken(value: Any) -> bool:
-    """Whether an object in ``value`` looks like the one that stands for shared paragraphs."""
-    if isinstance(value, dict):
-        return value.keys() == {"texts"} or any(map(_is_taken, value.values()))
-    return isinstance(value, list) and any(map(_is_taken, value))
-
-
-def _paragraphs_of(body: str) -> Iterator[str]:
-    parsed = _parsed(body)
-    if parsed is not None:
-        for text in _strings(parsed[1]):
-            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
+def _nodes(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+            yield from _nodes(one)
+
+
+def _paragraphs_of(body: str | bytes) -> Iterator[str]:
+    parsed = _parsed(body)
+    for text in _nodes(parsed[1]) if parsed else ():
+        if isinstance(text, str):
+            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
 
 
 def _folded_body(body: str, ids: Mapping[str, str], used: list[str]) -> Any:
     """A body as a finished cassette holds it; the shared paragraphs go into ``used``."""
-    parsed = _parsed(body) if ids and len(body) >= _SHORTEST_SHARED else None
+    parsed = _parsed(body) if ids else None
     if parsed is None:
         return body
     before = len(used)
@@ -369,19 +358,17 @@ def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
     return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
 
 
-def _unfold(holder: Any, items: Iterable[tuple[Any, Any]], texts: Texts) -> None:
-    """Put the strings with shared paragraphs together, where they stand."""
-    for key, value in items:
-        if isinstance(value, dict):
-            if value.keys() == {"texts"}:
-                parts = value["texts"]
-                holder[key] = _BREAK.join(
-                    part if isinstance(part, str) else texts[part["id"]] for part in parts
-                )
-            else:
-                _unfold(value, value.items(), texts)
-        elif isinstance(value, list):
-            _unfold(value, enumerate(value), texts)
+def _unfolded(value: Any, texts: Texts) -> Any:
+    """``value`` with its strings of shared paragraphs put together."""
+    if isinstance(value, list):
+        return [_unfolded(one, texts) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() != {"texts"}:
+        return {key: _unfolded(one, texts) for key, one in value.items()}
+    return _BREAK.join(
+        part if isinstance(part, str) else texts[part["id"]] for part in value["texts"]
+    )
 
 
 def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCassette:

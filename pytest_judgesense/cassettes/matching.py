@@ -25,15 +25,17 @@ import difflib
 import hashlib
 import ipaddress
 import json
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import Line
-from pytest_judgesense.errors import MissingRecording, StaleRecording
+from pytest_judgesense.errors import StaleRecording
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -79,9 +81,8 @@ def _canonical(body: bytes) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
 
 
-def digest_of(exchange: Exchange) -> str:
-    """The request digest of ``exchange``."""
-    request = exchange.request
+def digest_of(request: RecordedRequest) -> str:
+    """The digest of ``request``."""
     return request_digest(request.method, request.url, request.body)
 
 
@@ -89,7 +90,7 @@ def digest_of(exchange: Exchange) -> str:
 
 
 class Recordings:
-    """The exchanges of one cassette. Not safe with threads: `Cassette` holds a lock around it."""
+    """The exchanges of one cassette. Safe with threads."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         """Index ``lines``, as a file is read."""
@@ -97,17 +98,16 @@ class Recordings:
         self._lines: dict[str, list[Line]] = {}
         # By trial and digest; of the trials in which a digest was looked for.
         self._replies: dict[str, dict[str, list[Exchange]]] = {}
+        self._lock = Lock()
         for line in lines:
             self.add(line)
 
     def add(self, line: Line) -> None:
         """Add a line of the file."""
         trial = line.head.trial
-        lines = self._lines.setdefault(trial, [])
-        lines.append(line)
-        if len(lines) > 1 and line.head.call < lines[-2].head.call:
-            lines.sort(key=lambda one: one.head.call)
-        self._replies.pop(trial, None)
+        with self._lock:
+            insort(self._lines.setdefault(trial, []), line, key=lambda one: one.head.call)
+            self._replies.pop(trial, None)
 
     @property
     def trials(self) -> set[str]:
@@ -127,7 +127,7 @@ class Recordings:
         """
         moments: list[str] = []
         for trial in trials:
-            heads = [line.head for line in self._lines.get(trial, ())]
+            heads = [line.head for line in tuple(self._lines.get(trial, ()))]
             answers = [head.recorded_at for head in heads if head.answers]
             moments += answers or [head.recorded_at for head in heads]
         return _span(moments)
@@ -167,7 +167,7 @@ class Recordings:
 
     def of(self, trial: str) -> list[tuple[Exchange, int | None]]:
         """The exchanges of ``trial`` by call, each with its line if it was read from the file."""
-        return [(line.exchange, line.number) for line in self._lines.get(trial, ())]
+        return [(line.exchange, line.number) for line in tuple(self._lines.get(trial, ()))]
 
     def last_call(self, trial: str) -> int:
         """The highest call number of ``trial``; 0 if nothing is recorded."""
@@ -181,12 +181,12 @@ class Recordings:
 
     def _replies_to(self, trial: str, digest: str) -> list[Exchange]:
         """What a request of a trial was answered, in the order of the calls."""
-        if trial not in self._replies:
-            index = self._replies[trial] = {}
-            for line in self._lines.get(trial, ()):
-                exchange = line.exchange
-                index.setdefault(digest_of(exchange), []).append(exchange)
-        return self._replies[trial].get(digest, [])
+        with self._lock:
+            if trial not in self._replies:
+                index = self._replies[trial] = {}
+                for exchange, _ in self.of(trial):
+                    index.setdefault(digest_of(exchange.request), []).append(exchange)
+            return self._replies[trial].get(digest, [])
 
 
 def _span(moments: Iterable[str]) -> tuple[str, str] | None:
@@ -201,20 +201,8 @@ LONGEST_DIFF: Final = 20
 LONGEST_LINE: Final = 160
 
 
-def missing(
-    trial: str, request: RecordedRequest, *, path: Path, found: str, remedy: str
-) -> MissingRecording:
-    """The error for a request of ``trial`` that has no recording; ``found`` says what there is."""
-    return MissingRecording(
-        f"trial {trial} is not recorded in {path}",
-        found=found,
-        expected=f"an answer to {request.method} {request.url}",
-        remedy=remedy,
-    )
-
-
 def stale(
-    recorded: Exchange, request: RecordedRequest, *, path: Path, line: int | None, remedy: str
+    recorded: Exchange, request: RecordedRequest, path: Path, line: int | None, remedy: str
 ) -> StaleRecording:
     """The error for a trial that is recorded with another request than ``request``."""
     place = f"{path}:{line}" if line else str(path)

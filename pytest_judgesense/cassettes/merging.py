@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import Exchange, renumbered
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
 
@@ -28,11 +27,7 @@ def join(
         for trial, given in _by_trial(exchanges).items():
             first, known = joined.get(trial, (name, given))
             joined[trial] = first, _agreed(known, given, first, name)
-    return [
-        replace(exchange, call=call)
-        for trial in order(joined)
-        for call, exchange in enumerate(joined[trial][1], start=1)
-    ]
+    return list(renumbered(one for trial in order(joined) for one in joined[trial][1]))
 
 
 def _by_trial(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
@@ -70,7 +65,7 @@ def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
 
 def _content(exchange: Exchange) -> tuple[str, int, str | bytes]:
-    return digest_of(exchange), exchange.response.status, exchange.response.body
+    return digest_of(exchange.request), exchange.response.status, exchange.response.body
 
 
 def _shown(exchange: Exchange) -> str:

@@ -44,42 +44,38 @@ _SECRET_PARAMETERS: Final = frozenset(
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 _SHAPES: Final = tuple(
-    (name, hints, re.compile(pattern, re.DOTALL))
+    (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
         (
             "a private key",
-            ("PRIVATE KEY-----",),
+            "PRIVATE KEY-----",
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
         ),
         (
             "an API key",
-            ("sk-", "sk_", "xai-", "pplx-", "rk_", "rk-"),
+            "sk-|sk_|xai-|pplx-|rk_|rk-",
             _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
         ),
-        ("an AWS key", ("AKIA", "ASIA"), _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("a Google key", ("AIza",), _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        ("an AWS key", "AKIA|ASIA", _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("a Google key", "AIza", _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
         (
             "a GitHub token",
-            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
             _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ),
-        ("a Hugging Face token", ("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}"),
-        ("a Slack token", ("xox",), _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
-        ("a JSON web token", ("eyJ",), _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
-        ("an organisation id", ("org-",), _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+        ("a Hugging Face token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a JSON web token", "eyJ", _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("an organisation id", "org-", _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
         (
             "a bearer token",
-            ("earer", "EARER"),
+            "earer|EARER",
             r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
         ),
-        (
-            "a password in a URL",
-            ("://",),
-            r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]",
-        ),
+        ("a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]"),
         (
             "a key in a URL",
-            ("key=", "sig=", "token=", "secret=", "signature=", "Key=", "Signature=", "Token="),
+            "key=|sig=|token=|secret=|signature=|Key=|Signature=|Token=",
             r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
         ),
     )

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from unittest import mock
 
 from pytest_judgesense.errors import JudgesenseError
+
+_Error = TypeVar("_Error", bound=JudgesenseError)
 
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
@@ -103,11 +105,11 @@ class CallScope:
             self.made += 1
             return self.after + self.made
 
-    def remember(self, error: JudgesenseError) -> None:
-        """Keep ``error`` if it is the first one."""
+    def remember(self, error: _Error) -> _Error:
+        """Keep ``error`` if it is the first one; returns it."""
         with self._lock:
-            if self.error is None:
-                self.error = error
+            self.error = self.error or error
+        return error
 
 
 def current_scope() -> CallScope | None:

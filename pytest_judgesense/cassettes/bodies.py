@@ -9,7 +9,6 @@ encoding nobody here can undo stays as it came, with the header, so that nothing
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -18,7 +17,10 @@ from urllib.parse import urlencode
 
 from pytest_judgesense.errors import JudgeError
 
+# By encoding, in the order of preference.
 _MODULES: Final = {
+    "gzip": ("gzip",),
+    "x-gzip": ("gzip",),
     "br": ("brotli", "brotlicffi"),
     "zstd": ("compression.zstd", "zstandard"),
 }
@@ -84,8 +86,6 @@ def decoded(data: bytes, encodings: str) -> bytes | None:
 
 
 def _decoder(name: str) -> Callable[[bytes], bytes] | None:
-    if name in ("gzip", "x-gzip"):
-        return gzip.decompress
     if name == "deflate":
         return _inflate
     for module in _MODULES.get(name, ()):

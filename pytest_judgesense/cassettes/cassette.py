@@ -112,7 +112,7 @@ class Cassette:
         """What the end of the run should say of this recording."""
         notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
-            notices.append(f"removed from the recording: {', '.join(removed)}")
+            notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
         if self._unread:
             notices.append(
                 f"bodies encoded as {', '.join(sorted(self._unread))} are kept as they came, "

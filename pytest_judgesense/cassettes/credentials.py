@@ -71,15 +71,9 @@ def why_skipped(value: str) -> str:
 
 def _named_like_one(name: str) -> bool:
     upper = name.upper()
-    if upper in _NOT:
-        return False
     parts = set(re.split(r"[^A-Z0-9]+", _CAMEL.sub("_", name).upper()))
-    return bool(
-        _ANYWHERE.search(upper)
-        or parts & _PARTS
-        or upper.endswith("KEY")
-        or _ORGANISATION.search(upper)
-    )
+    found = _ANYWHERE.search(upper) or _ORGANISATION.search(upper) or parts & _PARTS
+    return upper not in _NOT and bool(found or upper.endswith("KEY"))
 
 
 def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -155,39 +149,31 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
 class Credentials:
     """The secret values that are known, by name. Safe with threads; grows while recording.
 
-    ``skipped`` are the names of those that are not searched for, with the reason.
+    Attributes:
+        values: all of them by name, in a mapping that is replaced when one is added; a name with
+            several values is numbered.
+        skipped: the names of those that are not searched for, with the reason.
+        removed: the names of those that were found in what was to be written, and removed.
     """
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
         """Take over ``known`` names and values; of two names for one value the first counts."""
+        self.values: Mapping[str, str] = MappingProxyType({})
         self.skipped: dict[str, str] = {}
-        self._removed: set[str] = set()
+        self.removed: set[str] = set()
         self._lock = Lock()
         self._names: dict[str, str] = {}
         self._learned: dict[str, str] = {}
-        self._by_name: Mapping[str, str] = MappingProxyType({})
         self.know(known)
-
-    @property
-    def values(self) -> Mapping[str, str]:
-        """All values by name; a name with several values is numbered."""
-        return self._by_name
-
-    @property
-    def removed(self) -> frozenset[str]:
-        """Names of those that were found in what was to be written, and removed."""
-        with self._lock:
-            return frozenset(self._removed)
 
     def know(self, named: Iterable[tuple[str, str]]) -> None:
         """Add credentials by name; those that are skipped are remembered as such."""
         with self._lock:
             for name, value in named:
-                if reason := why_skipped(value):
-                    if value:
-                        self.skipped[name] = reason
-                    continue
-                for part in _parts(value):
+                reason = why_skipped(value)
+                if value and reason:
+                    self.skipped[name] = reason
+                for part in _parts(value) if not reason else ():
                     self._names.setdefault(part, name)
             self._index()
 
@@ -208,11 +194,6 @@ class Credentials:
                 del self._learned[value]
             self._index()
 
-    def note_removed(self, names: Iterable[str]) -> None:
-        """Remember that these were found and removed."""
-        with self._lock:
-            self._removed.update(names)
-
     def _index(self) -> None:
         by_name: dict[str, str] = {}
         for value, name in [*self._names.items(), *self._learned.items()]:
@@ -221,7 +202,7 @@ class Credentials:
                 number += 1
                 label = f"{name} {number}"
             by_name[label] = value
-        self._by_name = MappingProxyType(by_name)
+        self.values = MappingProxyType(by_name)
 
 
 def _parts(value: str) -> Iterator[str]:

@@ -69,19 +69,8 @@ def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
 def silenced_clients() -> Iterator[None]:
     """Keep clients and their libraries from logging anything while the block runs.
 
-    By their levels, which costs them nothing; and, since a package may set a level of its own when
-    a judge imports it within the block, by dropping what they still log.
+    By dropping what they log: a package may set a level of its own when a judge imports it.
     """
-    loggers = [logging.getLogger(name) for name in _TALKATIVE]
-    loggers += [
-        logger
-        for name, logger in list(logging.Logger.manager.loggerDict.items())
-        # A child without a level of its own follows its parent.
-        if isinstance(logger, logging.Logger) and logger.level and name.split(".")[0] in _TALKATIVE
-    ]
-    levels = {logger: logger.level for logger in loggers}
-    for logger in levels:
-        logger.setLevel(logging.CRITICAL + 1)
     handle = logging.Logger.handle
 
     @wraps(handle)
@@ -89,12 +78,8 @@ def silenced_clients() -> Iterator[None]:
         if record.name.split(".")[0] not in _TALKATIVE:
             handle(logger, record)
 
-    try:
-        with mock.patch.object(logging.Logger, "handle", handle_others):
-            yield
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
+    with mock.patch.object(logging.Logger, "handle", handle_others):
+        yield
 
 
 class _VcrCassette(VcrCassette):  # type: ignore[misc]

@@ -20,9 +20,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from threading import Lock
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import content_encoding, decoded
@@ -321,24 +320,25 @@ class _Document:
     after: str = ""
     # In a list, so that a document that is one string can be replaced as well.
     value: list[Any] | None = None
-    changed: bool = False
 
     def written(self) -> str:
         """The text as it is now; layout and line ends as they were."""
-        if not self.changed or self.value is None:
-            return f"{self.before}{self.source}{self.after}"
-        return f"{self.before}{_laid_out_like(self.source, self.value[0])}{self.after}"
+        loaded = _loaded(self.source)
+        text = self.source
+        if loaded is None and self.value is not None:
+            text = self.value[0]
+        elif loaded != self.value and loaded and self.value:
+            text = _laid_out_like(self.source, loaded[0], self.value[0])
+        return f"{self.before}{text}{self.after}"
 
 
-@dataclass(slots=True)
-class _String:
+class _String(NamedTuple):
     """A string of a document that is no field name.
 
     ``path`` is the fields and positions that lead to it, with the numbers that an ``index`` beside
     them gives; ``fields`` is the fields alone.
     """
 
-    document: _Document
     holder: Any
     key: Any
     path: tuple[Any, ...]
@@ -346,13 +346,7 @@ class _String:
 
     @property
     def text(self) -> str:
-        found: str = self.holder[self.key]
-        return found
-
-    @text.setter
-    def text(self, text: str) -> None:
-        self.holder[self.key] = text
-        self.document.changed = True
+        return str(self.holder[self.key])
 
 
 def _documents(body: str) -> list[_Document]:
@@ -382,31 +376,23 @@ def _loaded(text: str) -> list[Any] | None:
         return None
 
 
-def _laid_out_like(source: str, value: Any) -> str:
-    before = _loaded(source)
-    if before is None:
-        return str(value)
+def _laid_out_like(source: str, before: Any, value: Any) -> str:
+    """``value`` written as ``source`` writes ``before``."""
     for layout, ascii_only in product(_LAYOUTS, (False, True)):
-        if json.dumps(before[0], ensure_ascii=ascii_only, **layout) == source:
+        if json.dumps(before, ensure_ascii=ascii_only, **layout) == source:
             return json.dumps(value, ensure_ascii=ascii_only, **layout)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _strings(documents: Iterable[_Document]) -> Iterator[_String]:
-    for document in documents:
-        if document.value is not None:
-            yield from _strings_in(document, document.value, 0, (), ())
-
-
-def _strings_in(
-    document: _Document, holder: Any, key: Any, path: tuple[Any, ...], fields: tuple[str, ...]
+def _strings(
+    holder: Any, key: Any, path: tuple[Any, ...] = (), fields: tuple[str, ...] = ()
 ) -> Iterator[_String]:
     value = holder[key]
     if isinstance(value, str):
-        yield _String(document, holder, key, path, fields)
+        yield _String(holder, key, path, fields)
     elif isinstance(value, list):
         for place in range(len(value)):
-            yield from _strings_in(document, value, place, (*path, place), fields)
+            yield from _strings(value, place, (*path, place), fields)
     elif isinstance(value, dict):
         number = tuple(
             (name, one)
@@ -415,7 +401,13 @@ def _strings_in(
             and not isinstance(one, str | list | dict)
         )
         for name in value:
-            yield from _strings_in(document, value, name, (*path, number, name), (*fields, name))
+            yield from _strings(value, name, (*path, number, name), (*fields, name))
+
+
+def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
+    for document in documents:
+        if document.value is not None:
+            yield from _strings(document.value, 0)
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
@@ -425,10 +417,10 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
     if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
         return text, set()
     documents, names = _documents(text), set()
-    for string in _strings(documents):
+    for string in _strings_of(documents):
         name = next((field for field in string.fields if secret_name(field)), None)
         if name is not None and string.text not in ("", REDACTED):
-            string.text = REDACTED
+            string.holder[string.key] = REDACTED
             names.add(f"field {name}")
     return "".join(document.written() for document in documents) if names else text, names
 
@@ -446,7 +438,7 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
         groups: dict[Any, list[_String]] = {}
-        for string in _strings(documents):
+        for string in _strings_of(documents):
             groups.setdefault(getattr(string, key), []).append(string)
         for group in groups.values():
             spans = _spans("".join(one.text for one in group), secrets) if len(group) > 1 else ()
@@ -464,7 +456,7 @@ def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
         low, high = max(start - position, 0), min(end - position, len(text))
         position += len(text)
         if low < high:
-            string.text = f"{text[:low]}{placeholder}{text[high:]}"
+            string.holder[string.key] = f"{text[:low]}{placeholder}{text[high:]}"
             placeholder = ""
 
 
@@ -492,17 +484,11 @@ class Redactor:
 
     def __init__(self, credentials: Credentials, *, noting: bool) -> None:
         self.credentials = credentials
+        # Names of the credentials that were found and removed.
+        self.removed: set[str] = set()
         self._noting = noting
-        self._lock = Lock()
-        self._removed: set[str] = set()
         # By what was searched how: for which secrets, what it is without them, which were found.
         self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
-
-    @property
-    def removed(self) -> list[str]:
-        """Names of the credentials that were found and removed, sorted."""
-        with self._lock:
-            return sorted(self._removed)
 
     def url(self, url: str) -> str:
         """``url`` without secrets."""
@@ -531,7 +517,6 @@ class Redactor:
                 self._cleaned.clear()
             self._cleaned[clean, dirty] = values, result, found
         if found and self._noting:
-            self.credentials.note_removed(found)
-            with self._lock:
-                self._removed |= found
+            self.credentials.removed.update(found)
+            self.removed.update(found)
         return result

@@ -2,9 +2,10 @@
 
 Two ways lead to it. A client of ours asks it directly (`Cassette.find`). Any other client, inside a
 judge's own code, is intercepted while `Cassette.intercepting` holds (see `interception`): a request
-of the running trial goes to the cassette. A request outside every trial, or of another cassette's
-trial, goes to the handler that was in place on entry: the network, a test's mock, or somebody's own
-vcr cassette.
+of the running trial goes to the cassette, any other to the handler that was in place on entry (the
+network, a test's mock, somebody's own vcr cassette). Clients on bare ``http.client`` are not
+intercepted; while replaying, they are refused. Cassettes that intercept at the same time must be
+left in the reverse order of their entry.
 
 ========  =============================  ==========================================
 mode      a request that is recorded     one that is not
@@ -13,12 +14,8 @@ replay    its exchange                   `MissingRecording` or `StaleRecording`
 record    its exchange                   goes out; its answer is appended at once
 ========  =============================  ==========================================
 
-While recording, errors that a trial ended with do not count as recorded: it is asked again.
-Cassettes that intercept at the same time must be left in the reverse order of their entry.
-Other clients on bare ``http.client`` are not intercepted; while replaying, they are refused.
-
-A request is compared as it is stored, without its secrets: a replay without any credential finds
-what a recording with one has written.
+While recording, errors that a trial ended with do not count as recorded: it is asked again. A
+request is compared as it is stored, without its secrets: a replay needs no credential.
 """
 
 from __future__ import annotations
@@ -85,14 +82,13 @@ class Cassette:
         Args:
             path: the file.
             mode: ``replay``, or ``record`` to add what is missing.
-            secrets: credentials, none of which is ever written; a recording adds what requests
-                show of them.
+            secrets: credentials that are never written; a recording adds what requests show.
             now: dates what is recorded.
             how_to_record: remedy of a miss: the command that records it.
 
         Raises:
-            BrokenCassette: a line cannot be read. A torn last line is an error to a replay; a
-                recording cuts it off and says so in `notices`.
+            BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
+                says so in `notices`.
         """
         self.path = path
         self.mode: Mode = mode
@@ -196,19 +192,17 @@ class Cassette:
     ) -> str | None:
         """The recorded return of a Python callable, or ``None`` if it has to be called.
 
-        It has to be called where its trial is recorded by HTTP exchanges (they answer while it
-        runs) and, while recording, where this call is not recorded yet. ``target`` is
-        ``package.module:function``; ``messages`` and ``settings``, what else decides its answer,
-        are values of JSON.
+        It has to be where its trial is recorded by HTTP exchanges (they answer while it runs) and,
+        while recording, where this call is not recorded. ``target`` is ``package.module:function``;
+        ``settings`` is what else than the ``messages`` decides its answer.
 
         Raises:
             MissingRecording: replaying, nothing is recorded of the trial.
             StaleRecording: replaying, the callable was given something else.
         """
         recorded = self._recordings.of(scope.trial)
-        if recorded and all(exchange.request.method != "CALL" for exchange, _ in recorded):
-            return None
-        if self.mode == "record" and not recorded:
+        by_http = recorded and all(one.request.method != "CALL" for one, _ in recorded)
+        if by_http or (self.mode == "record" and not recorded):
             return None
         found = self._look_up(scope, _call(target, messages, settings)).found
         return (
@@ -230,7 +224,7 @@ class Cassette:
         """Record what a Python callable returned that made no HTTP request.
 
         Raises:
-            MissingRecording: while replaying, for then the callable should have made one.
+            MissingRecording: while replaying, for then it should have made one.
         """
         request = _call(target, messages, settings)
         if self.mode == "replay":
@@ -304,11 +298,10 @@ class Cassette:
         return next((item.request for item, _ in recorded if item.request.url == wanted), None)
 
     def finish(self, order: Sequence[str]) -> None:
-        """Give a recorded file its final form; nothing happens to a replayed one.
+        """Give a recorded file its final form, whatever the order in which answers arrived.
 
         Trials stand in ``order``, others behind them by id; the calls of a trial are numbered from
-        1 without gaps. The bytes do not depend on the order in which answers arrived. Where a trial
-        was recorded anew because its prompt had changed, what it asked before is dropped.
+        1. Where its prompt had changed and it was recorded anew, what it asked before is dropped.
         """
         if self.mode == "replay" or not self.path.exists():
             return
@@ -348,14 +341,9 @@ class Cassette:
     # --- looking up -------------------------------------------------------------------------------
 
     def _look_up(self, scope: CallScope, request: RecordedRequest) -> InterceptedCall:
-        """Look ``request`` up, as one more call of the scope's trial.
-
-        Raises:
-            MissingRecording, StaleRecording: while replaying, if it is not recorded.
-            CassetteError: while recording, if its answer could not be recorded.
-        """
+        """Look ``request`` up, as one more call of the scope's trial; raises as `intercept`."""
         replaying = self.mode == "replay"
-        if replaying and scope.fresh:
+        if replaying:
             method, url = request.method.upper(), normal_url(request.url)
             sole = self._recordings.sole_answer(scope.trial, method, url, request.body)
             if sole is not None and scope.asked_first(lambda: digest_of(sole.request)):
@@ -383,10 +371,9 @@ class Cassette:
     def _as_stored(self, trial: str, request: RecordedRequest) -> tuple[RecordedRequest, str]:
         """``request`` as the file holds it, and its digest.
 
-        It is looked up as it is before it is searched for secrets: that costs less, and a variable
-        that happens to hold a word of the prompt, on this machine and not on the one that
-        recorded, does not make it another prompt. What was removed while recording matches
-        anything: whoever replays has no key, or another one.
+        It is looked up before it is searched for secrets: that costs less, and a variable of this
+        machine that holds a word of the prompt does not make it another one. What was removed
+        while recording matches anything: whoever replays has no key, or another one.
         """
         plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
         digest = digest_of(plain)

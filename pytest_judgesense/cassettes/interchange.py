@@ -29,11 +29,10 @@ _T = TypeVar("_T")
 
 BATCH_URL: Final = "/v1/chat/completions"
 _OURS: Final = "judgesense"
-_VERSION: Final = 1
 _INSTANT: Final = "%Y-%m-%dT%H:%M:%SZ"
 # A batch file keeps no headers; the body of an answer is JSON.
 JSON_HEADERS: Final = (("content-type", "application/json"),)
-# libyaml is ten times as fast, and not in every build of PyYAML.
+# libyaml is ten times as fast, and not in every build of PyYAML. Either is safe.
 _SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -81,14 +80,11 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
         CassetteError: an exchange has no form there: a call of a Python function or, in JSON, a
             body that is no text.
     """
-    value = {
-        "interactions": [_interaction(exchange, form) for exchange in exchanges],
-        "version": _VERSION,
-    }
+    interactions = [_interaction(exchange, form) for exchange in exchanges]
+    value = {"interactions": interactions, "version": 1}
     if form == "json":
         return json.dumps(value, indent=4) + "\n"
-    text: str = yaml.dump(value, Dumper=_SafeDumper)
-    return text
+    return str(yaml.dump(value, Dumper=_SafeDumper))
 
 
 def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
@@ -118,11 +114,7 @@ def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
             "headers": {name: [text] for name, text in sorted(response.headers.items())},
             "status": {"code": response.status, "message": responses.get(response.status, "")},
         },
-        _OURS: {
-            "trial": exchange.trial,
-            "call": exchange.call,
-            "recorded_at": exchange.recorded_at,
-        },
+        _OURS: {name: getattr(exchange, name) for name in ("trial", "call", "recorded_at")},
     }
 
 
@@ -135,7 +127,8 @@ def read_vcr(path: Path) -> list[Answered]:
     where = str(path)
     try:
         text = path.read_text(encoding="utf-8")
-        value = json.loads(text) if path.suffix == ".json" else _yaml(text)
+        is_json = path.suffix == ".json"
+        value = json.loads(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
         where = f"{path}: the file"
         interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
         found = []
@@ -153,17 +146,16 @@ def read_vcr(path: Path) -> list[Answered]:
     return found
 
 
-def _yaml(text: str) -> Any:
-    return yaml.load(text, Loader=_SafeLoader)  # noqa: S506 - either of the two is safe
-
-
 def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
     request = _typed(interaction.get("request"), dict, "request")
     response = _typed(interaction.get("response"), dict, "response")
     status = _typed(response.get("status"), dict, "response.status")
     body = _typed(response.get("body"), dict, "response.body")
     ours = _typed(interaction.get(_OURS, {}), dict, _OURS)
-    recorded_at = _optional(ours.get("recorded_at"), f"{_OURS}.recorded_at")
+    trial, recorded_at = (
+        None if ours.get(name) is None else _typed(ours[name], str, f"{_OURS}.{name}")
+        for name in ("trial", "recorded_at")
+    )
     if recorded_at is not None:
         datetime.strptime(recorded_at, _INSTANT).replace(tzinfo=UTC)
     return Answered(
@@ -176,7 +168,7 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         data=_bytes(
             body.get("string", body if "base64_string" in body else None), "response.body.string"
         ),
-        trial=_optional(ours.get("trial"), f"{_OURS}.trial"),
+        trial=trial,
         recorded_at=recorded_at,
         sent_headers=tuple(_headers(request.get("headers") or {}, "request.headers")),
     )
@@ -209,10 +201,6 @@ def _typed(value: Any, kind: type[_T], name: str) -> _T:
         message = f"{name} is {type(value).__name__}, not {kind.__name__}"
         raise ValueError(message)  # noqa: TRY004 - the file is wrong, not the program
     return value
-
-
-def _optional(value: Any, name: str) -> str | None:
-    return None if value is None else _typed(value, str, name)
 
 
 def batch_line(custom_id: str, body: bytes) -> str:
@@ -248,15 +236,14 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
 
 def _result(line: Mapping[str, Any], where: str) -> BatchResult:
     custom_id = _typed(line.get("custom_id"), str, "custom_id")
-    error = line.get("error")
-    response = line.get("response")
-    if response is None:
-        return BatchResult(where, custom_id, None, b"", _reason(error))
-    status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
-    body = response.get("body")
-    if body is None and status >= HTTPStatus.BAD_REQUEST:
-        # vLLM puts what its server would have answered beside the response.
-        body = error if isinstance(error, dict) and "error" in error else {"error": error}
+    error, response = line.get("error"), line.get("response")
+    body = status = None
+    if response is not None:
+        status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
+        body = response.get("body")
+        if body is None and status >= HTTPStatus.BAD_REQUEST:
+            # vLLM puts what its server would have answered beside the response.
+            body = error if isinstance(error, dict) and "error" in error else {"error": error}
     if body is None:
         return BatchResult(where, custom_id, None, b"", _reason(error))
     return BatchResult(where, custom_id, status, _compact(body), "", _created(body))

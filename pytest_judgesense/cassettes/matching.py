@@ -4,19 +4,18 @@ Two requests are the same if method, normal URL and body are:
 
 * ``normal_url`` drops user info, fragment and default port; on a loopback host every port, because
   a test server's port is an accident of the run. The query keeps its order.
-* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces), so that
-  the order in which a client writes its keys does not matter; any other body counts byte for byte.
+* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces); any other
+  counts byte for byte.
 
 Headers are no part of it: they hold credentials and client versions, and no part of the prompt.
 
 An exchange is found by trial, request digest and occurrence, in constant time. Only answers count
-as occurrences: an attempt that ended in an error status and was made again is evidence, and replay
-goes straight to the answer. Where a request of a trial never got an answer, its errors are replayed
-in turn and the last one again for every further attempt: the trial fails as it failed when it was
-recorded.
+as occurrences: an attempt that ended in an error status and was made again is evidence. Where a
+request of a trial never got an answer, its errors are replayed in turn, and the last one for every
+further attempt: the trial fails as it failed when it was recorded.
 
 A line stays as its bytes until its trial is looked up: a large cassette takes little more memory
-than its size on the disk, whatever its characters.
+than its size on the disk.
 """
 
 from __future__ import annotations
@@ -93,7 +92,6 @@ class Recordings:
     """The exchanges of one cassette. Safe with threads."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Index ``lines``, as a file is read."""
         # By trial, in the order of the calls.
         self._lines: dict[str, list[Line]] = {}
         # By trial and digest; of the trials in which a digest was looked for.
@@ -122,8 +120,7 @@ class Recordings:
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
 
-        An attempt that failed before its answer came is evidence, and makes the answer no older;
-        of a trial that never got one, its errors count.
+        Of a trial that never got one, its errors count; before an answer they make it no older.
         """
         moments: list[str] = []
         for trial in trials:
@@ -135,16 +132,13 @@ class Recordings:
     def sole_answer(self, trial: str, method: str, url: str, body: str | bytes) -> Exchange | None:
         """The answer to a request if it is the only one recorded of ``trial``, text for text.
 
-        Of nearly every trial there is one exchange, and its request is asked as it was recorded:
-        comparing the texts is all it takes.
+        So it is of nearly every trial, and comparing the texts is all it takes.
         """
         lines = self._lines.get(trial, ())
         if len(lines) != 1 or not lines[0].head.answers:
             return None
         exchange = lines[0].exchange
-        recorded = exchange.request
-        same = recorded.body == body and recorded.url == url and recorded.method == method
-        return exchange if same else None
+        return exchange if exchange.request == RecordedRequest(method, url, body) else None
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
@@ -219,11 +213,10 @@ def request_diff(
     recorded: RecordedRequest, asked: RecordedRequest, before: str, after: str
 ) -> list[str]:
     """Unified diff of two requests as readable lines, at most twenty of them."""
-    lines = list(
-        difflib.unified_diff(
-            _lines(recorded), _lines(asked), fromfile=before, tofile=after, lineterm="", n=1
-        )
+    before_lines, asked_lines = (
+        [f"{one.method} {one.url}", *readable(one.body)] for one in (recorded, asked)
     )
+    lines = difflib.unified_diff(before_lines, asked_lines, before, after, lineterm="", n=1)
     shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines]
     if len(shown) <= LONGEST_DIFF:
         return shown
@@ -239,10 +232,6 @@ def readable(body: str | bytes) -> list[str]:
     except (ValueError, RecursionError):
         return body.splitlines()
     return list(_values(data, ""))
-
-
-def _lines(request: RecordedRequest) -> list[str]:
-    return [f"{request.method} {request.url}", *readable(request.body)]
 
 
 def _values(data: Any, name: str) -> Iterator[str]:

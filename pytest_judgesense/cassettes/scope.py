@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, Final, TypeVar
 from unittest import mock
@@ -59,13 +59,8 @@ class CallScope:
             self._count_first()
             return frozenset(self._digests)
 
-    @property
-    def fresh(self) -> bool:
-        """Whether nothing was asked yet."""
-        return self._calls == 0
-
     def asked_first(self, digest: Callable[[], str]) -> bool:
-        """Count a request as the first one; ``False``, uncounted, if another was quicker.
+        """Count a request as the first one; ``False``, uncounted, if it is not.
 
         ``digest`` is computed when a second request has to be compared, which is hardly ever.
         """
@@ -113,7 +108,7 @@ class CallScope:
 
 
 def current_scope() -> CallScope | None:
-    """The scope that the running code belongs to; ``None`` outside every trial."""
+    """The scope of the running code; ``None`` outside every trial."""
     return _CURRENT.get()
 
 
@@ -135,12 +130,12 @@ class entered:  # noqa: N801 - a context manager, and a class only since that is
 @contextmanager
 def following_threads() -> Iterator[None]:
     """Let threads and executor jobs that a trial starts belong to it, while this block runs."""
-    with ExitStack() as stack:
-        for target, name, replacement in (
-            (threading.Thread, "start", _following_start(threading.Thread.start)),
-            (ThreadPoolExecutor, "submit", _following_submit(ThreadPoolExecutor.submit)),
-        ):
-            stack.enter_context(mock.patch.object(target, name, replacement))
+    start = _following_start(threading.Thread.start)
+    submit = _following_submit(ThreadPoolExecutor.submit)
+    with (
+        mock.patch.object(threading.Thread, "start", start),
+        mock.patch.object(ThreadPoolExecutor, "submit", submit),
+    ):
         yield
 
 

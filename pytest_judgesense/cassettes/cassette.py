@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -96,9 +96,8 @@ class Cassette:
         self._how_to_record = how_to_record
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
-        self._recordings = Recordings(
-            self._journal.take_lines() if self._journal else read_lines(path)
-        )
+        lines = self._journal.take_lines() if self._journal else read_lines(path)
+        self._recordings = Recordings(lines)
         self._unread: set[str] = set()
         # Of trials that were asked anew: the digests of what they asked.
         self._renewed: dict[str, frozenset[str]] = {}
@@ -143,16 +142,15 @@ class Cassette:
         """Let the requests of this block, and of all that it starts, belong to a trial.
 
         Yields:
-            The scope of this attempt. When the judge has returned, raise its ``error`` if there is
-            one: the judge's client may have swallowed it.
+            The scope of this attempt. Raise its ``error`` when the judge has returned, for the
+            judge's client may have swallowed it.
 
         Raises:
             CassetteError: the trial is to be asked, and its answer could not be recorded.
         """
-        settled = self.complete(trial_id)
+        after, settled = self._recordings.last_call(trial_id), self.complete(trial_id)
         if self._journal is not None and not settled:
             self._journal.prepare()
-        after = self._recordings.last_call(trial_id)
         scope = CallScope(trial_id, self, settled=settled, after=after)
         with entered(scope):
             try:
@@ -205,11 +203,9 @@ class Cassette:
         if by_http or (self.mode == "record" and not recorded):
             return None
         found = self._look_up(scope, _call(target, messages, settings)).found
-        return (
-            None
-            if found is None
-            else as_bytes(found.response.body).decode("utf-8", "surrogatepass")
-        )
+        if found is None:
+            return None
+        return as_bytes(found.response.body).decode("utf-8", "surrogatepass")
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -251,12 +247,8 @@ class Cassette:
         """
         from pytest_judgesense.cassettes.interception import patched_clients, silenced_clients
 
-        with ExitStack() as stack:
-            stack.enter_context(silenced_clients())
-            stack.enter_context(following_threads())
-            if self.mode == "replay":
-                stack.enter_context(refuse_sockets())
-            stack.enter_context(patched_clients(self))
+        offline = refuse_sockets() if self.mode == "replay" else nullcontext()
+        with silenced_clients(), following_threads(), offline, patched_clients(self):
             yield
 
     def listens(self) -> bool:
@@ -306,10 +298,8 @@ class Cassette:
         if self.mode == "replay" or not self.path.exists():
             return
         place = {trial: index for index, trial in enumerate(order)}
-        lasting = sorted(
-            (exchange for exchange in read_exchanges(self.path) if not self._is_old(exchange)),
-            key=lambda item: (place.get(item.trial, len(place)), item.trial, item.call),
-        )
+        lasting = [one for one in read_exchanges(self.path) if not self._is_old(one)]
+        lasting.sort(key=lambda one: (place.get(one.trial, len(place)), one.trial, one.call))
         rewrite(self.path, renumbered(lasting))
         self._recordings = Recordings(read_lines(self.path))
         self._renewed.clear()
@@ -325,9 +315,8 @@ class Cassette:
         headers = {name: redactor.text(text) for name, text in response.headers.items()}
         if fault := scope.fault_of(response.status, response.body):
             headers[FAULT] = redactor.text(fault)
-        clean = RecordedResponse(
-            response.status, MappingProxyType(headers), redactor.body(response.body)
-        )
+        body = redactor.body(response.body)
+        clean = RecordedResponse(response.status, MappingProxyType(headers), body)
         if encoding := response.headers.get("content-encoding"):
             self._unread.add(encoding)
         exchange = Exchange(scope.trial, call.number, call.request, clean, self._now())

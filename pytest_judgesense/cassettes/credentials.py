@@ -1,10 +1,9 @@
 """Which values are secret: a judge's key, the environment, and what a client's own requests carry.
 
-Three sources. The judge's declared key. Every environment variable that is named like a credential
-(``HF_TOKEN``, ``AWS_SECRET_ACCESS_KEY``). And, for judges that bring their key from elsewhere, the
-credentials that their requests show while a recording is made: headers, cookies, user and password
-of a URL. Values that are short, boolean or numeric are words: replacing them would rewrite prompts.
-They are skipped and named.
+Every environment variable counts that is named like a credential (``HF_TOKEN``), and, for judges
+that bring their key from elsewhere, what their requests show while a recording is made: headers,
+cookies, user and password of a URL. Values that are short, boolean or numeric are words: replacing
+them would rewrite prompts. They are skipped and named.
 """
 
 from __future__ import annotations
@@ -185,14 +184,11 @@ class Credentials:
                 for name, value in shown
                 if not why_skipped(value)
                 for part in _parts(value)
-                if part not in self._names and self._learned.get(part) is None
+                if part not in self._names and part not in self._learned
             }
-            if not fresh:
-                return
-            self._learned |= fresh
-            for value in list(self._learned)[: max(0, len(self._learned) - MOST_LEARNED)]:
-                del self._learned[value]
-            self._index()
+            if fresh:
+                self._learned = dict([*self._learned.items(), *fresh.items()][-MOST_LEARNED:])
+                self._index()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}

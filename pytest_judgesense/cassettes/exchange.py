@@ -130,10 +130,7 @@ class Exchange:
 
     @property
     def models(self) -> tuple[str, str] | None:
-        """The model that was asked for (else the URL), and the one that the answer names, if any.
-
-        Bodies of JSON and streams of it are read alike, whatever provider they are from.
-        """
+        """The model that was asked for (else the URL) and the one that the answer names, if any."""
         served = _model_of(self.response.body)
         if served is None or self.request.method == "CALL":
             return None
@@ -191,16 +188,18 @@ def _body(value: Any, texts: Texts) -> str | bytes:
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
-    """The head of a line whose every part is right.
-
-    Putting bodies together takes longer than all the rest: that is left to whoever needs them.
-    ``path`` and ``number`` (from 1) are for the message of an error; bodies may refer to ``texts``.
+    """The head of a line whose every part is right; putting bodies together takes much longer.
 
     Raises:
-        BrokenCassette: the line is no exchange.
+        BrokenCassette: the line is no exchange, or refers to another text than one of ``texts``.
     """
     try:
-        exchange = _validated(line)
+        try:
+            exchange = _ADAPTER.validate_json(line)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+            exchange = _ADAPTER.validate_python(_loaded(line))
     except (ValueError, RecursionError) as error:
         raise broken(path, number, line, error) from error
     for reference in _REFERENCE.findall(line):
@@ -208,15 +207,6 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
             reason = ValueError(f"no line before this one holds the text {name}")
             raise broken(path, number, line, reason)
     return exchange.head
-
-
-def _validated(line: bytes) -> Exchange:
-    try:
-        return _ADAPTER.validate_json(line)
-    except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise
-    return _ADAPTER.validate_python(_loaded(line))
 
 
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
@@ -334,11 +324,8 @@ def _paragraphs_of(body: str | bytes) -> Iterator[str]:
 
 def _folded_body(body: str, ids: Mapping[str, str], used: list[str]) -> Any:
     """A body as a finished cassette holds it; the shared paragraphs go into ``used``."""
-    parsed = _parsed(body) if ids else None
-    if parsed is None:
-        return body
     before = len(used)
-    layout, value = parsed
+    layout, value = (_parsed(body) if ids else None) or ("", None)
     folded = _folded(value, ids, used)
     return {layout: folded} if len(used) > before else body
 

@@ -9,11 +9,10 @@ aiohttp, a retry of urllib3) passes as well, or it would be recorded twice.
 
 vcrpy's stubs of urllib3 and http.client replace connection classes and take the replacement back,
 in the whole process, whenever one of them connects: with threads, calls leak to the network and
-recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up: a request
-goes in, a response comes out, and nothing global changes in between. A request that urllib3 itself
-retries or redirects calls ``urlopen`` again from within; what is recorded is the outermost call
-with the response that the client gets. For urllib.request the same is done one level above
-http.client, at ``AbstractHTTPHandler.do_open``: each step of a redirect is a request of its own.
+recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up. What
+urllib3 itself retries or redirects calls it again from within; recorded is the outermost call with
+the response that the client gets. For urllib.request it is ``AbstractHTTPHandler.do_open``, and
+each step of a redirect is a request of its own.
 """
 
 from __future__ import annotations

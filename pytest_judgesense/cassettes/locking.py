@@ -47,9 +47,8 @@ class Recorder:
 
     def describe(self) -> str:
         """The process in one clause."""
-        shown = self.command
+        shown, half = self.command, _LONGEST_COMMAND // 2
         if len(shown) > _LONGEST_COMMAND:  # its end says what is recorded
-            half = _LONGEST_COMMAND // 2
             shown = f"{shown[:half]} ... {shown[-half:]}"
         return f"process {self.pid} ({shown})"
 

@@ -24,17 +24,13 @@ def join(
     """
     joined: dict[str, tuple[str, list[Exchange]]] = {}
     for name, exchanges in parts:
-        for trial, given in _by_trial(exchanges).items():
+        trials: dict[str, list[Exchange]] = {}
+        for exchange in sorted(exchanges, key=lambda one: one.call):
+            trials.setdefault(exchange.trial, []).append(exchange)
+        for trial, given in trials.items():
             first, known = joined.get(trial, (name, given))
             joined[trial] = first, _agreed(known, given, first, name)
     return list(renumbered(one for trial in order(joined) for one in joined[trial][1]))
-
-
-def _by_trial(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
-    trials: dict[str, list[Exchange]] = {}
-    for exchange in sorted(exchanges, key=lambda one: one.call):
-        trials.setdefault(exchange.trial, []).append(exchange)
-    return trials
 
 
 def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str) -> list[Exchange]:

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import content_encoding, decoded
 from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
-from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body
+from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
 PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
@@ -145,14 +145,10 @@ def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | byt
     """``body``, text or bytes, without secret fields and values; the names that were found."""
     if isinstance(body, bytes):
         # Latin-1 maps every byte to one character and back.
-        as_latin = {name: _latin(value) for name, value in secrets.items()}
+        as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
         text, found = _scrub_text(body.decode("latin-1"), as_latin)
         return text.encode("latin-1", "replace"), found
     return _scrub_text(body, secrets)
-
-
-def _latin(value: str) -> str:
-    return value.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -177,10 +173,8 @@ def _placeholder(name: str) -> str:
 
 # --- where a value stands in a text --------------------------------------------------------------
 
-_Span: TypeAlias = tuple[int, int, str]
 
-
-def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
+def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
     """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
     views = _views(text)
     found: list[tuple[int, int, int, str]] = []
@@ -191,7 +185,8 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
         for form in _forms(value):
             for view in views:
                 if form.text in view:
-                    found += [(*match.span(), -len(value), name) for match in form.found_in(text)]
+                    matches = form.pattern.finditer(text)
+                    found += [(*match.span(), -len(value), name) for match in matches]
                     break
     for name, hints, shape in _SHAPES:
         for hint in hints:
@@ -249,13 +244,10 @@ class _Form:
     any_case: bool = False
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        inner = self.gap.join(_written(character) for character in self.text)
+    def pattern(self) -> re.Pattern[str]:
+        inner = self.gap.join(map(_written, self.text))
         flags = re.IGNORECASE if self.any_case else 0
         return re.compile(self.before + inner + self.behind, flags)
-
-    def found_in(self, text: str) -> Iterator[re.Match[str]]:
-        return self._pattern.finditer(text)
 
 
 def _written(character: str) -> str:
@@ -266,9 +258,7 @@ def _written(character: str) -> str:
     octets = character.encode("utf-8", "surrogatepass")
     percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
     ways = [re.escape(character), unicode, percent, f"&#(?:0*{code}|[xX]0*(?i:{code:x}));"]
-    for letter, meant in _LETTERS.items():
-        if character == meant:
-            ways.append(rf"\\+{letter}")
+    ways += [rf"\\+{letter}" for letter, meant in _LETTERS.items() if character == meant]
     if not character.isalnum():
         ways.insert(0, rf"\\*{re.escape(character)}")
         named = html.escape(character)
@@ -426,12 +416,11 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
 
 
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
-    """``text`` without values that stand in several strings of one field, one after the other.
+    """``text`` without values that are split over the strings of one field.
 
     Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
     together by their path, with the choice that they number; or by their fields alone.
     """
-    # One document holds a reply in one string, but for the probabilities of its tokens.
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
     if not is_stream and '"logprobs"' not in text:
         return text, set()

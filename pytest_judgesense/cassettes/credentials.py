@@ -88,16 +88,13 @@ def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, s
 
 def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What a request shows of who makes it: a description and the value of each credential."""
-    for name, value in headers:
-        low = name.lower()
-        if _PLAIN_HEADER.search(low) or not _SECRET_HEADER.search(low):
-            continue
-        if low == "cookie":
+    for name, value in _secret_headers(headers):
+        if name == "cookie":
             yield from _cookies(value)
-        elif low.endswith("authorization"):
-            yield from _authorization(f"{low} header", value)
+        elif name.endswith("authorization"):
+            yield from _authorization(f"{name} header", value)
         else:
-            yield f"{low} header", value
+            yield f"{name} header", value
     parts = urlsplit(url)
     for kind in ("username", "password"):
         if given := getattr(parts, kind):
@@ -109,18 +106,23 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
 
 def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What a response's headers hand out: cookies, and the names of an organisation."""
+    for name, value in _secret_headers(headers):
+        if name == "set-cookie":
+            yield from _cookies(value.partition(";")[0])
+        else:
+            yield f"{name} header", value
+
+
+def _secret_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         low = name.lower()
-        if low == "set-cookie":
-            yield from _cookies(value.partition(";")[0])
-        elif _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
-            yield f"{low} header", value
+        if _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
+            yield low, value
 
 
 def _cookies(value: str) -> Iterator[tuple[str, str]]:
     for pair in value.split(";"):
-        _, _, content = pair.partition("=")
-        content = content.strip().strip('"')
+        content = pair.partition("=")[2].strip().strip('"')
         # A cookie may as well say `theme=darkmode`.
         if any(character.isdigit() for character in content) or len(content) >= 16:
             yield "cookie", content

@@ -361,33 +361,28 @@ def _unfolded(value: Any, texts: Texts) -> Any:
 def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCassette:
     """The error for a line that cannot be read, by the error of reading it."""
     text = line.decode("utf-8", "backslashreplace")
-    restore = (
+    what, found = f"the line cannot be read ({error})", repr(text)
+    if len(text) > 80:
+        found = repr(f"{text[:50]} ... {text[-25:]}")
+    expected = "one exchange: a JSON object with trial, call, request, response, recorded_at"
+    remedy = (
         "restore the file from version control, or delete the line and record what is missing "
         "with --judge-mode record"
     )
     if isinstance(error, UnicodeDecodeError):
-        return BrokenCassette(
-            f"{path}:{number}: the line is not UTF-8",
-            found=f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}",
-            expected="one exchange as UTF-8 text",
-            remedy=restore,
+        what = "the line is not UTF-8"
+        found = f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}"
+        expected = "one exchange as UTF-8 text"
+    elif '"body": [' in text:
+        what = "the line has the form of an earlier version"
+        found = "a body in parts, which stand in a file of their own"
+        expected = "bodies as text, or as json with texts that stand in lines before"
+        remedy = (
+            "run scripts/convert_cassettes.py of the source repository on the folder, or "
+            "delete the cassette with its .parts file and record it anew with --judge-mode record"
         )
-    if '"body": [' in text:
-        return BrokenCassette(
-            f"{path}:{number}: the line has the form of an earlier version",
-            found="a body in parts, which stand in a file of their own",
-            expected="bodies as text, or as json with texts that stand in lines before",
-            remedy="run scripts/convert_cassettes.py of the source repository on the folder, or "
-            "delete the cassette with its .parts file and record it anew with --judge-mode record",
-        )
-    if isinstance(error, ValidationError):
+    elif isinstance(error, ValidationError):
         first = error.errors()[0]
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
-    else:
-        why = str(error)
-    return BrokenCassette(
-        f"{path}:{number}: the line cannot be read ({why})",
-        found=repr(text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"),
-        expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
-        remedy=restore,
-    )
+        what = f"the line cannot be read ({why})"
+    return BrokenCassette(f"{path}:{number}: {what}", found=found, expected=expected, remedy=remedy)

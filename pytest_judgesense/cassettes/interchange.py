@@ -2,9 +2,8 @@
 
 A vcrpy file knows no trials. What is written here has them beside each interaction, under
 ``judgesense``, where vcrpy and pytest-recording do not look; so it plays there, and comes back
-exchange for exchange. What those programs have recorded themselves has no trials: the caller finds
-them. Whatever comes from outside is data: YAML is parsed by the safe loader, and nothing of it is
-recorded but through a `Cassette`, which removes secrets.
+exchange for exchange. Whatever comes from outside is data: YAML is parsed by the safe loader, and
+nothing of it is recorded but through a `Cassette`, which removes secrets.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ class Answered:
 class BatchResult:
     """A line of the output or error file of a batch.
 
-    Without a ``status`` the request was not answered, and ``reason`` says why in the provider's
-    words.
+    Without a ``status`` the request was not answered, for the ``reason`` that the provider gives.
     """
 
     where: str
@@ -77,8 +75,7 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
     """A vcrpy file with ``exchanges``, in ASCII: vcrpy opens it in the locale's encoding.
 
     Raises:
-        CassetteError: an exchange has no form there: a call of a Python function or, in JSON, a
-            body that is no text.
+        CassetteError: an exchange is the call of a function or, in JSON, no text.
     """
     interactions = [_interaction(exchange, form) for exchange in exchanges]
     value = {"interactions": interactions, "version": 1}
@@ -151,6 +148,7 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
     response = _typed(interaction.get("response"), dict, "response")
     status = _typed(response.get("status"), dict, "response.status")
     body = _typed(response.get("body"), dict, "response.body")
+    content = body if "base64_string" in body else None
     ours = _typed(interaction.get(_OURS, {}), dict, _OURS)
     trial, recorded_at = (
         None if ours.get(name) is None else _typed(ours[name], str, f"{_OURS}.{name}")
@@ -165,9 +163,7 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         body=as_body(_bytes(request.get("body"), "request.body")),
         status=_typed(status.get("code"), int, "response.status.code"),
         headers=tuple(_headers(response.get("headers") or {}, "response.headers")),
-        data=_bytes(
-            body.get("string", body if "base64_string" in body else None), "response.body.string"
-        ),
+        data=_bytes(body.get("string", content), "response.body.string"),
         trial=trial,
         recorded_at=recorded_at,
         sent_headers=tuple(_headers(request.get("headers") or {}, "request.headers")),
@@ -182,18 +178,16 @@ def _headers(value: Any, of: str) -> Iterator[tuple[str, str]]:
 
 
 def _bytes(value: Any, name: str) -> bytes:
-    if value is None:
-        return b""
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, bool | int | float):
-        return str(value).encode()  # a plain YES of YAML
+    if value is None or isinstance(value, bytes):
+        return value or b""
     if isinstance(value, dict) and "base64_string" in value:
         return base64.b64decode(value["base64_string"])
     if isinstance(value, dict | list):
         # What aiohttp was given as ``json=`` stands there as it was given.
         return json.dumps(value).encode()
-    return _typed(value, str, name).encode("utf-8", "surrogatepass")
+    # Beside text, a plain YES or 1 of YAML.
+    text = str(value) if isinstance(value, bool | int | float) else _typed(value, str, name)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _typed(value: Any, kind: type[_T], name: str) -> _T:

@@ -120,7 +120,7 @@ def _read(holder: Path) -> Recorder:
 
 
 def _is_alive(pid: int) -> bool:
-    if pid and os.name != "nt":  # signal 0 would not ask there, but interrupt
+    if pid > 0 and os.name != "nt":  # signal 0 would not ask there, but interrupt
         try:
             os.kill(pid, 0)
         except OSError as error:

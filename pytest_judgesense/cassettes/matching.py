@@ -54,11 +54,8 @@ def normal_url(url: str) -> str:
     if parts.hostname is None:
         return urlunsplit(parts._replace(fragment=""))
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    if (
-        parts.port is not None
-        and parts.port != _DEFAULT_PORTS.get(parts.scheme)
-        and not is_loopback(parts.hostname)
-    ):
+    is_accident = is_loopback(parts.hostname) or parts.port == _DEFAULT_PORTS.get(parts.scheme)
+    if parts.port is not None and not is_accident:
         host = f"{host}:{parts.port}"
     return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
 
@@ -218,9 +215,9 @@ def request_diff(
     )
     lines = difflib.unified_diff(before_lines, asked_lines, before, after, lineterm="", n=1)
     shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines]
-    if len(shown) <= LONGEST_DIFF:
-        return shown
-    return [*shown[: LONGEST_DIFF - 1], f"... and {len(shown) - LONGEST_DIFF + 1} lines more"]
+    if (left := len(shown) - LONGEST_DIFF + 1) > 1:
+        shown[LONGEST_DIFF - 1 :] = [f"... and {left} lines more"]
+    return shown
 
 
 def readable(body: str | bytes) -> list[str]:

@@ -52,8 +52,7 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
 
 def _fullness(exchanges: list[Exchange]) -> tuple[int, int, list[str]]:
     # Alike but for their dates: the earlier one, so that the order of the parts does not matter.
-    dates = [exchange.recorded_at for exchange in exchanges]
-    return -len(_answers(exchanges)), -len(exchanges), dates
+    return -len(_answers(exchanges)), -len(exchanges), [one.recorded_at for one in exchanges]
 
 
 def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:

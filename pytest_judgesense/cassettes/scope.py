@@ -130,34 +130,21 @@ class entered:  # noqa: N801 - a context manager, and a class only since that is
 @contextmanager
 def following_threads() -> Iterator[None]:
     """Let threads and executor jobs that a trial starts belong to it, while this block runs."""
-    start = _following_start(threading.Thread.start)
-    submit = _following_submit(ThreadPoolExecutor.submit)
-    with (
-        mock.patch.object(threading.Thread, "start", start),
-        mock.patch.object(ThreadPoolExecutor, "submit", submit),
-    ):
-        yield
+    start, submit = threading.Thread.start, ThreadPoolExecutor.submit
 
+    def following_start(thread: threading.Thread) -> None:
+        if current_scope() is not None:
+            context, run = copy_context(), thread.run
 
-def _following_start(start: Callable[[threading.Thread], None]) -> Callable[..., None]:
-    def following(thread: threading.Thread) -> None:
-        if current_scope() is None:
-            return start(thread)
-        context, run = copy_context(), thread.run
+            def run_in_context() -> None:
+                del thread.run  # else thread and closure would keep each other alive
+                context.run(run)
 
-        def run_in_context() -> None:
-            del thread.run  # else thread and closure would keep each other alive
-            context.run(run)
+            # On the instance, for a subclass may have a `run` of its own.
+            thread.run = run_in_context  # type: ignore[method-assign]
+        start(thread)
 
-        # On the instance, for a subclass may have a `run` of its own.
-        thread.run = run_in_context  # type: ignore[method-assign]
-        return start(thread)
-
-    return following
-
-
-def _following_submit(submit: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
-    def following(
+    def following_submit(
         executor: ThreadPoolExecutor, job: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
         if current_scope() is None:
@@ -167,4 +154,8 @@ def _following_submit(submit: Callable[..., Future[Any]]) -> Callable[..., Futur
         with entered(None):
             return submit(executor, context.run, job, *args, **kwargs)
 
-    return following
+    with (
+        mock.patch.object(threading.Thread, "start", following_start),
+        mock.patch.object(ThreadPoolExecutor, "submit", following_submit),
+    ):
+        yield

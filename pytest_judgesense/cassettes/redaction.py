@@ -313,12 +313,12 @@ class _Document:
 
     def written(self) -> str:
         """The text as it is now; layout and line ends as they were."""
-        loaded = _loaded(self.source)
-        text = self.source
-        if loaded is None and self.value is not None:
+        text, loaded = self.source, _loaded(self.source)
+        if self.value is not None and loaded is None:
             text = self.value[0]
-        elif loaded != self.value and loaded and self.value:
-            text = _laid_out_like(self.source, loaded[0], self.value[0])
+        # By their text, for a NaN is not equal to itself.
+        elif self.value and loaded and repr(loaded) != repr(self.value):
+            text = _laid_out_like(text, loaded[0], self.value[0])
         return f"{self.before}{text}{self.after}"
 
 
@@ -384,12 +384,8 @@ def _strings(
         for place in range(len(value)):
             yield from _strings(value, place, (*path, place), fields)
     elif isinstance(value, dict):
-        number = tuple(
-            (name, one)
-            for name, one in value.items()
-            if (name == "index" or name.endswith("_index"))
-            and not isinstance(one, str | list | dict)
-        )
+        plain = {name: one for name, one in value.items() if not isinstance(one, str | list | dict)}
+        number = tuple(one for one in plain.items() if f"_{one[0]}".endswith("_index"))
         for name in value:
             yield from _strings(value, name, (*path, number, name), (*fields, name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import traceback
@@ -11,8 +12,8 @@ from pathlib import Path
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once or not at all.
+def replace_content(path: Path, data: bytes) -> None:
+    """Make ``data`` the content of ``path``, at once or not at all.
 
     Raises:
         OSError: it cannot be written; what was there stays.
@@ -20,15 +21,22 @@ def replace_text(path: Path, text: str) -> None:
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     # Nobody else can hold this name, so that two runs at once never write into one another's file.
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Make ``text``, as UTF-8, the content of ``path``; raises as `replace_content`."""
+    replace_content(path, text.encode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -33,7 +33,8 @@ LEVELS: dict[str, float] = {
     "datasheet": 0.2,
     "profile": 0.2,
     "figures": 0.4,
-    "output": 1,
+    # Files that are written whole: of recordings as of reports.
+    "output": 0.8,
     "suites": 1,
     "stats": 1,
     "cassettes": 1,

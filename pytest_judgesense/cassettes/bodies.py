@@ -1,6 +1,5 @@
 """From what clients hand over to what a cassette holds: bodies as bytes, encodings undone.
 
-A request body arrives as bytes, text, a file, an iterable of pieces, or as the fields of a form.
 A response body may be compressed (``Content-Encoding``, several in the order of their application);
 gzip, deflate, br and zstd are undone, the last two where a library for them is installed. A body
 that is not in the encoding its header names has been decoded by its client already. One whose
@@ -9,7 +8,6 @@ encoding nobody here can undo stays as it came, with the header, so that nothing
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -18,7 +16,10 @@ from urllib.parse import urlencode
 
 from pytest_judgesense.errors import JudgeError
 
+# By encoding, in the order of preference.
 _MODULES: Final = {
+    "gzip": ("gzip",),
+    "x-gzip": ("gzip",),
     "br": ("brotli", "brotlicffi"),
     "zstd": ("compression.zstd", "zstandard"),
 }
@@ -60,10 +61,7 @@ def content_encoding(headers: Iterable[tuple[str, str]]) -> str:
 
 
 def readable(data: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
-    """A body with its content encoding undone where that is possible.
-
-    A compressed body could not be searched for secrets, and differs from run to run.
-    """
+    """A body with its content encoding undone, where it can be, to be searched for secrets."""
     content = decoded(data, content_encoding(headers))
     return data if content is None else content
 
@@ -71,9 +69,7 @@ def readable(data: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
 def decoded(data: bytes, encodings: str) -> bytes | None:
     """``data`` with its content ``encodings`` undone; ``None`` where that is not possible."""
     for name in reversed([part.strip().lower() for part in encodings.split(",")]):
-        if name in ("", "identity"):
-            continue
-        decode = _decoder(name)
+        decode = bytes if name in ("", "identity") else _decoder(name)
         if decode is None:
             return None
         try:
@@ -84,8 +80,6 @@ def decoded(data: bytes, encodings: str) -> bytes | None:
 
 
 def _decoder(name: str) -> Callable[[bytes], bytes] | None:
-    if name in ("gzip", "x-gzip"):
-        return gzip.decompress
     if name == "deflate":
         return _inflate
     for module in _MODULES.get(name, ()):

@@ -2,9 +2,10 @@
 
 Two ways lead to it. A client of ours asks it directly (`Cassette.find`). Any other client, inside a
 judge's own code, is intercepted while `Cassette.intercepting` holds (see `interception`): a request
-of the running trial goes to the cassette. A request outside every trial, or of another cassette's
-trial, goes to the handler that was in place on entry: the network, a test's mock, or somebody's own
-vcr cassette.
+of the running trial goes to the cassette, any other to the handler that was in place on entry (the
+network, a test's mock, somebody's own vcr cassette). Clients on bare ``http.client`` are not
+intercepted; while replaying, they are refused. Cassettes that intercept at the same time must be
+left in the reverse order of their entry.
 
 ========  =============================  ==========================================
 mode      a request that is recorded     one that is not
@@ -13,24 +14,18 @@ replay    its exchange                   `MissingRecording` or `StaleRecording`
 record    its exchange                   goes out; its answer is appended at once
 ========  =============================  ==========================================
 
-While recording, errors that a trial ended with do not count as recorded: it is asked again.
-Cassettes that intercept at the same time must be left in the reverse order of their entry.
-Other clients on bare ``http.client`` are not intercepted; while replaying, they are refused.
-
-A request is compared as it is stored, without its secrets: a replay without any credential finds
-what a recording with one has written.
+While recording, errors that a trial ended with do not count as recorded: it is asked again. A
+request is compared as it is stored, without its secrets: a replay needs no credential.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -48,20 +43,14 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_body,
     as_bytes,
+    renumbered,
 )
-from pytest_judgesense.cassettes.matching import (
-    Recordings,
-    digest_of,
-    missing,
-    normal_url,
-    request_digest,
-    stale,
-)
+from pytest_judgesense.cassettes.matching import Recordings, digest_of, normal_url, stale
 from pytest_judgesense.cassettes.offline import refuse_sockets
 from pytest_judgesense.cassettes.redaction import Redactor, received, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, read_lines, rewrite
-from pytest_judgesense.errors import CassetteError, JudgesenseError
+from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
 
 Mode: TypeAlias = Literal["replay", "record"]
 
@@ -76,15 +65,6 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """A request as it is stored, and the exchange that answers it; else its call number."""
-
-    request: RecordedRequest
-    found: Exchange | None
-    number: int = 0
-
-
 class Cassette:
     """The recordings of one judge on one suite. Safe with threads."""
 
@@ -93,7 +73,7 @@ class Cassette:
         path: Path,
         mode: Mode,
         *,
-        secrets: Mapping[str, str] | Credentials = _NOTHING,
+        secrets: Credentials | None = None,
         now: Callable[[], str] = utc_now,
         how_to_record: str = HOW_TO_RECORD,
     ) -> None:
@@ -102,25 +82,22 @@ class Cassette:
         Args:
             path: the file.
             mode: ``replay``, or ``record`` to add what is missing.
-            secrets: values of credentials by name, none of which is ever written; or what is
-                known of them, to which a recording adds what requests show.
+            secrets: credentials that are never written; a recording adds what requests show.
             now: dates what is recorded.
             how_to_record: remedy of a miss: the command that records it.
 
         Raises:
-            BrokenCassette: a line cannot be read. A torn last line is an error to a replay; a
-                recording cuts it off and says so in `notices`.
+            BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
+                says so in `notices`.
         """
         self.path = path
         self.mode: Mode = mode
-        known = secrets if isinstance(secrets, Credentials) else Credentials(secrets.items())
-        self._redactor = Redactor(known, noting=mode == "record")
+        self._redactor = Redactor(secrets or Credentials(), noting=mode == "record")
         self._how_to_record = how_to_record
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
         self._recordings = Recordings(lines)
-        self._lock = Lock()
         self._unread: set[str] = set()
         # Of trials that were asked anew: the digests of what they asked.
         self._renewed: dict[str, frozenset[str]] = {}
@@ -128,10 +105,9 @@ class Cassette:
     @property
     def notices(self) -> tuple[str, ...]:
         """What the end of the run should say of this recording."""
-        # What opening the file had to repair.
         notices = [self._journal.notice] if self._journal and self._journal.notice else []
         if removed := self._redactor.removed:
-            notices.append(f"removed from the recording: {', '.join(removed)}")
+            notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
         if self._unread:
             notices.append(
                 f"bodies encoded as {', '.join(sorted(self._unread))} are kept as they came, "
@@ -155,8 +131,7 @@ class Cassette:
 
     def complete(self, trial_id: str) -> bool:
         """Whether the last exchange of the trial is an answer (status below 400)."""
-        with self._lock:
-            return self._recordings.complete(trial_id)
+        return self._recordings.complete(trial_id)
 
     def redacted(self, text: str) -> str:
         """``text`` without secrets, as everything that leaves a recording."""
@@ -167,15 +142,13 @@ class Cassette:
         """Let the requests of this block, and of all that it starts, belong to a trial.
 
         Yields:
-            The scope of this attempt. When the judge has returned, raise its ``error`` if there is
-            one: the judge's client may have swallowed it.
+            The scope of this attempt. Raise its ``error`` when the judge has returned, for the
+            judge's client may have swallowed it.
 
         Raises:
             CassetteError: the trial is to be asked, and its answer could not be recorded.
         """
-        with self._lock:
-            settled = self._recordings.complete(trial_id)
-            after = self._recordings.last_call(trial_id)
+        after, settled = self._recordings.last_call(trial_id), self.complete(trial_id)
         if self._journal is not None and not settled:
             self._journal.prepare()
         scope = CallScope(trial_id, self, settled=settled, after=after)
@@ -197,17 +170,16 @@ class Cassette:
             MissingRecording: there is none; names trial, cassette and remedy.
             StaleRecording: the trial is recorded with another request; shows the difference.
         """
-        lookup = self._look_up(scope, _request(method, url, body))
-        if lookup.found is None:
-            raise self._missing(scope, lookup.request, "no answer to this request")
-        return lookup.found
+        call = self._look_up(scope, RecordedRequest(method, url, as_body(body)))
+        if call.found is None:
+            found = "no answer to this request"
+            raise scope.remember(self._missing(scope.trial, call.request, found))
+        return call.found
 
     def answer_to(self, trial_id: str, method: str, url: str, body: str | bytes) -> Exchange | None:
         """The recorded answer to a request, or ``None`` if it has to be made; counts nothing."""
-        request = self._stored(_request(method, url, body))
-        digest = request_digest(request.method, request.url, request.body)
-        with self._lock:
-            return self._recordings.find(trial_id, digest, 0, replay_errors=False)
+        request = self._stored(RecordedRequest(method, url, as_body(body)))
+        return self._recordings.find(trial_id, digest_of(request), 0, replay_errors=False)
 
     def find_call(
         self,
@@ -218,23 +190,22 @@ class Cassette:
     ) -> str | None:
         """The recorded return of a Python callable, or ``None`` if it has to be called.
 
-        It has to be called where its trial is recorded by HTTP exchanges (they answer while it
-        runs) and, while recording, where this call is not recorded yet. ``target`` is
-        ``package.module:function``; ``messages`` and ``settings``, what else decides its answer,
-        are values of JSON.
+        It has to be where its trial is recorded by HTTP exchanges (they answer while it runs) and,
+        while recording, where this call is not recorded. ``target`` is ``package.module:function``;
+        ``settings`` is what else than the ``messages`` decides its answer.
 
         Raises:
             MissingRecording: replaying, nothing is recorded of the trial.
             StaleRecording: replaying, the callable was given something else.
         """
-        with self._lock:
-            recorded = self._recordings.of(scope.trial)
-        if recorded and all(exchange.request.method != "CALL" for exchange, _ in recorded):
-            return None
-        if self.mode == "record" and not recorded:
+        recorded = self._recordings.of(scope.trial)
+        by_http = recorded and all(one.request.method != "CALL" for one, _ in recorded)
+        if by_http or (self.mode == "record" and not recorded):
             return None
         found = self._look_up(scope, _call(target, messages, settings)).found
-        return None if found is None else _text(found.response.body)
+        if found is None:
+            return None
+        return as_bytes(found.response.body).decode("utf-8", "surrogatepass")
 
     # --- recording --------------------------------------------------------------------------------
 
@@ -249,14 +220,15 @@ class Cassette:
         """Record what a Python callable returned that made no HTTP request.
 
         Raises:
-            MissingRecording: while replaying, for then the callable should have made one.
+            MissingRecording: while replaying, for then it should have made one.
         """
         request = _call(target, messages, settings)
         if self.mode == "replay":
-            raise self._missing(scope, request, "HTTP exchanges, and the judge makes no request")
-        lookup = self._look_up(scope, request)
-        if lookup.found is None:
-            self._append(scope, lookup, RecordedResponse(200, _NOTHING, text))
+            found = "HTTP exchanges, and the judge makes no request"
+            raise scope.remember(self._missing(scope.trial, request, found))
+        call = self._look_up(scope, request)
+        if call.found is None:
+            self._append(call, RecordedResponse(200, _NOTHING, text))
 
     def record_answer(
         self, request: RecordedRequest, status: int, headers: Iterable[tuple[str, str]], data: bytes
@@ -275,12 +247,8 @@ class Cassette:
         """
         from pytest_judgesense.cassettes.interception import patched_clients, silenced_clients
 
-        with ExitStack() as stack:
-            stack.enter_context(silenced_clients())
-            stack.enter_context(following_threads())
-            if self.mode == "replay":
-                stack.enter_context(refuse_sockets())
-            stack.enter_context(patched_clients(self))
+        offline = refuse_sockets() if self.mode == "replay" else nullcontext()
+        with silenced_clients(), following_threads(), offline, patched_clients(self):
             yield
 
     def listens(self) -> bool:
@@ -309,107 +277,80 @@ class Cassette:
             if self.mode == "record":
                 self._redactor.credentials.learn(request_credentials(url, pairs))
             data = readable(sent_bytes(body), pairs)
-            lookup = self._look_up(scope, RecordedRequest(method, url, as_body(data)))
+            return self._look_up(scope, RecordedRequest(method, url, as_body(data)))
         except JudgesenseError as error:
             scope.remember(error)
             raise
-        return InterceptedCall(self, scope, lookup)
 
     def recorded_at(self, url: str) -> RecordedRequest | None:
         """The recorded request of the running trial to a URL."""
         scope = current_scope()
-        with self._lock:
-            recorded = self._recordings.of(scope.trial) if scope else []
+        recorded = self._recordings.of(scope.trial) if scope else []
         wanted = self._redactor.url(normal_url(url))
         return next((item.request for item, _ in recorded if item.request.url == wanted), None)
 
     def finish(self, order: Sequence[str]) -> None:
-        """Give a recorded file its final form; nothing happens to a replayed one.
+        """Give a recorded file its final form, whatever the order in which answers arrived.
 
         Trials stand in ``order``, others behind them by id; the calls of a trial are numbered from
-        1 without gaps. The bytes do not depend on the order in which answers arrived. Where a trial
-        was recorded anew because its prompt had changed, what it asked before is dropped.
+        1. Where its prompt had changed and it was recorded anew, what it asked before is dropped.
         """
         if self.mode == "replay" or not self.path.exists():
             return
         place = {trial: index for index, trial in enumerate(order)}
-        lasting = sorted(
-            (exchange for exchange in read_exchanges(self.path) if not self._is_old(exchange)),
-            key=lambda item: (place.get(item.trial, len(place)), item.trial, item.call),
-        )
-        rewrite(
-            self.path,
-            [
-                replace(exchange, call=call)
-                for _, calls in groupby(lasting, key=lambda item: item.trial)
-                for call, exchange in enumerate(calls, start=1)
-            ],
-        )
-        with self._lock:
-            self._recordings = Recordings(read_lines(self.path))
-            self._renewed.clear()
+        lasting = [one for one in read_exchanges(self.path) if not self._is_old(one)]
+        lasting.sort(key=lambda one: (place.get(one.trial, len(place)), one.trial, one.call))
+        rewrite(self.path, renumbered(lasting))
+        self._recordings = Recordings(read_lines(self.path))
+        self._renewed.clear()
 
     def _is_old(self, exchange: Exchange) -> bool:
         asked = self._renewed.get(exchange.trial)
-        return asked is not None and digest_of(exchange) not in asked
+        return asked is not None and digest_of(exchange.request) not in asked
 
-    def _append(
-        self, scope: CallScope, lookup: _Lookup, response: RecordedResponse
-    ) -> RecordedResponse:
+    def _append(self, call: InterceptedCall, response: RecordedResponse) -> RecordedResponse:
         """Record the answer to a request; returns it as it is recorded."""
         assert self._journal is not None, "only a recording appends answers"
-        redactor = self._redactor
+        scope, redactor = call.scope, self._redactor
         headers = {name: redactor.text(text) for name, text in response.headers.items()}
         if fault := scope.fault_of(response.status, response.body):
             headers[FAULT] = redactor.text(fault)
-        clean = RecordedResponse(
-            response.status, MappingProxyType(headers), redactor.body(response.body)
-        )
+        body = redactor.body(response.body)
+        clean = RecordedResponse(response.status, MappingProxyType(headers), body)
         if encoding := response.headers.get("content-encoding"):
             self._unread.add(encoding)
-        exchange = Exchange(scope.trial, lookup.number, lookup.request, clean, self._now())
+        exchange = Exchange(scope.trial, call.number, call.request, clean, self._now())
         try:
-            line = self._journal.append(exchange)
+            self._recordings.add(self._journal.append(exchange))
         except CassetteError as error:
             scope.remember(error)
             raise
-        with self._lock:
-            self._recordings.add(line)
         return clean
 
     # --- looking up -------------------------------------------------------------------------------
 
-    def _look_up(self, scope: CallScope, request: RecordedRequest) -> _Lookup:
-        """Look ``request`` up, as one more call of the scope's trial.
-
-        Raises:
-            MissingRecording, StaleRecording: while replaying, if it is not recorded.
-            CassetteError: while recording, if its answer could not be recorded.
-        """
+    def _look_up(self, scope: CallScope, request: RecordedRequest) -> InterceptedCall:
+        """Look ``request`` up, as one more call of the scope's trial; raises as `intercept`."""
         replaying = self.mode == "replay"
-        if replaying and scope.fresh:
+        if replaying:
             method, url = request.method.upper(), normal_url(request.url)
-            with self._lock:
-                sole = self._recordings.sole_answer(scope.trial, method, url, request.body)
-            if sole is not None and scope.asked_first(lambda: digest_of(sole)):
-                return _Lookup(sole.request, sole)
+            sole = self._recordings.sole_answer(scope.trial, method, url, request.body)
+            if sole is not None and scope.asked_first(lambda: digest_of(sole.request)):
+                return InterceptedCall(self, scope, sole.request, sole)
         request, digest = self._as_stored(scope.trial, request)
         call, occurrence = scope.asked(digest)
-        with self._lock:
-            found = self._recordings.find(
-                scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
-            )
+        found = self._recordings.find(
+            scope.trial, digest, occurrence, replay_errors=replaying or scope.settled
+        )
         if found is not None:
-            return _Lookup(request, found)
+            return InterceptedCall(self, scope, request, found)
         if replaying:
-            error = self._miss(scope.trial, request, digest, call, occurrence)
-            scope.remember(error)
-            raise error
+            raise scope.remember(self._miss(scope.trial, request, digest, call, occurrence))
         assert self._journal is not None, "what is not replayed is recorded"
         # Before the request goes out and is paid for.
         self._journal.prepare()
         # The number is given now: the order of requests is the program's, that of answers chance.
-        return _Lookup(request, None, scope.make())
+        return InterceptedCall(self, scope, request, None, scope.make())
 
     def _stored(self, request: RecordedRequest) -> RecordedRequest:
         """``request`` in its normal form, without secrets."""
@@ -419,70 +360,67 @@ class Cassette:
     def _as_stored(self, trial: str, request: RecordedRequest) -> tuple[RecordedRequest, str]:
         """``request`` as the file holds it, and its digest.
 
-        It is looked up as it is before it is searched for secrets: that costs less, and a variable
-        that happens to hold a word of the prompt, on this machine and not on the one that
-        recorded, does not make it another prompt. What was removed while recording matches
-        anything: whoever replays has no key, or another one.
+        It is looked up before it is searched for secrets: that costs less, and a variable of this
+        machine that holds a word of the prompt does not make it another one. What was removed
+        while recording matches anything: whoever replays has no key, or another one.
         """
-        plain = RecordedRequest(request.method.upper(), normal_url(request.url), request.body)
-        digest = request_digest(plain.method, plain.url, plain.body)
-        with self._lock:
-            if self._recordings.knows(trial, digest):
-                return plain, digest
+        plain = replace(request, method=request.method.upper(), url=normal_url(request.url))
+        digest = digest_of(plain)
+        if self._recordings.knows(trial, digest):
+            return plain, digest
         clean = self._stored(plain)
-        digest = request_digest(clean.method, clean.url, clean.body)
-        with self._lock:
-            if not self._recordings.knows(trial, digest):
-                for exchange, _ in self._recordings.of(trial):
-                    if _fits(exchange.request, clean):
-                        return exchange.request, digest_of(exchange)
+        digest = digest_of(clean)
+        if not self._recordings.knows(trial, digest):
+            for exchange, _ in self._recordings.of(trial):
+                if _fits(exchange.request, clean):
+                    return exchange.request, digest_of(exchange.request)
         return clean, digest
 
     def _miss(
         self, trial: str, request: RecordedRequest, digest: str, call: int, occurrence: int
     ) -> CassetteError:
-        with self._lock:
-            recorded = self._recordings.of(trial)
-            known = self._recordings.knows(trial, digest)
-            others = len(self._recordings.trials)
+        recorded = self._recordings.of(trial)
         answers = [pair for pair in recorded if pair[0].answers] or recorded
-        remedy = self._how_to_record
-        if not known and call <= len(answers):
-            exchange, line = answers[call - 1]
-            return stale(exchange, request, path=self.path, line=line, remedy=remedy)
-        if known:
+        if self._recordings.knows(trial, digest):
             found = f"{occurrence} of this request, which is made once more"
+        elif call <= len(answers):
+            exchange, line = answers[call - 1]
+            return stale(exchange, request, self.path, line, self._how_to_record)
         elif recorded:
             found = f"{len(answers)} calls of this trial; this is call {call}"
         else:
-            found = f"{others} other trials" if self.path.exists() else "no such file"
-        return missing(trial, request, path=self.path, found=found, remedy=remedy)
+            found = f"{len(self.trials)} other trials" if self.path.exists() else "no such file"
+        return self._missing(trial, request, found)
 
-    def _missing(self, scope: CallScope, request: RecordedRequest, found: str) -> CassetteError:
-        error = missing(
-            scope.trial, request, path=self.path, found=found, remedy=self._how_to_record
+    def _missing(self, trial: str, request: RecordedRequest, found: str) -> CassetteError:
+        return MissingRecording(
+            f"trial {trial} is not recorded in {self.path}",
+            found=found,
+            expected=f"an answer to {request.method} {request.url}",
+            remedy=self._how_to_record,
         )
-        scope.remember(error)
-        return error
 
 
+@dataclass(frozen=True, slots=True)
 class InterceptedCall:
     """A request of a trial on its way: its answer is recorded, or will be.
 
     What the response shows of credentials is learnt here, before anything of it is written.
     """
 
-    def __init__(self, cassette: Cassette, scope: CallScope, lookup: _Lookup) -> None:
-        self._cassette = cassette
-        self._scope = scope
-        self._lookup = lookup
+    cassette: Cassette
+    scope: CallScope
+    # As it is stored; its answer, or the number under which that is recorded.
+    request: RecordedRequest
+    found: Exchange | None
+    number: int = 0
 
     @property
     def recorded(self) -> RecordedResponse | None:
         """The recorded answer, which asks nobody to wait: ``Retry-After`` has passed."""
-        if self._lookup.found is None:
+        if self.found is None:
             return None
-        response = self._lookup.found.response
+        response = self.found.response
         if _NO_WAIT not in response.headers:
             return response
         headers = {name: text for name, text in response.headers.items() if name != _NO_WAIT}
@@ -493,18 +431,12 @@ class InterceptedCall:
     ) -> RecordedResponse:
         """Record what the endpoint answered; returns it as it is recorded."""
         pairs = _texts(headers)
-        self._cassette._redactor.credentials.learn(response_credentials(pairs))
-        response = received(status, pairs, data)
-        return self._cassette._append(self._scope, self._lookup, response)
+        self.cassette._redactor.credentials.learn(response_credentials(pairs))
+        return self.cassette._append(self, received(status, pairs, data))
 
     def unanswered(self, reason: str) -> None:
         """Record, as evidence, that no response came."""
-        fault = RecordedResponse(NO_RESPONSE, _NOTHING, reason)
-        self._cassette._append(self._scope, self._lookup, fault)
-
-
-def _request(method: str, url: str, body: str | bytes) -> RecordedRequest:
-    return RecordedRequest(method, url, as_body(body) if isinstance(body, bytes) else body)
+        self.cassette._append(self, RecordedResponse(NO_RESPONSE, _NOTHING, reason))
 
 
 def _call(
@@ -512,10 +444,6 @@ def _call(
 ) -> RecordedRequest:
     body = {"messages": [dict(message) for message in messages], "settings": dict(settings)}
     return RecordedRequest("CALL", f"python:{target}", json.dumps(body, ensure_ascii=False))
-
-
-def _text(body: str | bytes) -> str:
-    return as_bytes(body).decode("utf-8", "surrogatepass")
 
 
 def _texts(headers: Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:

@@ -71,7 +71,6 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
     files = exchanges = 0
     environment = list(environment_credentials(environ))
     for path in _files(paths):
-        credentials = Credentials(environment)
         try:
             recorded = list(_read(path))
         except BrokenCassette as error:
@@ -79,16 +78,12 @@ def check_cassettes(paths: Iterable[Path], environ: Mapping[str, str]) -> Checke
             continue
         files += 1
         exchanges += len(recorded)
-        for exchange in recorded:
-            shown = [
-                *request_credentials(exchange.url, exchange.sent_headers),
-                *response_credentials(exchange.headers),
-            ]
-            credentials.learn(pair for pair in shown if not _REMOVED.fullmatch(pair[1]))
-        found = [
-            finding for exchange in recorded for finding in _findings(exchange, credentials.values)
-        ]
-        findings += found or _in_the_rest(path, credentials.values)
+        credentials = Credentials(environment)
+        for one in recorded:
+            credentials.learn((name, value) for _, name, value in _shown(one))
+        secrets = credentials.values
+        found = [finding for one in recorded for finding in _findings(one, secrets)]
+        findings += found or _in_the_rest(path, secrets)
     skipped = dict(sorted(Credentials(environment).skipped.items()))
     return Checked(tuple(findings), tuple(broken), skipped, files, exchanges)
 
@@ -116,33 +111,43 @@ def _read(path: Path) -> Iterator[Answered]:
     for line in read_lines(path):
         request, response = line.exchange.request, line.exchange.response
         yield Answered(
-            f"{path}:{line.number}",
-            request.method,
-            request.url,
-            request.body,
-            response.status,
-            tuple(response.headers.items()),
-            as_bytes(response.body),
+            where=f"{path}:{line.number}",
+            method=request.method,
+            url=request.url,
+            body=request.body,
+            status=response.status,
+            headers=tuple(response.headers.items()),
+            data=as_bytes(response.body),
         )
 
 
-def _findings(exchange: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
-    place = exchange.where
-    for part, shown in (
-        ("request", request_credentials(exchange.url, exchange.sent_headers)),
-        ("response", response_credentials(exchange.headers)),
-    ):
+def _shown(one: Answered) -> Iterator[tuple[str, str, str]]:
+    """The credentials that an exchange shows by their place: part, description and value."""
+    sent, received = (
+        request_credentials(one.url, one.sent_headers),
+        response_credentials(one.headers),
+    )
+    for part, shown in (("request", sent), ("response", received)):
         for name, value in shown:
-            if len(value) >= SHORTEST_SECRET and not _REMOVED.fullmatch(value):
-                yield Finding(place, f"{part}: {name}")
-    url = redact_url(exchange.url)
-    yield from (Finding(place, f"URL: {name}") for name in sorted(scrub(url, secrets)[1]))
-    for part, data, headers in (
-        ("request", as_bytes(exchange.body), exchange.sent_headers),
-        ("response", exchange.data, exchange.headers),
-    ):
-        for name in sorted(scrub_body(as_body(readable(data, headers)), secrets)[1]):
-            yield Finding(place, f"{part} body: {name}")
+            if not _REMOVED.fullmatch(value):
+                yield part, name, value
+
+
+def _findings(one: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
+    for part, name, value in _shown(one):
+        if len(value) >= SHORTEST_SECRET:
+            yield Finding(one.where, f"{part}: {name}")
+    searched = {
+        "URL": scrub(redact_url(one.url), secrets),
+        "request body": scrub_body(_text(as_bytes(one.body), one.sent_headers), secrets),
+        "response body": scrub_body(_text(one.data, one.headers), secrets),
+    }
+    for part, (_, names) in searched.items():
+        yield from (Finding(one.where, f"{part}: {name}") for name in sorted(names))
+
+
+def _text(data: bytes, headers: Iterable[tuple[str, str]]) -> str | bytes:
+    return as_body(readable(data, headers))
 
 
 def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:

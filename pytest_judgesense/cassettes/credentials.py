@@ -1,10 +1,9 @@
 """Which values are secret: a judge's key, the environment, and what a client's own requests carry.
 
-Three sources. The judge's declared key. Every environment variable that is named like a credential
-(``HF_TOKEN``, ``AWS_SECRET_ACCESS_KEY``). And, for judges that bring their key from elsewhere, the
-credentials that their requests show while a recording is made: headers, cookies, user and password
-of a URL. Values that are short, boolean or numeric are words: replacing them would rewrite prompts.
-They are skipped and named.
+Every environment variable counts that is named like a credential (``HF_TOKEN``), and, for judges
+that bring their key from elsewhere, what their requests show while a recording is made: headers,
+cookies, user and password of a URL. Values that are short, boolean or numeric are words: replacing
+them would rewrite prompts. They are skipped and named.
 """
 
 from __future__ import annotations
@@ -71,15 +70,9 @@ def why_skipped(value: str) -> str:
 
 def _named_like_one(name: str) -> bool:
     upper = name.upper()
-    if upper in _NOT:
-        return False
     parts = set(re.split(r"[^A-Z0-9]+", _CAMEL.sub("_", name).upper()))
-    return bool(
-        _ANYWHERE.search(upper)
-        or parts & _PARTS
-        or upper.endswith("KEY")
-        or _ORGANISATION.search(upper)
-    )
+    found = _ANYWHERE.search(upper) or _ORGANISATION.search(upper) or parts & _PARTS
+    return upper not in _NOT and bool(found or upper.endswith("KEY"))
 
 
 def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -95,16 +88,13 @@ def environment_credentials(environ: Mapping[str, str]) -> Iterator[tuple[str, s
 
 def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What a request shows of who makes it: a description and the value of each credential."""
-    for name, value in headers:
-        low = name.lower()
-        if _PLAIN_HEADER.search(low) or not _SECRET_HEADER.search(low):
-            continue
-        if low == "cookie":
+    for name, value in _secret_headers(headers):
+        if name == "cookie":
             yield from _cookies(value)
-        elif low.endswith("authorization"):
-            yield from _authorization(f"{low} header", value)
+        elif name.endswith("authorization"):
+            yield from _authorization(f"{name} header", value)
         else:
-            yield f"{low} header", value
+            yield f"{name} header", value
     parts = urlsplit(url)
     for kind in ("username", "password"):
         if given := getattr(parts, kind):
@@ -116,18 +106,23 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
 
 def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """What a response's headers hand out: cookies, and the names of an organisation."""
+    for name, value in _secret_headers(headers):
+        if name == "set-cookie":
+            yield from _cookies(value.partition(";")[0])
+        else:
+            yield f"{name} header", value
+
+
+def _secret_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, value in headers:
         low = name.lower()
-        if low == "set-cookie":
-            yield from _cookies(value.partition(";")[0])
-        elif _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
-            yield f"{low} header", value
+        if _SECRET_HEADER.search(low) and not _PLAIN_HEADER.search(low):
+            yield low, value
 
 
 def _cookies(value: str) -> Iterator[tuple[str, str]]:
     for pair in value.split(";"):
-        _, _, content = pair.partition("=")
-        content = content.strip().strip('"')
+        content = pair.partition("=")[2].strip().strip('"')
         # A cookie may as well say `theme=darkmode`.
         if any(character.isdigit() for character in content) or len(content) >= 16:
             yield "cookie", content
@@ -155,39 +150,31 @@ def _authorization(name: str, value: str) -> Iterator[tuple[str, str]]:
 class Credentials:
     """The secret values that are known, by name. Safe with threads; grows while recording.
 
-    ``skipped`` are the names of those that are not searched for, with the reason.
+    Attributes:
+        values: all of them by name, in a mapping that is replaced when one is added; a name with
+            several values is numbered.
+        skipped: the names of those that are not searched for, with the reason.
+        removed: the names of those that were found in what was to be written, and removed.
     """
 
     def __init__(self, known: Iterable[tuple[str, str]] = ()) -> None:
         """Take over ``known`` names and values; of two names for one value the first counts."""
+        self.values: Mapping[str, str] = MappingProxyType({})
         self.skipped: dict[str, str] = {}
-        self._removed: set[str] = set()
+        self.removed: set[str] = set()
         self._lock = Lock()
         self._names: dict[str, str] = {}
         self._learned: dict[str, str] = {}
-        self._by_name: Mapping[str, str] = MappingProxyType({})
         self.know(known)
-
-    @property
-    def values(self) -> Mapping[str, str]:
-        """All values by name; a name with several values is numbered."""
-        return self._by_name
-
-    @property
-    def removed(self) -> frozenset[str]:
-        """Names of those that were found in what was to be written, and removed."""
-        with self._lock:
-            return frozenset(self._removed)
 
     def know(self, named: Iterable[tuple[str, str]]) -> None:
         """Add credentials by name; those that are skipped are remembered as such."""
         with self._lock:
             for name, value in named:
-                if reason := why_skipped(value):
-                    if value:
-                        self.skipped[name] = reason
-                    continue
-                for part in _parts(value):
+                reason = why_skipped(value)
+                if value and reason:
+                    self.skipped[name] = reason
+                for part in _parts(value) if not reason else ():
                     self._names.setdefault(part, name)
             self._index()
 
@@ -199,19 +186,11 @@ class Credentials:
                 for name, value in shown
                 if not why_skipped(value)
                 for part in _parts(value)
-                if part not in self._names and self._learned.get(part) is None
+                if part not in self._names and part not in self._learned
             }
-            if not fresh:
-                return
-            self._learned |= fresh
-            for value in list(self._learned)[: max(0, len(self._learned) - MOST_LEARNED)]:
-                del self._learned[value]
-            self._index()
-
-    def note_removed(self, names: Iterable[str]) -> None:
-        """Remember that these were found and removed."""
-        with self._lock:
-            self._removed.update(names)
+            if fresh:
+                self._learned = dict([*self._learned.items(), *fresh.items()][-MOST_LEARNED:])
+                self._index()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}
@@ -221,7 +200,7 @@ class Credentials:
                 number += 1
                 label = f"{name} {number}"
             by_name[label] = value
-        self._by_name = MappingProxyType(by_name)
+        self.values = MappingProxyType(by_name)
 
 
 def _parts(value: str) -> Iterator[str]:

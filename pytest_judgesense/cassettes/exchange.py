@@ -28,7 +28,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -129,10 +130,7 @@ class Exchange:
 
     @property
     def models(self) -> tuple[str, str] | None:
-        """The model that was asked for (else the URL), and the one that the answer names, if any.
-
-        Bodies of JSON and streams of it are read alike, whatever provider they are from.
-        """
+        """The model that was asked for (else the URL) and the one that the answer names, if any."""
         served = _model_of(self.response.body)
         if served is None or self.request.method == "CALL":
             return None
@@ -140,32 +138,20 @@ class Exchange:
 
     def to_line(self) -> str:
         """The cassette line of this exchange, without a line break."""
-        return self._line(lambda body: body)
+        return self._line(str)
 
     def _line(self, fold: Callable[[str], Any]) -> str:
-        def held(body: Body) -> Any:
-            if isinstance(body, bytes):
-                return {"base64": base64.b64encode(body).decode("ascii")}
-            return fold(body)
-
-        request, response = self.request, self.response
-        return _line_of(
-            {
-                "trial": self.trial,
-                "call": self.call,
-                "request": {
-                    "method": request.method,
-                    "url": request.url,
-                    "body": held(request.body),
-                },
-                "response": {
-                    "status": response.status,
-                    "headers": dict(sorted(response.headers.items())),
-                    "body": held(response.body),
-                },
-                "recorded_at": self.recorded_at,
-            }
-        )
+        # A read-only mapping is as good as the dict that pydantic expects.
+        entry = _ADAPTER.dump_python(self, warnings=False)
+        entry["response"]["headers"] = dict(sorted(self.response.headers.items()))
+        for part in (entry["request"], entry["response"]):
+            body = part["body"]
+            part["body"] = (
+                {"base64": base64.b64encode(body).decode("ascii")}
+                if isinstance(body, bytes)
+                else fold(body)
+            )
+        return _line_of(entry)
 
 
 _ADAPTER: Final = TypeAdapter(Exchange)
@@ -198,22 +184,22 @@ def _body(value: Any, texts: Texts) -> str | bytes:
     ((form, held),) = value.items()
     if form == "base64":
         return base64.b64decode(held)
-    document = [held]
-    _unfold(document, enumerate(document), texts)
-    return _LAYOUTS[form](document[0])
+    return _LAYOUTS[form](_unfolded(held, texts))
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
-    """The head of a line whose every part is right.
-
-    Putting bodies together takes longer than all the rest: that is left to whoever needs them.
-    ``path`` and ``number`` (from 1) are for the message of an error; bodies may refer to ``texts``.
+    """The head of a line whose every part is right; putting bodies together takes much longer.
 
     Raises:
-        BrokenCassette: the line is no exchange.
+        BrokenCassette: the line is no exchange, or refers to another text than one of ``texts``.
     """
     try:
-        exchange = _validated(line)
+        try:
+            exchange = _ADAPTER.validate_json(line)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != "json_invalid":
+                raise
+            exchange = _ADAPTER.validate_python(_loaded(line))
     except (ValueError, RecursionError) as error:
         raise broken(path, number, line, error) from error
     for reference in _REFERENCE.findall(line):
@@ -223,15 +209,6 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
     return exchange.head
 
 
-def _validated(line: bytes) -> Exchange:
-    try:
-        return _ADAPTER.validate_json(line)
-    except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise
-    return _ADAPTER.validate_python(_loaded(line))
-
-
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
     """The lines of a finished cassette, without line breaks: paragraphs that are shared once."""
     given = list(exchanges)
@@ -239,7 +216,6 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
         paragraph
         for exchange in given
         for body in (exchange.request.body, exchange.response.body)
-        if isinstance(body, str) and len(body) >= _SHORTEST_SHARED
         for paragraph in _paragraphs_of(body)
     )
     ids = {text: text_id(text) for text, count in times.items() if count > 1}
@@ -275,10 +251,10 @@ def text_id(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def as_body(data: bytes) -> str | bytes:
+def as_body(data: str | bytes) -> str | bytes:
     """``data`` as text if it is UTF-8, else as it is."""
     try:
-        return data.decode("utf-8")
+        return data if isinstance(data, str) else data.decode("utf-8")
     except UnicodeDecodeError:
         return data
 
@@ -286,6 +262,13 @@ def as_body(data: bytes) -> str | bytes:
 def as_bytes(body: str | bytes) -> bytes:
     """The bytes of ``body``; text as UTF-8, lone surrogates (from a callable) kept as such."""
     return body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+
+
+def renumbered(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
+    """``exchanges``, which stand trial by trial, with their calls numbered from 1."""
+    for _, calls in groupby(exchanges, key=lambda one: one.trial):
+        for call, exchange in enumerate(calls, start=1):
+            yield replace(exchange, call=call)
 
 
 def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
@@ -311,45 +294,38 @@ def _line_of(value: Any) -> str:
 # --- paragraphs that bodies share -----------------------------------------------------------------
 
 
-def _parsed(body: str) -> tuple[str, Any] | None:
-    """The layout and the value of a body of JSON that its value gives back; ``None`` for others."""
+def _parsed(body: str | bytes) -> tuple[str, Any] | None:
+    """The layout and the value of a long body of JSON that its value gives back, else ``None``."""
+    if isinstance(body, bytes) or len(body) < _SHORTEST_SHARED:
+        return None
     try:
         value = from_json(body)
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
     except (ValueError, RecursionError):
         return None
-    return (layout, value) if layout and not _is_taken(value) else None
+    # It might look like the object that stands for shared paragraphs.
+    is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
+    return (layout, value) if layout and not is_taken else None
 
 
-def _is_taken(value: Any) -> bool:
-    """Whether an object in ``value`` looks like the one that stands for shared paragraphs."""
-    if isinstance(value, dict):
-        return value.keys() == {"texts"} or any(map(_is_taken, value.values()))
-    return isinstance(value, list) and any(map(_is_taken, value))
-
-
-def _paragraphs_of(body: str) -> Iterator[str]:
-    parsed = _parsed(body)
-    if parsed is not None:
-        for text in _strings(parsed[1]):
-            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
+def _nodes(value: Any) -> Iterator[Any]:
+    yield value
+    if isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
+            yield from _nodes(one)
+
+
+def _paragraphs_of(body: str | bytes) -> Iterator[str]:
+    parsed = _parsed(body)
+    for text in _nodes(parsed[1]) if parsed else ():
+        if isinstance(text, str):
+            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
 
 
 def _folded_body(body: str, ids: Mapping[str, str], used: list[str]) -> Any:
     """A body as a finished cassette holds it; the shared paragraphs go into ``used``."""
-    parsed = _parsed(body) if ids and len(body) >= _SHORTEST_SHARED else None
-    if parsed is None:
-        return body
     before = len(used)
-    layout, value = parsed
+    layout, value = (_parsed(body) if ids else None) or ("", None)
     folded = _folded(value, ids, used)
     return {layout: folded} if len(used) > before else body
 
@@ -369,51 +345,44 @@ def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
     return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
 
 
-def _unfold(holder: Any, items: Iterable[tuple[Any, Any]], texts: Texts) -> None:
-    """Put the strings with shared paragraphs together, where they stand."""
-    for key, value in items:
-        if isinstance(value, dict):
-            if value.keys() == {"texts"}:
-                parts = value["texts"]
-                holder[key] = _BREAK.join(
-                    part if isinstance(part, str) else texts[part["id"]] for part in parts
-                )
-            else:
-                _unfold(value, value.items(), texts)
-        elif isinstance(value, list):
-            _unfold(value, enumerate(value), texts)
+def _unfolded(value: Any, texts: Texts) -> Any:
+    """``value`` with its strings of shared paragraphs put together."""
+    if isinstance(value, list):
+        return [_unfolded(one, texts) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() != {"texts"}:
+        return {key: _unfolded(one, texts) for key, one in value.items()}
+    return _BREAK.join(
+        part if isinstance(part, str) else texts[part["id"]] for part in value["texts"]
+    )
 
 
 def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCassette:
     """The error for a line that cannot be read, by the error of reading it."""
     text = line.decode("utf-8", "backslashreplace")
-    restore = (
+    what, found = f"the line cannot be read ({error})", repr(text)
+    if len(text) > 80:
+        found = repr(f"{text[:50]} ... {text[-25:]}")
+    expected = "one exchange: a JSON object with trial, call, request, response, recorded_at"
+    remedy = (
         "restore the file from version control, or delete the line and record what is missing "
         "with --judge-mode record"
     )
     if isinstance(error, UnicodeDecodeError):
-        return BrokenCassette(
-            f"{path}:{number}: the line is not UTF-8",
-            found=f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}",
-            expected="one exchange as UTF-8 text",
-            remedy=restore,
+        what = "the line is not UTF-8"
+        found = f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}"
+        expected = "one exchange as UTF-8 text"
+    elif '"body": [' in text:
+        what = "the line has the form of an earlier version"
+        found = "a body in parts, which stand in a file of their own"
+        expected = "bodies as text, or as json with texts that stand in lines before"
+        remedy = (
+            "run scripts/convert_cassettes.py of the source repository on the folder, or "
+            "delete the cassette with its .parts file and record it anew with --judge-mode record"
         )
-    if '"body": [' in text:
-        return BrokenCassette(
-            f"{path}:{number}: the line has the form of an earlier version",
-            found="a body in parts, which stand in a file of their own",
-            expected="bodies as text, or as json with texts that stand in lines before",
-            remedy="run scripts/convert_cassettes.py of the source repository on the folder, or "
-            "delete the cassette with its .parts file and record it anew with --judge-mode record",
-        )
-    if isinstance(error, ValidationError):
+    elif isinstance(error, ValidationError):
         first = error.errors()[0]
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
-    else:
-        why = str(error)
-    return BrokenCassette(
-        f"{path}:{number}: the line cannot be read ({why})",
-        found=repr(text if len(text) <= 80 else f"{text[:50]} ... {text[-25:]}"),
-        expected="one exchange: a JSON object with trial, call, request, response, recorded_at",
-        remedy=restore,
-    )
+        what = f"the line cannot be read ({why})"
+    return BrokenCassette(f"{path}:{number}: {what}", found=found, expected=expected, remedy=remedy)

@@ -9,11 +9,10 @@ aiohttp, a retry of urllib3) passes as well, or it would be recorded twice.
 
 vcrpy's stubs of urllib3 and http.client replace connection classes and take the replacement back,
 in the whole process, whenever one of them connects: with threads, calls leak to the network and
-recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up: a request
-goes in, a response comes out, and nothing global changes in between. A request that urllib3 itself
-retries or redirects calls ``urlopen`` again from within; what is recorded is the outermost call
-with the response that the client gets. For urllib.request the same is done one level above
-http.client, at ``AbstractHTTPHandler.do_open``: each step of a redirect is a request of its own.
+recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up. What
+urllib3 itself retries or redirects calls it again from within; recorded is the outermost call with
+the response that the client gets. For urllib.request it is ``AbstractHTTPHandler.do_open``, and
+each step of a redirect is a request of its own.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from http.client import HTTPResponse, responses
 from io import BytesIO
-from pathlib import Path
-from typing import Any, Final, Protocol
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from unittest import mock
 from urllib.request import AbstractHTTPHandler
 
@@ -37,7 +36,10 @@ from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
 from vcr.request import Request
 
 from pytest_judgesense.cassettes.bodies import sent_bytes
-from pytest_judgesense.cassettes.exchange import RecordedRequest, RecordedResponse, as_bytes
+from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
+
+if TYPE_CHECKING:
+    from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
 
 __all__ = ["patched_clients", "plain_aiohttp_request", "silenced_clients"]
 
@@ -50,34 +52,8 @@ _TALKATIVE: Final = tuple(
     openai anthropic litellm LiteLLM mistralai groq cohere google
     """.split()
 )
-# A rebuilt response arrives whole.
-_STALE_HEADERS: Final = frozenset({"transfer-encoding"})
 
-
-class Call(Protocol):
-    """A request on its way: recorded already, or to be recorded."""
-
-    @property
-    def recorded(self) -> RecordedResponse | None:
-        """Its answer, if it is recorded."""
-
-    def answered(self, status: int, headers: Iterable[tuple[Any, Any]], data: bytes) -> object:
-        """Record what the endpoint answered."""
-
-
-class Cassette(Protocol):
-    """What is asked of a cassette on behalf of somebody's client; see `cassette.Cassette`."""
-
-    @property
-    def path(self) -> Path: ...
-
-    def listens(self) -> bool: ...
-
-    def recorded_at(self, url: str) -> RecordedRequest | None: ...
-
-    def intercept(
-        self, method: str, url: str, body: Any, headers: Iterable[tuple[Any, Any]] = ()
-    ) -> Call: ...
+_Method: TypeAlias = Callable[..., Any]
 
 
 def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
@@ -92,19 +68,8 @@ def patched_clients(cassette: Cassette) -> AbstractContextManager[object]:
 def silenced_clients() -> Iterator[None]:
     """Keep clients and their libraries from logging anything while the block runs.
 
-    By their levels, which costs them nothing; and, since a package may set a level of its own when
-    a judge imports it within the block, by dropping what they still log.
+    By dropping what they log: a package may set a level of its own when a judge imports it.
     """
-    loggers = [logging.getLogger(name) for name in _TALKATIVE]
-    loggers += [
-        logger
-        for name, logger in list(logging.Logger.manager.loggerDict.items())
-        # A child without a level of its own follows its parent.
-        if isinstance(logger, logging.Logger) and logger.level and name.split(".")[0] in _TALKATIVE
-    ]
-    levels = {logger: logger.level for logger in loggers}
-    for logger in levels:
-        logger.setLevel(logging.CRITICAL + 1)
     handle = logging.Logger.handle
 
     @wraps(handle)
@@ -112,16 +77,15 @@ def silenced_clients() -> Iterator[None]:
         if record.name.split(".")[0] not in _TALKATIVE:
             handle(logger, record)
 
-    try:
-        with mock.patch.object(logging.Logger, "handle", handle_others):
-            yield
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
+    with mock.patch.object(logging.Logger, "handle", handle_others):
+        yield
 
 
 class _VcrCassette(VcrCassette):  # type: ignore[misc]
     """What vcrpy's stubs talk to: it asks our cassette, and neither loads nor saves a file."""
+
+    # Replaying, ours raises, and its errors say more.
+    write_protected = False
 
     def __init__(self, path: str, cassette: Cassette) -> None:
         super().__init__(path=path, skip_patchers=_UNSAFE_PATCHERS)
@@ -136,17 +100,14 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
     def _save(self, force: bool = False) -> None:
         """Ours has written it, exchange by exchange."""
 
-    @property
-    def write_protected(self) -> bool:
-        """Never: replaying, our cassette raises, and its errors say more."""
-        return False
-
     def can_play_response_for(self, request: Any) -> bool:
         """Whether an answer is recorded; it stays with the request until it is played."""
-        request.call = self._ours.intercept(
-            request.method, request.uri, request.body, request.headers.items()
-        )
+        request.call = self._asked(request)
         return request.call.recorded is not None
+
+    def _asked(self, request: Any) -> InterceptedCall:
+        headers = request.headers.items()
+        return self._ours.intercept(request.method, request.uri, request.body, headers)
 
     def play_response(self, request: Any) -> dict[str, Any]:
         """The answer that the request has found."""
@@ -168,11 +129,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
 
     def append(self, request: Any, response: dict[str, Any]) -> None:
         """Record an answer. The requests of a redirect come here without having asked before."""
-        call = getattr(request, "call", None)
-        if call is None:
-            call = self._ours.intercept(
-                request.method, request.uri, request.body, request.headers.items()
-            )
+        call = getattr(request, "call", None) or self._asked(request)
         if call.recorded is None:
             headers = response["headers"]
             pairs = headers.items() if isinstance(headers, dict) else headers
@@ -180,23 +137,17 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             call.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
 
 
-def _patches(
-    cassette: Cassette, patchers: Iterable[Any]
-) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+def _patches(cassette: Cassette, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
-    for patcher in patchers:
-        target, name = patcher.getter(), patcher.attribute
-        stub = _with_plain_json(patcher.new) if name == "_request" else patcher.new
-        yield target, name, _dispatching(stub, getattr(target, name), cassette.listens)
-    plain = _recorded_open(AbstractHTTPHandler.do_open, cassette.intercept)
-    handler = _dispatching(plain, AbstractHTTPHandler.do_open, cassette.listens)
-    yield AbstractHTTPHandler, "do_open", handler
-    try:
-        from urllib3 import HTTPConnectionPool as Pool
-    except ImportError:
-        return
-    stub = _recorded_urlopen(Pool.urlopen, cassette.intercept)
-    yield Pool, "urlopen", _dispatching(stub, Pool.urlopen, cassette.listens)
+    stubs = [(patcher.getter(), patcher.attribute, patcher.new) for patcher in patchers]
+    stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
+    with suppress(ImportError):
+        from urllib3 import HTTPConnectionPool
+
+        stubs.append((HTTPConnectionPool, "urlopen", _recorded_urlopen(cassette)))
+    for target, name, stub in stubs:
+        asking = _with_plain_json(stub) if name == "_request" else stub
+        yield target, name, _dispatching(asking, getattr(target, name), cassette.listens)
 
 
 # --- which requests -------------------------------------------------------------------------------
@@ -205,9 +156,7 @@ def _patches(
 _AT_WORK: Final[ContextVar[bool]] = ContextVar("judgesense_client_at_work", default=False)
 
 
-def _dispatching(
-    stub: Callable[..., Any], before: Callable[..., Any], listens: Callable[[], bool]
-) -> Callable[..., Any]:
+def _dispatching(stub: _Method, before: _Method, listens: Callable[[], bool]) -> _Method:
     """``stub`` where the cassette ``listens`` to the running code, else the method ``before``."""
 
     async def awaited(result: Any) -> Any:
@@ -234,7 +183,7 @@ def _at_work() -> Iterator[None]:
         _AT_WORK.reset(token)
 
 
-def _with_plain_json(stub: Callable[..., Any]) -> Callable[..., Any]:
+def _with_plain_json(stub: _Method) -> _Method:
     """The aiohttp stub of vcrpy, given ``json=`` as bytes and a relative URL in full.
 
     By itself it sees the Python object, which does not say what is sent.
@@ -244,30 +193,26 @@ def _with_plain_json(stub: Callable[..., Any]) -> Callable[..., Any]:
     async def asking(session: Any, method: str, url: Any, **options: Any) -> Any:
         if options.get("json") is not None and options.get("data") is None:
             options["data"] = sent_bytes(session.json_serialize(options.pop("json")))
-            options["headers"] = _as_json(session.headers, options.get("headers") or ())
+            given = options.get("headers") or ()
+            headers = list(given.items() if isinstance(given, Mapping) else given)
+            names = {str(name).lower() for name in (*dict(headers), *session.headers)}
+            # As aiohttp gives it to ``json=``.
+            typed = [] if "content-type" in names else [("Content-Type", "application/json")]
+            options["headers"] = headers + typed
         return await stub(session, method, session._build_url(url), **options)
 
     return asking
 
 
-def _as_json(defaults: Mapping[str, str], given: Any) -> list[tuple[str, str]]:
-    """The headers of a request as pairs, with the content type that aiohttp gives to ``json=``."""
-    headers = list(given.items() if isinstance(given, Mapping) else given)
-    if any(str(name).lower() == "content-type" for name, _ in [*headers, *defaults.items()]):
-        return headers
-    return [*headers, ("Content-Type", "application/json")]
-
-
 # --- urllib3 and urllib.request -------------------------------------------------------------------
 
 
-def _recorded_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Call]) -> Callable[..., Any]:
-    """A stand-in for ``HTTPConnectionPool.urlopen`` that goes by a cassette.
+def _recorded_urlopen(cassette: Cassette) -> _Method:
+    """A stand-in for ``HTTPConnectionPool.urlopen`` that goes by a cassette."""
+    from urllib3 import HTTPConnectionPool
 
-    ``ask`` takes method, URL, body and headers of a request to the cassette.
-    """
+    urlopen = HTTPConnectionPool.urlopen
 
-    @wraps(urlopen)
     def recorded(
         pool: Any,
         method: str,
@@ -279,89 +224,39 @@ def _recorded_urlopen(urlopen: Callable[..., Any], ask: Callable[..., Call]) -> 
     ) -> Any:
         data = sent_bytes(body)
         shown = (pool.headers if headers is None else headers) or {}
-        call = ask(method, _absolute(pool, url), data, shown.items())
+        call = cassette.intercept(method, _absolute(pool, url), data, shown.items())
         reading = {name: kw.get(name, True) for name in ("preload_content", "decode_content")}
-        if call.recorded is not None:
-            return _response(
-                as_bytes(call.recorded.body),
-                call.recorded.headers.items(),
-                call.recorded.status,
-                request_url=url,
-                **reading,
-            )
+        reading["request_url"] = url
+        if (found := call.recorded) is not None:
+            return _response(as_bytes(found.body), found.headers.items(), found.status, **reading)
         # The whole body is needed, raw, whatever the caller means to do with the response.
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
-        live = urlopen(pool, method, url, sent, headers, *args, **kw)
+        live: Any = urlopen(pool, method, url, sent, headers, *args, **kw)
         content = live.read(decode_content=False)
         live.release_conn()
         call.answered(live.status, live.headers.items(), content)
-        return _response(
-            content,
-            live.headers.items(),
-            live.status,
-            request_method=method,
-            request_url=url,
-            retries=live.retries,
-            # requests reads the cookies from it.
-            original_response=live._original_response,
-            **reading,
-        )
+        # requests reads the cookies from the original response.
+        reading |= {"retries": live.retries, "original_response": live._original_response}
+        reading["request_method"] = method
+        return _response(content, live.headers.items(), live.status, **reading)
 
     return recorded
 
 
-def _recorded_open(do_open: Callable[..., Any], ask: Callable[..., Call]) -> Callable[..., Any]:
-    """The same for ``urllib.request.AbstractHTTPHandler.do_open``."""
+def _response(
+    content: bytes, headers: Iterable[tuple[str, str]], status: int, **options: Any
+) -> Any:
+    from urllib3 import HTTPResponse
+    from urllib3._collections import HTTPHeaderDict  # at the top only since urllib3 2.0
 
-    @wraps(do_open)
-    def recorded(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
-        method, url = request.get_method(), request.full_url
-        data = sent_bytes(request.data)
-        call = ask(method, url, data, request.header_items())
-        if call.recorded is not None:
-            found = call.recorded
-            return _plain_response(
-                found.status, found.headers.items(), as_bytes(found.body), method, url
-            )
-        if request.data is not None:
-            request.data = data  # a file or an iterator has been read to its end
-        live = do_open(handler, http_class, request, **options)
-        content = live.read()
-        call.answered(live.status, live.headers.items(), content)
-        return _plain_response(live.status, live.headers.items(), content, method, url)
-
-    return recorded
-
-
-class _Received:
-    """Bytes that have arrived, as `HTTPResponse` reads a socket."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def makefile(self, *_: Any) -> BytesIO:
-        return BytesIO(self._data)
-
-
-def _plain_response(
-    status: int, headers: Iterable[tuple[str, str]], content: bytes, method: str, url: str
-) -> HTTPResponse:
-    lines = [f"HTTP/1.1 {status} {responses.get(status, '')}"]
-    lines += [
-        f"{name}: {value}"
-        for name, value in headers
-        if name.lower() not in (*_STALE_HEADERS, "content-length")
-    ]
-    lines += [f"Content-Length: {len(content)}", "", ""]
-    head = "\r\n".join(lines).encode("latin-1", "replace")
-    received: Any = _Received(head + content)
-    response = HTTPResponse(received, method=method, url=url)
-    response.begin()
-    # As `do_open` leaves it.
-    response.url = url
-    response.msg = response.reason  # type: ignore[assignment]
-    return response
+    return HTTPResponse(
+        body=BytesIO(content),
+        headers=HTTPHeaderDict(_lasting(headers)),
+        status=status,
+        reason=responses.get(status, ""),
+        **options,
+    )
 
 
 def _absolute(pool: Any, url: str) -> str:
@@ -372,20 +267,46 @@ def _absolute(pool: Any, url: str) -> str:
     return f"{pool.scheme}://{host}{port}{url}"
 
 
-def _response(
-    content: bytes, headers: Iterable[tuple[str, str]], status: int, **options: Any
-) -> Any:
-    from urllib3 import HTTPResponse
-    from urllib3._collections import HTTPHeaderDict  # at the top only since urllib3 2.0
+def _recorded_open(cassette: Cassette) -> _Method:
+    """The same for ``urllib.request.AbstractHTTPHandler.do_open``."""
+    do_open = AbstractHTTPHandler.do_open
 
-    lasting = HTTPHeaderDict()
-    for name, value in headers:
-        if name.lower() not in _STALE_HEADERS:
-            lasting.add(name, value)
-    return HTTPResponse(
-        body=BytesIO(content),
-        headers=lasting,
-        status=status,
-        reason=responses.get(status, ""),
-        **options,
-    )
+    def recorded(handler: Any, http_class: Any, request: Any, **options: Any) -> Any:
+        method, url = request.get_method(), request.full_url
+        data = sent_bytes(request.data)
+        call = cassette.intercept(method, url, data, request.header_items())
+        if (found := call.recorded) is not None:
+            body = as_bytes(found.body)
+            return _plain_response(found.status, found.headers.items(), body, method, url)
+        if request.data is not None:
+            request.data = data  # a file or an iterator has been read to its end
+        live = do_open(handler, http_class, request, **options)
+        content = live.read()
+        call.answered(live.status, live.headers.items(), content)
+        return _plain_response(live.status, live.headers.items(), content, method, url)
+
+    return recorded
+
+
+def _plain_response(
+    status: int, headers: Iterable[tuple[str, str]], content: bytes, method: str, url: str
+) -> HTTPResponse:
+    lines = [f"HTTP/1.1 {status} {responses.get(status, '')}"]
+    lines += [
+        f"{name}: {value}" for name, value in _lasting(headers) if name.lower() != "content-length"
+    ]
+    head = "\r\n".join([*lines, f"Content-Length: {len(content)}", "", ""])
+    arrived = BytesIO(head.encode("latin-1", "replace") + content)
+    # All that it asks of a socket.
+    received: Any = SimpleNamespace(makefile=lambda *_: arrived)
+    response = HTTPResponse(received, method=method, url=url)
+    response.begin()
+    # As `do_open` leaves it.
+    response.url = url
+    response.msg = response.reason  # type: ignore[assignment]
+    return response
+
+
+def _lasting(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of a rebuilt response, which arrives whole."""
+    return [(name, value) for name, value in headers if name.lower() != "transfer-encoding"]

@@ -2,9 +2,8 @@
 
 A vcrpy file knows no trials. What is written here has them beside each interaction, under
 ``judgesense``, where vcrpy and pytest-recording do not look; so it plays there, and comes back
-exchange for exchange. What those programs have recorded themselves has no trials: the caller finds
-them. Whatever comes from outside is data: YAML is parsed by the safe loader, and nothing of it is
-recorded but through a `Cassette`, which removes secrets.
+exchange for exchange. Whatever comes from outside is data: YAML is parsed by the safe loader, and
+nothing of it is recorded but through a `Cassette`, which removes secrets.
 """
 
 from __future__ import annotations
@@ -29,11 +28,10 @@ _T = TypeVar("_T")
 
 BATCH_URL: Final = "/v1/chat/completions"
 _OURS: Final = "judgesense"
-_VERSION: Final = 1
 _INSTANT: Final = "%Y-%m-%dT%H:%M:%SZ"
 # A batch file keeps no headers; the body of an answer is JSON.
 JSON_HEADERS: Final = (("content-type", "application/json"),)
-# libyaml is ten times as fast, and not in every build of PyYAML.
+# libyaml is ten times as fast, and not in every build of PyYAML. Either is safe.
 _SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SafeDumper: Final[Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -62,8 +60,7 @@ class Answered:
 class BatchResult:
     """A line of the output or error file of a batch.
 
-    Without a ``status`` the request was not answered, and ``reason`` says why in the provider's
-    words.
+    Without a ``status`` the request was not answered, for the ``reason`` that the provider gives.
     """
 
     where: str
@@ -78,17 +75,13 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
     """A vcrpy file with ``exchanges``, in ASCII: vcrpy opens it in the locale's encoding.
 
     Raises:
-        CassetteError: an exchange has no form there: a call of a Python function or, in JSON, a
-            body that is no text.
+        CassetteError: an exchange is the call of a function or, in JSON, no text.
     """
-    value = {
-        "interactions": [_interaction(exchange, form) for exchange in exchanges],
-        "version": _VERSION,
-    }
+    interactions = [_interaction(exchange, form) for exchange in exchanges]
+    value = {"interactions": interactions, "version": 1}
     if form == "json":
         return json.dumps(value, indent=4) + "\n"
-    text: str = yaml.dump(value, Dumper=_SafeDumper)
-    return text
+    return str(yaml.dump(value, Dumper=_SafeDumper))
 
 
 def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
@@ -118,11 +111,7 @@ def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
             "headers": {name: [text] for name, text in sorted(response.headers.items())},
             "status": {"code": response.status, "message": responses.get(response.status, "")},
         },
-        _OURS: {
-            "trial": exchange.trial,
-            "call": exchange.call,
-            "recorded_at": exchange.recorded_at,
-        },
+        _OURS: {name: getattr(exchange, name) for name in ("trial", "call", "recorded_at")},
     }
 
 
@@ -135,7 +124,8 @@ def read_vcr(path: Path) -> list[Answered]:
     where = str(path)
     try:
         text = path.read_text(encoding="utf-8")
-        value = json.loads(text) if path.suffix == ".json" else _yaml(text)
+        is_json = path.suffix == ".json"
+        value = json.loads(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
         where = f"{path}: the file"
         interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
         found = []
@@ -153,17 +143,17 @@ def read_vcr(path: Path) -> list[Answered]:
     return found
 
 
-def _yaml(text: str) -> Any:
-    return yaml.load(text, Loader=_SafeLoader)  # noqa: S506 - either of the two is safe
-
-
 def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
     request = _typed(interaction.get("request"), dict, "request")
     response = _typed(interaction.get("response"), dict, "response")
     status = _typed(response.get("status"), dict, "response.status")
     body = _typed(response.get("body"), dict, "response.body")
+    content = body if "base64_string" in body else None
     ours = _typed(interaction.get(_OURS, {}), dict, _OURS)
-    recorded_at = _optional(ours.get("recorded_at"), f"{_OURS}.recorded_at")
+    trial, recorded_at = (
+        None if ours.get(name) is None else _typed(ours[name], str, f"{_OURS}.{name}")
+        for name in ("trial", "recorded_at")
+    )
     if recorded_at is not None:
         datetime.strptime(recorded_at, _INSTANT).replace(tzinfo=UTC)
     return Answered(
@@ -173,10 +163,8 @@ def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
         body=as_body(_bytes(request.get("body"), "request.body")),
         status=_typed(status.get("code"), int, "response.status.code"),
         headers=tuple(_headers(response.get("headers") or {}, "response.headers")),
-        data=_bytes(
-            body.get("string", body if "base64_string" in body else None), "response.body.string"
-        ),
-        trial=_optional(ours.get("trial"), f"{_OURS}.trial"),
+        data=_bytes(body.get("string", content), "response.body.string"),
+        trial=trial,
         recorded_at=recorded_at,
         sent_headers=tuple(_headers(request.get("headers") or {}, "request.headers")),
     )
@@ -190,18 +178,16 @@ def _headers(value: Any, of: str) -> Iterator[tuple[str, str]]:
 
 
 def _bytes(value: Any, name: str) -> bytes:
-    if value is None:
-        return b""
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, bool | int | float):
-        return str(value).encode()  # a plain YES of YAML
+    if value is None or isinstance(value, bytes):
+        return value or b""
     if isinstance(value, dict) and "base64_string" in value:
         return base64.b64decode(value["base64_string"])
     if isinstance(value, dict | list):
         # What aiohttp was given as ``json=`` stands there as it was given.
         return json.dumps(value).encode()
-    return _typed(value, str, name).encode("utf-8", "surrogatepass")
+    # Beside text, a plain YES or 1 of YAML.
+    text = str(value) if isinstance(value, bool | int | float) else _typed(value, str, name)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _typed(value: Any, kind: type[_T], name: str) -> _T:
@@ -209,10 +195,6 @@ def _typed(value: Any, kind: type[_T], name: str) -> _T:
         message = f"{name} is {type(value).__name__}, not {kind.__name__}"
         raise ValueError(message)  # noqa: TRY004 - the file is wrong, not the program
     return value
-
-
-def _optional(value: Any, name: str) -> str | None:
-    return None if value is None else _typed(value, str, name)
 
 
 def batch_line(custom_id: str, body: bytes) -> str:
@@ -248,15 +230,14 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
 
 def _result(line: Mapping[str, Any], where: str) -> BatchResult:
     custom_id = _typed(line.get("custom_id"), str, "custom_id")
-    error = line.get("error")
-    response = line.get("response")
-    if response is None:
-        return BatchResult(where, custom_id, None, b"", _reason(error))
-    status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
-    body = response.get("body")
-    if body is None and status >= HTTPStatus.BAD_REQUEST:
-        # vLLM puts what its server would have answered beside the response.
-        body = error if isinstance(error, dict) and "error" in error else {"error": error}
+    error, response = line.get("error"), line.get("response")
+    body = status = None
+    if response is not None:
+        status = _typed(_typed(response, dict, "response").get("status_code"), int, "status_code")
+        body = response.get("body")
+        if body is None and status >= HTTPStatus.BAD_REQUEST:
+            # vLLM puts what its server would have answered beside the response.
+            body = error if isinstance(error, dict) and "error" in error else {"error": error}
     if body is None:
         return BatchResult(where, custom_id, None, b"", _reason(error))
     return BatchResult(where, custom_id, status, _compact(body), "", _created(body))

@@ -47,9 +47,8 @@ class Recorder:
 
     def describe(self) -> str:
         """The process in one clause."""
-        shown = self.command
+        shown, half = self.command, _LONGEST_COMMAND // 2
         if len(shown) > _LONGEST_COMMAND:  # its end says what is recorded
-            half = _LONGEST_COMMAND // 2
             shown = f"{shown[:half]} ... {shown[-half:]}"
         return f"process {self.pid} ({shown})"
 
@@ -97,40 +96,33 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
             lock.acquire(timeout=_GRACE_S, poll_interval=0.05)
             return
         other = _read(holder)
-        if other is None or other != before or not _is_alive(other.pid):
-            if time.monotonic() > nameless_until:
-                raise _held(path, "another process, which does not say who it is")
-        elif other.session == recorder.session:
+        is_known = other == before and _is_alive(other.pid)
+        if is_known and other.session == recorder.session:
             nameless_until = time.monotonic() + _PATIENCE_S
-        else:
-            raise _held(path, other.describe())
+        elif is_known or time.monotonic() > nameless_until:
+            unknown = "another process, which does not say who it is"
+            raise CassetteError(
+                f"{path} is being recorded by another session",
+                found=other.describe() if is_known else unknown,
+                expected="one session that records a cassette",
+                remedy="wait until it has ended, or end it, and start again: only what is missing "
+                "then is asked; or record into another folder with --judge-cassettes",
+            )
 
 
-def _held(path: Path, who: str) -> CassetteError:
-    return CassetteError(
-        f"{path} is being recorded by another session",
-        found=who,
-        expected="one session that records a cassette",
-        remedy="wait until it has ended, or end it, and start again: only what is missing then is "
-        "asked; or record into another folder with --judge-cassettes",
-    )
-
-
-def _read(holder: Path) -> Recorder | None:
+def _read(holder: Path) -> Recorder:
+    """Who says to hold the lock; nobody's process if none does."""
     try:
         known = json.loads(holder.read_text(encoding="utf-8"))
         return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return Recorder("", 0, "")
 
 
 def _is_alive(pid: int) -> bool:
-    if os.name == "nt":
-        return True  # signal 0 would not ask there, but interrupt
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    if pid > 0 and os.name != "nt":  # signal 0 would not ask there, but interrupt
+        try:
+            os.kill(pid, 0)
+        except OSError as error:
+            return isinstance(error, PermissionError)
+    return pid > 0

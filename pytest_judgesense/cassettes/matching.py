@@ -4,19 +4,18 @@ Two requests are the same if method, normal URL and body are:
 
 * ``normal_url`` drops user info, fragment and default port; on a loopback host every port, because
   a test server's port is an accident of the run. The query keeps its order.
-* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces), so that
-  the order in which a client writes its keys does not matter; any other body counts byte for byte.
+* A body that is a JSON object or list counts in canonical form (sorted keys, no spaces); any other
+  counts byte for byte.
 
 Headers are no part of it: they hold credentials and client versions, and no part of the prompt.
 
 An exchange is found by trial, request digest and occurrence, in constant time. Only answers count
-as occurrences: an attempt that ended in an error status and was made again is evidence, and replay
-goes straight to the answer. Where a request of a trial never got an answer, its errors are replayed
-in turn and the last one again for every further attempt: the trial fails as it failed when it was
-recorded.
+as occurrences: an attempt that ended in an error status and was made again is evidence. Where a
+request of a trial never got an answer, its errors are replayed in turn, and the last one for every
+further attempt: the trial fails as it failed when it was recorded.
 
 A line stays as its bytes until its trial is looked up: a large cassette takes little more memory
-than its size on the disk, whatever its characters.
+than its size on the disk.
 """
 
 from __future__ import annotations
@@ -25,15 +24,17 @@ import difflib
 import hashlib
 import ipaddress
 import json
+from bisect import insort
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import Line
-from pytest_judgesense.errors import MissingRecording, StaleRecording
+from pytest_judgesense.errors import StaleRecording
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
@@ -53,11 +54,8 @@ def normal_url(url: str) -> str:
     if parts.hostname is None:
         return urlunsplit(parts._replace(fragment=""))
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    if (
-        parts.port is not None
-        and parts.port != _DEFAULT_PORTS.get(parts.scheme)
-        and not is_loopback(parts.hostname)
-    ):
+    is_accident = is_loopback(parts.hostname) or parts.port == _DEFAULT_PORTS.get(parts.scheme)
+    if parts.port is not None and not is_accident:
         host = f"{host}:{parts.port}"
     return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
 
@@ -79,9 +77,8 @@ def _canonical(body: bytes) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
 
 
-def digest_of(exchange: Exchange) -> str:
-    """The request digest of ``exchange``."""
-    request = exchange.request
+def digest_of(request: RecordedRequest) -> str:
+    """The digest of ``request``."""
     return request_digest(request.method, request.url, request.body)
 
 
@@ -89,25 +86,23 @@ def digest_of(exchange: Exchange) -> str:
 
 
 class Recordings:
-    """The exchanges of one cassette. Not safe with threads: `Cassette` holds a lock around it."""
+    """The exchanges of one cassette. Safe with threads."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Index ``lines``, as a file is read."""
         # By trial, in the order of the calls.
         self._lines: dict[str, list[Line]] = {}
         # By trial and digest; of the trials in which a digest was looked for.
         self._replies: dict[str, dict[str, list[Exchange]]] = {}
+        self._lock = Lock()
         for line in lines:
             self.add(line)
 
     def add(self, line: Line) -> None:
         """Add a line of the file."""
         trial = line.head.trial
-        lines = self._lines.setdefault(trial, [])
-        lines.append(line)
-        if len(lines) > 1 and line.head.call < lines[-2].head.call:
-            lines.sort(key=lambda one: one.head.call)
-        self._replies.pop(trial, None)
+        with self._lock:
+            insort(self._lines.setdefault(trial, []), line, key=lambda one: one.head.call)
+            self._replies.pop(trial, None)
 
     @property
     def trials(self) -> set[str]:
@@ -122,12 +117,11 @@ class Recordings:
     def span_of(self, trials: Iterable[str]) -> tuple[str, str] | None:
         """When the first and the last answer to ``trials`` was recorded; ``None`` without any.
 
-        An attempt that failed before its answer came is evidence, and makes the answer no older;
-        of a trial that never got one, its errors count.
+        Of a trial that never got one, its errors count; before an answer they make it no older.
         """
         moments: list[str] = []
         for trial in trials:
-            heads = [line.head for line in self._lines.get(trial, ())]
+            heads = [line.head for line in tuple(self._lines.get(trial, ()))]
             answers = [head.recorded_at for head in heads if head.answers]
             moments += answers or [head.recorded_at for head in heads]
         return _span(moments)
@@ -135,16 +129,13 @@ class Recordings:
     def sole_answer(self, trial: str, method: str, url: str, body: str | bytes) -> Exchange | None:
         """The answer to a request if it is the only one recorded of ``trial``, text for text.
 
-        Of nearly every trial there is one exchange, and its request is asked as it was recorded:
-        comparing the texts is all it takes.
+        So it is of nearly every trial, and comparing the texts is all it takes.
         """
         lines = self._lines.get(trial, ())
         if len(lines) != 1 or not lines[0].head.answers:
             return None
         exchange = lines[0].exchange
-        recorded = exchange.request
-        same = recorded.body == body and recorded.url == url and recorded.method == method
-        return exchange if same else None
+        return exchange if exchange.request == RecordedRequest(method, url, body) else None
 
     def find(
         self, trial: str, digest: str, occurrence: int, *, replay_errors: bool
@@ -167,7 +158,7 @@ class Recordings:
 
     def of(self, trial: str) -> list[tuple[Exchange, int | None]]:
         """The exchanges of ``trial`` by call, each with its line if it was read from the file."""
-        return [(line.exchange, line.number) for line in self._lines.get(trial, ())]
+        return [(line.exchange, line.number) for line in tuple(self._lines.get(trial, ()))]
 
     def last_call(self, trial: str) -> int:
         """The highest call number of ``trial``; 0 if nothing is recorded."""
@@ -181,12 +172,12 @@ class Recordings:
 
     def _replies_to(self, trial: str, digest: str) -> list[Exchange]:
         """What a request of a trial was answered, in the order of the calls."""
-        if trial not in self._replies:
-            index = self._replies[trial] = {}
-            for line in self._lines.get(trial, ()):
-                exchange = line.exchange
-                index.setdefault(digest_of(exchange), []).append(exchange)
-        return self._replies[trial].get(digest, [])
+        with self._lock:
+            if trial not in self._replies:
+                index = self._replies[trial] = {}
+                for exchange, _ in self.of(trial):
+                    index.setdefault(digest_of(exchange.request), []).append(exchange)
+            return self._replies[trial].get(digest, [])
 
 
 def _span(moments: Iterable[str]) -> tuple[str, str] | None:
@@ -201,20 +192,8 @@ LONGEST_DIFF: Final = 20
 LONGEST_LINE: Final = 160
 
 
-def missing(
-    trial: str, request: RecordedRequest, *, path: Path, found: str, remedy: str
-) -> MissingRecording:
-    """The error for a request of ``trial`` that has no recording; ``found`` says what there is."""
-    return MissingRecording(
-        f"trial {trial} is not recorded in {path}",
-        found=found,
-        expected=f"an answer to {request.method} {request.url}",
-        remedy=remedy,
-    )
-
-
 def stale(
-    recorded: Exchange, request: RecordedRequest, *, path: Path, line: int | None, remedy: str
+    recorded: Exchange, request: RecordedRequest, path: Path, line: int | None, remedy: str
 ) -> StaleRecording:
     """The error for a trial that is recorded with another request than ``request``."""
     place = f"{path}:{line}" if line else str(path)
@@ -231,15 +210,14 @@ def request_diff(
     recorded: RecordedRequest, asked: RecordedRequest, before: str, after: str
 ) -> list[str]:
     """Unified diff of two requests as readable lines, at most twenty of them."""
-    lines = list(
-        difflib.unified_diff(
-            _lines(recorded), _lines(asked), fromfile=before, tofile=after, lineterm="", n=1
-        )
+    before_lines, asked_lines = (
+        [f"{one.method} {one.url}", *readable(one.body)] for one in (recorded, asked)
     )
+    lines = difflib.unified_diff(before_lines, asked_lines, before, after, lineterm="", n=1)
     shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..." for line in lines]
-    if len(shown) <= LONGEST_DIFF:
-        return shown
-    return [*shown[: LONGEST_DIFF - 1], f"... and {len(shown) - LONGEST_DIFF + 1} lines more"]
+    if (left := len(shown) - LONGEST_DIFF + 1) > 1:
+        shown[LONGEST_DIFF - 1 :] = [f"... and {left} lines more"]
+    return shown
 
 
 def readable(body: str | bytes) -> list[str]:
@@ -251,10 +229,6 @@ def readable(body: str | bytes) -> list[str]:
     except (ValueError, RecursionError):
         return body.splitlines()
     return list(_values(data, ""))
-
-
-def _lines(request: RecordedRequest) -> list[str]:
-    return [f"{request.method} {request.url}", *readable(request.body)]
 
 
 def _values(data: Any, name: str) -> Iterator[str]:

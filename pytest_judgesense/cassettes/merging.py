@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import Exchange, renumbered
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
 
@@ -25,21 +24,13 @@ def join(
     """
     joined: dict[str, tuple[str, list[Exchange]]] = {}
     for name, exchanges in parts:
-        for trial, given in _by_trial(exchanges).items():
+        trials: dict[str, list[Exchange]] = {}
+        for exchange in sorted(exchanges, key=lambda one: one.call):
+            trials.setdefault(exchange.trial, []).append(exchange)
+        for trial, given in trials.items():
             first, known = joined.get(trial, (name, given))
             joined[trial] = first, _agreed(known, given, first, name)
-    return [
-        replace(exchange, call=call)
-        for trial in order(joined)
-        for call, exchange in enumerate(joined[trial][1], start=1)
-    ]
-
-
-def _by_trial(exchanges: Iterable[Exchange]) -> dict[str, list[Exchange]]:
-    trials: dict[str, list[Exchange]] = {}
-    for exchange in sorted(exchanges, key=lambda one: one.call):
-        trials.setdefault(exchange.trial, []).append(exchange)
-    return trials
+    return list(renumbered(one for trial in order(joined) for one in joined[trial][1]))
 
 
 def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str) -> list[Exchange]:
@@ -61,8 +52,7 @@ def _agreed(one: list[Exchange], other: list[Exchange], first: str, second: str)
 
 def _fullness(exchanges: list[Exchange]) -> tuple[int, int, list[str]]:
     # Alike but for their dates: the earlier one, so that the order of the parts does not matter.
-    dates = [exchange.recorded_at for exchange in exchanges]
-    return -len(_answers(exchanges)), -len(exchanges), dates
+    return -len(_answers(exchanges)), -len(exchanges), [one.recorded_at for one in exchanges]
 
 
 def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:
@@ -70,7 +60,7 @@ def _answers(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
 
 def _content(exchange: Exchange) -> tuple[str, int, str | bytes]:
-    return digest_of(exchange), exchange.response.status, exchange.response.body
+    return digest_of(exchange.request), exchange.response.status, exchange.response.body
 
 
 def _shown(exchange: Exchange) -> str:

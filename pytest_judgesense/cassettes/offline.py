@@ -71,14 +71,14 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
         if scope is None:
             return connect(*args, **kwargs)
         address = args[position] if len(args) > position else kwargs
-        error = NetworkRefused(
-            f"trial {scope.trial} tried to reach {address!r} while replaying",
-            expected="every answer from the cassette",
-            remedy="use a client that is recorded (httpx, requests, urllib, aiohttp, tornado), or "
-            "record the trial again with --judge-mode record",
+        raise scope.remember(
+            NetworkRefused(
+                f"trial {scope.trial} tried to reach {address!r} while replaying",
+                expected="every answer from the cassette",
+                remedy="use a client that is recorded (httpx, requests, urllib, aiohttp, tornado), "
+                "or record the trial again with --judge-mode record",
+            )
         )
-        scope.remember(error)
-        raise error
 
     return guarded
 

@@ -20,14 +20,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from threading import Lock
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import content_encoding, decoded
 from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
-from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body
+from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
 PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
@@ -44,42 +43,38 @@ _SECRET_PARAMETERS: Final = frozenset(
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 _SHAPES: Final = tuple(
-    (name, hints, re.compile(pattern, re.DOTALL))
+    (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
         (
             "a private key",
-            ("PRIVATE KEY-----",),
+            "PRIVATE KEY-----",
             r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
         ),
         (
             "an API key",
-            ("sk-", "sk_", "xai-", "pplx-", "rk_", "rk-"),
+            "sk-|sk_|xai-|pplx-|rk_|rk-",
             _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
         ),
-        ("an AWS key", ("AKIA", "ASIA"), _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("a Google key", ("AIza",), _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        ("an AWS key", "AKIA|ASIA", _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("a Google key", "AIza", _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
         (
             "a GitHub token",
-            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
             _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ),
-        ("a Hugging Face token", ("hf_",), _EDGE + r"hf_[A-Za-z0-9]{30,}"),
-        ("a Slack token", ("xox",), _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
-        ("a JSON web token", ("eyJ",), _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
-        ("an organisation id", ("org-",), _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
+        ("a Hugging Face token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a JSON web token", "eyJ", _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("an organisation id", "org-", _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
         (
             "a bearer token",
-            ("earer", "EARER"),
+            "earer|EARER",
             r"(?i:bearer)\s+(?=[A-Za-z._~+/-]*\d)([A-Za-z0-9._~+/-]{20,}=*)",
         ),
-        (
-            "a password in a URL",
-            ("://",),
-            r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]",
-        ),
+        ("a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]"),
         (
             "a key in a URL",
-            ("key=", "sig=", "token=", "secret=", "signature=", "Key=", "Signature=", "Token="),
+            "key=|sig=|token=|secret=|signature=|Key=|Signature=|Token=",
             r"[?&](?:(?:x-amz-)?signature|\w*key|sig|\w*token|\w*secret)=([\w.~%+/-]{16,})",
         ),
     )
@@ -150,14 +145,10 @@ def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | byt
     """``body``, text or bytes, without secret fields and values; the names that were found."""
     if isinstance(body, bytes):
         # Latin-1 maps every byte to one character and back.
-        as_latin = {name: _latin(value) for name, value in secrets.items()}
+        as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
         text, found = _scrub_text(body.decode("latin-1"), as_latin)
         return text.encode("latin-1", "replace"), found
     return _scrub_text(body, secrets)
-
-
-def _latin(value: str) -> str:
-    return value.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -182,10 +173,8 @@ def _placeholder(name: str) -> str:
 
 # --- where a value stands in a text --------------------------------------------------------------
 
-_Span: TypeAlias = tuple[int, int, str]
 
-
-def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
+def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
     """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
     views = _views(text)
     found: list[tuple[int, int, int, str]] = []
@@ -196,7 +185,8 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
         for form in _forms(value):
             for view in views:
                 if form.text in view:
-                    found += [(*match.span(), -len(value), name) for match in form.found_in(text)]
+                    matches = form.pattern.finditer(text)
+                    found += [(*match.span(), -len(value), name) for match in matches]
                     break
     for name, hints, shape in _SHAPES:
         for hint in hints:
@@ -254,13 +244,10 @@ class _Form:
     any_case: bool = False
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        inner = self.gap.join(_written(character) for character in self.text)
+    def pattern(self) -> re.Pattern[str]:
+        inner = self.gap.join(map(_written, self.text))
         flags = re.IGNORECASE if self.any_case else 0
         return re.compile(self.before + inner + self.behind, flags)
-
-    def found_in(self, text: str) -> Iterator[re.Match[str]]:
-        return self._pattern.finditer(text)
 
 
 def _written(character: str) -> str:
@@ -271,9 +258,7 @@ def _written(character: str) -> str:
     octets = character.encode("utf-8", "surrogatepass")
     percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
     ways = [re.escape(character), unicode, percent, f"&#(?:0*{code}|[xX]0*(?i:{code:x}));"]
-    for letter, meant in _LETTERS.items():
-        if character == meant:
-            ways.append(rf"\\+{letter}")
+    ways += [rf"\\+{letter}" for letter, meant in _LETTERS.items() if character == meant]
     if not character.isalnum():
         ways.insert(0, rf"\\*{re.escape(character)}")
         named = html.escape(character)
@@ -325,24 +310,25 @@ class _Document:
     after: str = ""
     # In a list, so that a document that is one string can be replaced as well.
     value: list[Any] | None = None
-    changed: bool = False
 
     def written(self) -> str:
         """The text as it is now; layout and line ends as they were."""
-        if not self.changed or self.value is None:
-            return f"{self.before}{self.source}{self.after}"
-        return f"{self.before}{_laid_out_like(self.source, self.value[0])}{self.after}"
+        text, loaded = self.source, _loaded(self.source)
+        if self.value is not None and loaded is None:
+            text = self.value[0]
+        # By their text, for a NaN is not equal to itself.
+        elif self.value and loaded and repr(loaded) != repr(self.value):
+            text = _laid_out_like(text, loaded[0], self.value[0])
+        return f"{self.before}{text}{self.after}"
 
 
-@dataclass(slots=True)
-class _String:
+class _String(NamedTuple):
     """A string of a document that is no field name.
 
     ``path`` is the fields and positions that lead to it, with the numbers that an ``index`` beside
     them gives; ``fields`` is the fields alone.
     """
 
-    document: _Document
     holder: Any
     key: Any
     path: tuple[Any, ...]
@@ -350,13 +336,7 @@ class _String:
 
     @property
     def text(self) -> str:
-        found: str = self.holder[self.key]
-        return found
-
-    @text.setter
-    def text(self, text: str) -> None:
-        self.holder[self.key] = text
-        self.document.changed = True
+        return str(self.holder[self.key])
 
 
 def _documents(body: str) -> list[_Document]:
@@ -386,40 +366,34 @@ def _loaded(text: str) -> list[Any] | None:
         return None
 
 
-def _laid_out_like(source: str, value: Any) -> str:
-    before = _loaded(source)
-    if before is None:
-        return str(value)
+def _laid_out_like(source: str, before: Any, value: Any) -> str:
+    """``value`` written as ``source`` writes ``before``."""
     for layout, ascii_only in product(_LAYOUTS, (False, True)):
-        if json.dumps(before[0], ensure_ascii=ascii_only, **layout) == source:
+        if json.dumps(before, ensure_ascii=ascii_only, **layout) == source:
             return json.dumps(value, ensure_ascii=ascii_only, **layout)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _strings(documents: Iterable[_Document]) -> Iterator[_String]:
-    for document in documents:
-        if document.value is not None:
-            yield from _strings_in(document, document.value, 0, (), ())
-
-
-def _strings_in(
-    document: _Document, holder: Any, key: Any, path: tuple[Any, ...], fields: tuple[str, ...]
+def _strings(
+    holder: Any, key: Any, path: tuple[Any, ...] = (), fields: tuple[str, ...] = ()
 ) -> Iterator[_String]:
     value = holder[key]
     if isinstance(value, str):
-        yield _String(document, holder, key, path, fields)
+        yield _String(holder, key, path, fields)
     elif isinstance(value, list):
         for place in range(len(value)):
-            yield from _strings_in(document, value, place, (*path, place), fields)
+            yield from _strings(value, place, (*path, place), fields)
     elif isinstance(value, dict):
-        number = tuple(
-            (name, one)
-            for name, one in value.items()
-            if (name == "index" or name.endswith("_index"))
-            and not isinstance(one, str | list | dict)
-        )
+        plain = {name: one for name, one in value.items() if not isinstance(one, str | list | dict)}
+        number = tuple(one for one in plain.items() if f"_{one[0]}".endswith("_index"))
         for name in value:
-            yield from _strings_in(document, value, name, (*path, number, name), (*fields, name))
+            yield from _strings(value, name, (*path, number, name), (*fields, name))
+
+
+def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
+    for document in documents:
+        if document.value is not None:
+            yield from _strings(document.value, 0)
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
@@ -429,28 +403,27 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
     if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
         return text, set()
     documents, names = _documents(text), set()
-    for string in _strings(documents):
+    for string in _strings_of(documents):
         name = next((field for field in string.fields if secret_name(field)), None)
         if name is not None and string.text not in ("", REDACTED):
-            string.text = REDACTED
+            string.holder[string.key] = REDACTED
             names.add(f"field {name}")
     return "".join(document.written() for document in documents) if names else text, names
 
 
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
-    """``text`` without values that stand in several strings of one field, one after the other.
+    """``text`` without values that are split over the strings of one field.
 
     Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
     together by their path, with the choice that they number; or by their fields alone.
     """
-    # One document holds a reply in one string, but for the probabilities of its tokens.
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
     if not is_stream and '"logprobs"' not in text:
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
         groups: dict[Any, list[_String]] = {}
-        for string in _strings(documents):
+        for string in _strings_of(documents):
             groups.setdefault(getattr(string, key), []).append(string)
         for group in groups.values():
             spans = _spans("".join(one.text for one in group), secrets) if len(group) > 1 else ()
@@ -468,7 +441,7 @@ def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
         low, high = max(start - position, 0), min(end - position, len(text))
         position += len(text)
         if low < high:
-            string.text = f"{text[:low]}{placeholder}{text[high:]}"
+            string.holder[string.key] = f"{text[:low]}{placeholder}{text[high:]}"
             placeholder = ""
 
 
@@ -496,17 +469,11 @@ class Redactor:
 
     def __init__(self, credentials: Credentials, *, noting: bool) -> None:
         self.credentials = credentials
+        # Names of the credentials that were found and removed.
+        self.removed: set[str] = set()
         self._noting = noting
-        self._lock = Lock()
-        self._removed: set[str] = set()
         # By what was searched how: for which secrets, what it is without them, which were found.
         self._cleaned: dict[tuple[Any, Any], tuple[Any, Any, frozenset[str]]] = {}
-
-    @property
-    def removed(self) -> list[str]:
-        """Names of the credentials that were found and removed, sorted."""
-        with self._lock:
-            return sorted(self._removed)
 
     def url(self, url: str) -> str:
         """``url`` without secrets."""
@@ -535,7 +502,6 @@ class Redactor:
                 self._cleaned.clear()
             self._cleaned[clean, dirty] = values, result, found
         if found and self._noting:
-            self.credentials.note_removed(found)
-            with self._lock:
-                self._removed |= found
+            self.credentials.removed.update(found)
+            self.removed.update(found)
         return result

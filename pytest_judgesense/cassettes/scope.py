@@ -11,12 +11,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from unittest import mock
 
 from pytest_judgesense.errors import JudgesenseError
+
+_Error = TypeVar("_Error", bound=JudgesenseError)
 
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
@@ -57,13 +59,8 @@ class CallScope:
             self._count_first()
             return frozenset(self._digests)
 
-    @property
-    def fresh(self) -> bool:
-        """Whether nothing was asked yet."""
-        return self._calls == 0
-
     def asked_first(self, digest: Callable[[], str]) -> bool:
-        """Count a request as the first one; ``False``, uncounted, if another was quicker.
+        """Count a request as the first one; ``False``, uncounted, if it is not.
 
         ``digest`` is computed when a second request has to be compared, which is hardly ever.
         """
@@ -103,15 +100,15 @@ class CallScope:
             self.made += 1
             return self.after + self.made
 
-    def remember(self, error: JudgesenseError) -> None:
-        """Keep ``error`` if it is the first one."""
+    def remember(self, error: _Error) -> _Error:
+        """Keep ``error`` if it is the first one; returns it."""
         with self._lock:
-            if self.error is None:
-                self.error = error
+            self.error = self.error or error
+        return error
 
 
 def current_scope() -> CallScope | None:
-    """The scope that the running code belongs to; ``None`` outside every trial."""
+    """The scope of the running code; ``None`` outside every trial."""
     return _CURRENT.get()
 
 
@@ -133,34 +130,21 @@ class entered:  # noqa: N801 - a context manager, and a class only since that is
 @contextmanager
 def following_threads() -> Iterator[None]:
     """Let threads and executor jobs that a trial starts belong to it, while this block runs."""
-    with ExitStack() as stack:
-        for target, name, replacement in (
-            (threading.Thread, "start", _following_start(threading.Thread.start)),
-            (ThreadPoolExecutor, "submit", _following_submit(ThreadPoolExecutor.submit)),
-        ):
-            stack.enter_context(mock.patch.object(target, name, replacement))
-        yield
+    start, submit = threading.Thread.start, ThreadPoolExecutor.submit
 
+    def following_start(thread: threading.Thread) -> None:
+        if current_scope() is not None:
+            context, run = copy_context(), thread.run
 
-def _following_start(start: Callable[[threading.Thread], None]) -> Callable[..., None]:
-    def following(thread: threading.Thread) -> None:
-        if current_scope() is None:
-            return start(thread)
-        context, run = copy_context(), thread.run
+            def run_in_context() -> None:
+                del thread.run  # else thread and closure would keep each other alive
+                context.run(run)
 
-        def run_in_context() -> None:
-            del thread.run  # else thread and closure would keep each other alive
-            context.run(run)
+            # On the instance, for a subclass may have a `run` of its own.
+            thread.run = run_in_context  # type: ignore[method-assign]
+        start(thread)
 
-        # On the instance, for a subclass may have a `run` of its own.
-        thread.run = run_in_context  # type: ignore[method-assign]
-        return start(thread)
-
-    return following
-
-
-def _following_submit(submit: Callable[..., Future[Any]]) -> Callable[..., Future[Any]]:
-    def following(
+    def following_submit(
         executor: ThreadPoolExecutor, job: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Future[Any]:
         if current_scope() is None:
@@ -170,4 +154,8 @@ def _following_submit(submit: Callable[..., Future[Any]]) -> Callable[..., Futur
         with entered(None):
             return submit(executor, context.run, job, *args, **kwargs)
 
-    return following
+    with (
+        mock.patch.object(threading.Thread, "start", following_start),
+        mock.patch.object(ThreadPoolExecutor, "submit", following_submit),
+    ):
+        yield

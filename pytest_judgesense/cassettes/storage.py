@@ -11,15 +11,17 @@ fails, what was there stays byte for byte.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
+from pytest_judgesense import output
 from pytest_judgesense.cassettes.exchange import (
     NO_TEXTS,
     Exchange,
@@ -34,6 +36,7 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 _END: Final = b"\n"
+_MISSING: Final = (FileNotFoundError, NotADirectoryError)
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -81,39 +84,24 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
         CassetteError: it cannot be written; the file is as it was.
     """
     data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
-    if _read(path) != data or not path.exists():
-        replace_content(path, data)
+    with _readable(path):
+        if path.exists() and path.read_bytes() == data:
+            return
+    replace_content(path, data)
 
 
 def replace_content(path: Path, data: bytes) -> None:
-    """Make ``data`` the content of ``path``, at once or not at all.
-
-    Raises:
-        CassetteError: it cannot be written; the file is as it was.
-    """
-    target = path.resolve()
-    # Always the same name: what a killed process left is overwritten by the next one.
-    temporary = target.with_name(f".{target.name}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            if target.exists():
-                shutil.copymode(target, temporary)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise CassetteError(
-            f"{path} could not be put into its final form",
-            found=str(error),
-            expected="a folder in which a file can be written and replaced",
-            remedy="nothing is lost, the file is as it was: free the disk or fix the permissions, "
-            "and record on with --judge-mode record, which asks only what is missing",
-        ) from error
+    """Make ``data`` the content of ``path``, at once or not at all; raises as `rewrite`."""
+    with _explained(
+        f"{path} could not be put into its final form",
+        "a folder in which a file can be written and replaced",
+        "nothing is lost, the file is as it was: free the disk or fix the permissions, "
+        "and record on with --judge-mode record, which asks only what is missing",
+    ):
+        # What a process has left that was killed here. Nobody else is at it: see `locking`.
+        for left in path.resolve().parent.glob(f".{glob.escape(path.resolve().name)}.*.tmp"):
+            left.unlink(missing_ok=True)
+        output.replace_content(path, data)
 
 
 class Journal:
@@ -130,17 +118,20 @@ class Journal:
             CassetteError: the file cannot be opened or repaired.
         """
         self.path = path
+        self.notice: str | None = None
         self._lock = Lock()
         self._is_ready = False
-        torn: list[tuple[int, bytes]] = []
-        self._lines = list(
-            _read_tolerantly(path, lambda _, number, rest: torn.append((number, rest)))
-        )
-        self.notice: str | None = None
-        if torn:
-            self.notice = _repair_end(path, *torn[0])
-        else:
+        self._lines = list(_read_tolerantly(path, self._cut_off))
+        if self.notice is None:
             _complete_end(path)
+
+    def _cut_off(self, path: Path, number: int, torn: bytes) -> None:
+        with _repairable(path):
+            os.truncate(path, path.stat().st_size - len(torn))
+        self.notice = (
+            f"{path}:{number}: the last line was cut off in mid-write ({len(torn)} bytes); "
+            "removed it, its call is made again"
+        )
 
     def take_lines(self) -> list[Line]:
         """What the file held when it was opened, in the order of its lines; once."""
@@ -158,19 +149,15 @@ class Journal:
         place = self.path
         while not os.path.lexists(place):
             place = place.parent
-        if place != self.path and not place.is_dir():
-            found = f"{place} is no folder"
-        elif not os.access(place, os.W_OK):
-            found = f"{place} is read-only"
-        else:
-            self._is_ready = True
-            return
-        raise CassetteError(
-            f"{self.path} cannot be recorded: nothing was asked",
-            found=found,
-            expected="a file and a folder that can be written",
-            remedy="fix the permissions, or name another folder with --judge-cassettes",
-        )
+        is_no_folder = place != self.path and not place.is_dir()
+        self._is_ready = not is_no_folder and os.access(place, os.W_OK)
+        if not self._is_ready:
+            raise CassetteError(
+                f"{self.path} cannot be recorded: nothing was asked",
+                found=f"{place} is {'no folder' if is_no_folder else 'read-only'}",
+                expected="a file and a folder that can be written",
+                remedy="fix the permissions, or name another folder with --judge-cassettes",
+            )
 
     def append(self, exchange: Exchange) -> Line:
         """Write ``exchange`` as the last line, whole or not at all.
@@ -179,24 +166,19 @@ class Journal:
             CassetteError: the file cannot be written; what it held stays.
         """
         line = exchange.to_line().encode()
-        try:
-            with self._lock:
-                try:
-                    file = self.path.open("ab", buffering=0)
-                except FileNotFoundError:  # its folder
-                    self.path.parent.mkdir(parents=True, exist_ok=True)
-                    file = self.path.open("ab", buffering=0)
-                with file:
-                    _write_whole(file, line + _END)
-        except OSError as error:
-            raise CassetteError(
+        with (
+            _explained(
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
-                found=str(error),
-                expected="a file that can be written",
-                remedy="what was recorded before stands: free the disk or fix the permissions and "
+                "a file that can be written",
+                "what was recorded before stands: free the disk or fix the permissions and "
                 "record on with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
-            ) from error
+            ),
+            self._lock,
+        ):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab", buffering=0) as file:
+                _write_whole(file, line + _END)
         return Line(line, exchange.head, self.path)
 
 
@@ -217,24 +199,26 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
     """All whole lines; ``torn`` is given what stands behind the last line break, if not whole."""
     known: dict[tuple[str, int], int] = {}
     texts: dict[str, str] = {}
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(_END) and _is_torn(line):
-                    torn(path, number, line)
-                    return
-                data = line.removesuffix(_END)
-                if data.startswith(b'{"id"'):
-                    key, text = text_of_line(data, path, number)
-                    texts[key] = text
-                    continue
-                head = checked_head(data, path, number, texts)
-                _refuse_duplicate(path, number, head, known)
-                yield Line(data, head, path, number, texts)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    with _readable(path), path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(_END) and _is_torn(line):
+                torn(path, number, line)
+                return
+            data = line.removesuffix(_END)
+            if data.startswith(b'{"id"'):
+                key, text = text_of_line(data, path, number)
+                texts[key] = text
+                continue
+            head = checked_head(data, path, number, texts)
+            first = known.setdefault((head.trial, head.call), number)
+            if first != number:
+                raise BrokenCassette(
+                    f"{path}:{number}: call {head.call} of trial {head.trial} stands twice",
+                    found=f"the same call in line {first}",
+                    expected="one line for each call of a trial",
+                    remedy="restore the file from version control, or delete one of the two lines",
+                )
+            yield Line(data, head, path, number, texts)
 
 
 def _refuse_torn(path: Path, number: int, rest: bytes) -> None:
@@ -259,69 +243,37 @@ def _is_torn(rest: bytes) -> bool:
     )
 
 
-def _refuse_duplicate(
-    path: Path, number: int, head: Head, known: dict[tuple[str, int], int]
-) -> None:
-    first = known.setdefault((head.trial, head.call), number)
-    if first != number:
-        raise BrokenCassette(
-            f"{path}:{number}: call {head.call} of trial {head.trial} stands twice",
-            found=f"the same call in line {first}",
-            expected="one line for each call of a trial",
-            remedy="restore the file from version control, or delete one of the two lines",
-        )
-
-
-def _repair_end(path: Path, number: int, torn: bytes) -> str:
-    try:
-        with path.open("r+b") as file:
-            file.truncate(path.stat().st_size - len(torn))
-    except OSError as error:
-        raise _irreparable(path, error) from error
-    return (
-        f"{path}:{number}: the last line was cut off in mid-write ({len(torn)} bytes); "
-        "removed it, its call is made again"
-    )
-
-
 def _complete_end(path: Path) -> None:
     """Give the last line its line break."""
+    with _repairable(path), suppress(*_MISSING), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        if file.read() not in (_END, b""):
+            with path.open("ab") as end:
+                end.write(_END)
+
+
+@contextmanager
+def _explained(what: str, expected: str, remedy: str) -> Iterator[None]:
+    """Say of an error of the operating system what could not be done because of it."""
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 1))
-            whole = file.read() in (_END, b"")
-        if not whole:
-            with path.open("ab") as file:
-                file.write(_END)
-    except (FileNotFoundError, NotADirectoryError):
-        return
+        yield
     except OSError as error:
-        raise _irreparable(path, error) from error
+        raise CassetteError(what, found=str(error), expected=expected, remedy=remedy) from error
 
 
-def _irreparable(path: Path, error: OSError) -> CassetteError:
-    return CassetteError(
-        f"{path}: the last line was cut off in mid-write, and cannot be repaired",
-        found=str(error),
-        expected="a file that can be written",
-        remedy="fix the permissions, and record on with --judge-mode record",
-    )
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Nothing is read of a file that is missing; that another cannot be read is an error."""
+    expected = "a cassette: a file of lines"
+    remedy = "fix the permissions, or name another folder with --judge-cassettes"
+    with _explained(f"{path} cannot be read", expected, remedy), suppress(*_MISSING):
+        yield
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return b""
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> CassetteError:
-    return CassetteError(
-        f"{path} cannot be read",
-        found=str(error),
-        expected="a cassette: a file of lines",
-        remedy="fix the permissions, or name another folder with --judge-cassettes",
-    )
+@contextmanager
+def _repairable(path: Path) -> Iterator[None]:
+    what = f"{path}: the last line was cut off in mid-write, and cannot be repaired"
+    remedy = "fix the permissions, and record on with --judge-mode record"
+    with _explained(what, "a file that can be written", remedy):
+        yield

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording
@@ -283,9 +284,8 @@ def test_secrets_are_never_written_and_replay_needs_none(
                 json={"prompt": "my key is [secret: KEY]" if key == "none" else f"my key is {key}"},
             ).text
 
-    assert "k-123456789" in ask(
-        open_cassette("record", secrets={"KEY": "k-123456789"}), "k-123456789"
-    )
+    secrets = Credentials([("KEY", "k-123456789")])
+    assert "k-123456789" in ask(open_cassette("record", secrets=secrets), "k-123456789")
     written = open_cassette("replay").path.read_text()
     assert "k-123456789" not in written
     assert "session=hidden" not in written  # a cookie of the endpoint

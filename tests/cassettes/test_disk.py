@@ -262,6 +262,15 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_lies_under_a_name_that_was_guessed_is_not_followed(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    for name in (".c.jsonl.tmp", f".c.jsonl.{'0' * 16}.tmp"):
+        (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    replace_content(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert not (tmp_path / "elsewhere").exists()
+
+
 # Files that somebody edited.
 
 GOOD = bytes_of("a", "b", "c")

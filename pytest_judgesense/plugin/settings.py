@@ -116,6 +116,27 @@ class Settings(NamedTuple):
     save_live: Path | None = None
     verify: int | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether judges are asked: not all is replayed."""
+        return self.mode != "replay" or self.verify is not None
+
+
+class Shared(NamedTuple):
+    """What the processes of a session share: workers of xdist have it from their controller.
+
+    Attributes:
+        started: when the session began: UTC, ISO 8601.
+        live_folder: where a live session records while it runs.
+        session_folder: of what workers have asked and spent; a process alone has it in memory.
+        each: whether every worker runs every test.
+    """
+
+    started: str
+    live_folder: str | None = None
+    session_folder: str | None = None
+    each: bool = False
+
 
 def add_options(parser: pytest.Parser) -> None:
     """Register options and their ini twins."""
@@ -157,11 +178,7 @@ def _given(config: pytest.Config, option: Option) -> Any:
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """The settings of a session.
-
-    Raises:
-        pytest.UsageError: a value is wrong.
-    """
+    """The settings of a session; `pytest.UsageError` for a wrong value."""
     given = {option.name: _given(config, option) for option in OPTIONS}
     settings = resolve(given, config.rootpath, config.invocation_params.dir)
     # Named by the ini file, it is missed by the checks that need it, and by no other test.
@@ -199,11 +216,7 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
-    """The settings of values ``given`` by name of the option; ``None`` for the default.
-
-    Raises:
-        pytest.UsageError: a value is wrong.
-    """
+    """The settings of values ``given`` by name of the option; ``None`` for the default."""
     read: dict[str, Any] = {
         option.field: _read(option, value)
         for option in OPTIONS

@@ -169,14 +169,9 @@ class JudgeNode(pytest.Collector):
         """One item a check."""
         for member, declaration in self.declared:
             name = member.check.id_under(split_name(member.suite.name)[1])
-            item = CheckItem.from_parent(
-                self,
-                name=name,
-                nodeid=f"{self.nodeid}::{name}",
-                member=member,
-                rivals=self.rivals,
-                line=declaration.line,
-            )
+            nodeid = f"{self.nodeid}::{name}"
+            item: CheckItem = CheckItem.from_parent(self, name=name, nodeid=nodeid, member=member)
+            item.rivals, item.line = self.rivals, declaration.line
             item.add_marker(getattr(pytest.mark, member.check.name)(**declaration.arguments))
             yield item
 
@@ -184,13 +179,12 @@ class JudgeNode(pytest.Collector):
 class CheckItem(pytest.Item):
     """One check of one judge on one suite."""
 
-    def __init__(
-        self, *, member: Member, rivals: Sequence[JudgeSpec], line: int | None, **kwargs: Any
-    ) -> None:
+    rivals: Sequence[JudgeSpec]
+    line: int | None
+
+    def __init__(self, *, member: Member, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.judge, self.suite, self.check = self.member = member
-        self.rivals = rivals
-        self.line = line
 
     def runtest(self) -> None:
         """Measure, once a session, and compare the estimate with the bar."""

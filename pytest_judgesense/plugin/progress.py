@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -142,8 +142,8 @@ class _Measuring:
     priced: bool
     usd: float
     retries: int
-    started: float
-    shown: float
+    started: float = field(default_factory=time.monotonic)
+    shown: float | None = None
     done: int = 0
     failed: int = 0
 
@@ -168,16 +168,9 @@ class Progress:
         """Follow a measurement; yields the ``watch`` of `measure`."""
 
         def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
-            now = time.monotonic()
-            under = self._measuring = _Measuring(
-                f"judge {judge.name} on {suite.name}",
-                len(trials),
-                judge.prices is not None,
-                self._budget.usd,
-                self._budget.retries,
-                started=now,
-                shown=now,
-            )
+            title, priced = f"judge {judge.name} on {suite.name}", judge.prices is not None
+            spent = self._budget.usd, self._budget.retries
+            under = self._measuring = _Measuring(title, len(trials), priced, *spent)
 
             def count(answer: Answer) -> None:
                 under.done += 1
@@ -189,7 +182,7 @@ class Progress:
             yield watch
         finally:
             under, self._measuring = self._measuring, None
-            is_shown = under is not None and under.shown != under.started
+            is_shown = under is not None and under.shown is not None
             if is_shown and self._reporter is not None and self._reporter.isatty:
                 with self._uncaptured():
                     self._reporter.rewrite("", erase=True)
@@ -200,8 +193,9 @@ class Progress:
         under, now = self._measuring, time.monotonic()
         if self._reporter is None or under is None or not under.total:
             return
+        before = under.started if under.shown is None else under.shown
         interval = 0.0 if self._reporter.isatty else _A_LINE_S
-        if now - under.shown < interval or now - under.started < _FIRST_S:
+        if now - before < interval or now - under.started < _FIRST_S:
             return
         line = progress_line(
             under.title,
@@ -213,7 +207,7 @@ class Progress:
             retried=self._budget.retries - under.retries,
         )
         with self._uncaptured():
-            if under.shown == under.started:
+            if under.shown is None:
                 self._reporter.ensure_newline()
             if self._reporter.isatty:
                 self._reporter.rewrite(line, erase=True)

@@ -109,7 +109,7 @@ class Gate:
 
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
         names = sorted({one.judge for one in self._baseline})
-        name = member.judge.name
+        name, suite = member.judge.name, member.suite.name
         # A model is exchanged by declaring another judge: one against one needs no name.
         if len(names) == 1 and len({one.judge.name for one in family}) == 1:
             name = names[0]
@@ -120,7 +120,6 @@ class Gate:
                 expected="the judge that is measured, or one judge in both",
                 remedy="save it anew: pytest --judge-save-baseline PATH",
             )
-        suite = member.suite.name
         found = [one for one in self._baseline if (one.judge, one.suite) == (name, suite)]
         if not found:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks of a few lines each, that delegate.
+"""The pytest plugin: hooks and fixtures of a few lines each, that delegate.
 
 Nothing heavy is imported here: installed in an environment, the plugin costs a run that does not
 use it next to nothing.
@@ -6,7 +6,7 @@ use it next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,16 +19,19 @@ from pytest_judgesense.plugin.activation import (
     CHECK_NAMES,
     PLUGINS,
     STATE,
-    any_marked,
+    asks_judges,
     is_asked_for,
-    is_for_judges,
+    is_marked,
 )
-from pytest_judgesense.plugin.fixtures import _judgesense_judge, judge, judge_check, judge_datasheet
 from pytest_judgesense.plugin.settings import add_options
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
+
+# The fixtures: pytest finds them by these names.
 __all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
 
 
@@ -76,7 +79,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize tests with a check's marker, or a fixture of ours, over judges."""
-    if is_for_judges(metafunc):
+    if asks_judges(metafunc.definition):
         from pytest_judgesense.plugin.markers import parametrize
 
         parametrize(metafunc)
@@ -85,8 +88,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the built-in suites that were asked for, select suites, and report wrong declarations."""
-    if STATE in session.config.stash or any_marked(items):
-        from pytest_judgesense.plugin.modify_items import modify_items
+    if STATE in session.config.stash or any(map(is_marked, items)):
+        from pytest_judgesense.plugin.markers import modify_items
 
         modify_items(session, items)
 
@@ -111,7 +114,6 @@ def pytest_runtest_makereport(
     if (state := item.config.stash.get(STATE, None)) is None:
         return report
     if state.measures:
-        from pytest_judgesense.plugin.markers import asks_judges
         from pytest_judgesense.plugin.messages import make_harmless
 
         if asks_judges(item):
@@ -145,3 +147,51 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Say how judges are measured, where any are named."""
     state = config.stash.get(STATE, None)
     return state.header() if state else None
+
+
+@pytest.fixture
+def _judgesense_judge(request: pytest.FixtureRequest) -> JudgeSpec:
+    """The judge of this run of the test; parametrized by the plugin."""
+    spec: JudgeSpec = request.param
+    return spec
+
+
+@pytest.fixture
+def judge_check(
+    request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec
+) -> Callable[..., None]:
+    """Call it: the checks of the test's markers, or a check that you name, with full explanation.
+
+    ``judge_check()`` asserts what the markers declare; ``judge_check("jss_floor", 0.9,
+    suite="coherence")`` asserts that check.
+    """
+    from pytest_judgesense.plugin.fixture_values import checker
+
+    return checker(request.node, _judgesense_judge)
+
+
+@pytest.fixture
+def judge_datasheet(
+    request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec
+) -> DatasheetReader:
+    """Estimates for assertions of your own: ``judge_datasheet("jss", suite="coherence").value``."""
+    from pytest_judgesense.plugin.fixture_values import DatasheetReader
+
+    return DatasheetReader(request.node, _judgesense_judge)
+
+
+@pytest.fixture
+def judge(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> Iterator[AskableJudge]:
+    """The judge itself: ``judge.ask("...")``; in ``async def`` tests ``judge.ask_async("...")``.
+
+    What it is asked is recorded and replayed like everything else.
+    """
+    __tracebackhide__ = True
+    from pytest_judgesense.errors import JudgesenseError
+    from pytest_judgesense.plugin.fixture_values import askable_judge
+
+    try:
+        with askable_judge(request.node, _judgesense_judge) as asked:
+            yield asked
+    except JudgesenseError as error:
+        raise error.with_traceback(None) from None

@@ -6,14 +6,11 @@ markers and the fixtures, and nothing else: the state of the session is made at 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from pytest_judgesense.plugin.settings import any_given
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Of a `state.State`, which is not imported here.
 STATE: Final = pytest.StashKey[Any]()
@@ -57,11 +54,6 @@ def is_marked(node: pytest.Item) -> bool:
     return any(mark.name in names for mark in node.iter_markers())
 
 
-def is_for_judges(metafunc: pytest.Metafunc) -> bool:
-    """Whether a test has a check, or asks for a judge."""
-    return FIXTURE in metafunc.fixturenames or is_marked(metafunc.definition)
-
-
-def any_marked(items: Iterable[pytest.Item]) -> bool:
-    """Whether any of these tests carries the marker of a check."""
-    return any(map(is_marked, items))
+def asks_judges(item: pytest.Item) -> bool:
+    """Whether an item is a check, or a test that has a judge."""
+    return FIXTURE in getattr(item, "fixturenames", ()) or is_marked(item)

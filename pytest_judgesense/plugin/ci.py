@@ -45,12 +45,8 @@ def require_pass(
 ) -> bool:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
-    Returns:
-        Whether it was evaluated: one without a baseline yet only measures, so that it is saved.
-
-    Raises:
-        CheckFailed: it did not pass.
-        JudgesenseError: it could not be measured; the properties say so.
+    One without a baseline yet only measures, so that it is saved: it gives ``False``. Raises
+    `CheckFailed`, or the error of what could not be measured, which the properties hold too.
     """
     __tracebackhide__ = True
     judge, suite, check = member
@@ -107,34 +103,31 @@ def _numbers(outcome: Outcome | RegressionOutcome) -> dict[str, str]:
     from pytest_judgesense.checks.regression import RegressionOutcome
 
     if isinstance(outcome, RegressionOutcome):
-        numbers = [_difference(outcome)]
-        measures = [outcome.check.measure]
+        rows = [_difference(outcome)]
     else:
-        numbers = [_estimate(finding.estimate) for finding in outcome.findings]
-        measures = [finding.estimate.measure for finding in outcome.findings]
-    joined = {
-        name: "; ".join(texts)
-        for name, texts in zip(("value", "lower", "upper"), zip(*numbers, strict=True), strict=True)
-    }
-    return {"measure": "; ".join(measures), **joined, "outcome": outcome.outcome}
+        rows = [_estimate(finding.estimate) for finding in outcome.findings]
+    names = ("measure", "value", "lower", "upper")
+    joined = map("; ".join, zip(*rows, strict=True))
+    return {**dict(zip(names, joined, strict=True)), "outcome": outcome.outcome}
 
 
-def _estimate(estimate: Estimate) -> tuple[str, str, str]:
-    """The value and the ends of the interval that gates."""
+def _estimate(estimate: Estimate) -> tuple[str, ...]:
+    """The measure, the value and the ends of the interval that gates."""
     from pytest_judgesense.report import numbers
 
     value, ends = numbers.value(estimate), numbers.interval(estimate.clustered, estimate.flags)
     lower, _, upper = ends.strip("[]").partition(", ")
-    return value, lower or _NONE, upper or _NONE
+    return estimate.measure, value, lower or _NONE, upper or _NONE
 
 
-def _difference(outcome: RegressionOutcome) -> tuple[str, str, str]:
-    """Now minus then, with its interval."""
-    compared, ends = outcome.comparison, outcome.comparison.interval()
+def _difference(outcome: RegressionOutcome) -> tuple[str, ...]:
+    """The measure; now minus then, with its interval."""
+    measure, compared = outcome.check.measure, outcome.comparison
+    ends = compared.interval()
     if compared.difference is None or ends is None:
-        return "+0.000" if compared.identical else _NONE, _NONE, _NONE
-    value = compared.sign * compared.difference.value
-    return f"{value:+.3f}", f"{ends[0]:+.3f}", f"{ends[1]:+.3f}"
+        return measure, "+0.000" if compared.identical else _NONE, _NONE, _NONE
+    numbers = (compared.sign * compared.difference.value, *ends)
+    return measure, *(f"{number:+.3f}" for number in numbers)
 
 
 class Failures:
@@ -158,44 +151,34 @@ class Failures:
         )
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
-        """Workflow commands that show the checks at their lines; nothing outside GitHub Actions.
-
-        The paths of reports are relative to ``rootdir``.
-        """
+        """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""
         if not _on_github():
             return
         failed = self._failed
-        shown = failed if len(failed) <= _MOST_ANNOTATIONS else failed[: _MOST_ANNOTATIONS - 1]
-        for report, entry in shown:
+        most = _MOST_ANNOTATIONS - (len(failed) > _MOST_ANNOTATIONS)
+        for report, entry in failed[:most]:
             place = [*_place(report.location, rootdir), ("title", _title(entry))]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
             yield f"::error {properties}::{_escaped(entry['explanation'])}"
-        if rest := len(failed) - len(shown):
+        if rest := len(failed[most:]):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"
 
-    def summarise(self, view: View | None) -> str | None:
+    def summarise(self, view: View | None) -> None:
         """Append the datasheet to the summary of the job, as much as fits.
 
         Nothing outside GitHub Actions, and nothing where no check was to be measured.
-
-        Returns:
-            Why it cannot be written, if so.
         """
         place = os.environ.get("GITHUB_STEP_SUMMARY")
         if not place or not _on_github() or not (view or self._failed):
-            return None
+            return
         from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
-        try:
-            taken = path.stat().st_size if path.exists() else 0
-            rest = "The whole of it: --judge-datasheet datasheet.md"
-            text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
-            with path.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except OSError as error:
-            return f"the job summary cannot be written: {error}"
-        return None
+        taken = path.stat().st_size if path.exists() else 0
+        rest = "The whole of it: --judge-datasheet datasheet.md"
+        text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(text)
 
 
 def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]]:

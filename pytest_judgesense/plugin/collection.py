@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -29,13 +29,12 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
+Asked: TypeAlias = Sequence[tuple[str, ...]]
+_Declared: TypeAlias = tuple[Suite, Check, CheckDeclaration]
+
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
-    """The items of a built-in suite, or those that the rest of a node id names.
-
-    Raises:
-        pytest.UsageError: a node id names nothing.
-    """
+    """The items of a built-in suite, or those that the rest of a node id names."""
     file = SuiteFile.from_parent(
         session,
         path=argument.path,
@@ -59,15 +58,12 @@ class SuiteFile(pytest.File):
     """A ``*.suite.toml``."""
 
     def __init__(
-        self,
-        *,
-        start: Path | None = None,
-        asked: Sequence[tuple[str, ...]] | None = None,
-        **kwargs: Any,
+        self, *, start: Path | None = None, asked: Asked | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
+        self._base = self.path.name.removesuffix(SUFFIX)
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
         if state.settings.baseline is not None:
@@ -91,26 +87,21 @@ class SuiteFile(pytest.File):
             # It was found, so that --judge-suite does not call it unknown as well.
             state.seen_suites.add(self._base)
             raise self.CollectError(str(error)) from error
-        return [
-            JudgeNode.from_parent(
-                self,
-                name=judge.slug,
-                rivals=judges,
-                members=[
-                    (Member(judge, suite, check), declaration)
-                    for suite in chosen
-                    for check, declaration in checks[suite.name]
-                    # Some name the judge that they are for.
-                    if check.judge in (None, judge.slug)
-                ],
-            )
-            for judge in judges
-        ]
+        nodes = []
+        for judge in judges:
+            node: JudgeNode = JudgeNode.from_parent(self, name=judge.slug)
+            node.rivals = judges
+            # Some name the judge that they are for.
+            node.declared = [
+                (Member(judge, suite, check), declaration)
+                for suite, check, declaration in checks
+                if check.judge in (None, judge.slug)
+            ]
+            nodes.append(node)
+        return nodes
 
-    def _declared(
-        self,
-    ) -> tuple[list[JudgeSpec], list[Suite], dict[str, list[tuple[Check, CheckDeclaration]]]]:
-        """The judges, the chosen suites (one a preset), and the checks of each suite."""
+    def _declared(self) -> tuple[list[JudgeSpec], list[Suite], list[_Declared]]:
+        """The judges, the chosen suites (one a preset), and their checks."""
         state = state_of(self.config)
         suites = []
         for preset in self._presets():
@@ -120,26 +111,21 @@ class SuiteFile(pytest.File):
         selected = state.settings.suites
         chosen = [suite for suite in suites if is_selected(suite.base, selected)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
-        checks = {suite.name: _checks(suite, state.plugins.registry) for suite in chosen}
-        return judges, chosen, checks
+        registry = state.plugins.registry
+        return judges, chosen, [one for suite in chosen for one in _checks(suite, registry)]
 
     def regressions(self) -> list[Member]:
         """The regression checks of the file; none where it is wrong, which its collection says."""
         try:
-            judges, chosen, checks = self._declared()
+            judges, _, checks = self._declared()
         except JudgesenseError:
             return []
         return [
             Member(judge, suite, check)
             for judge in judges
-            for suite in chosen
-            for check, _ in checks[suite.name]
+            for suite, check, _ in checks
             if check.kind.regression
         ]
-
-    @property
-    def _base(self) -> str:
-        return self.path.name.removesuffix(SUFFIX)
 
     def _presets(self) -> list[str | None]:
         state = state_of(self.config)
@@ -153,7 +139,7 @@ class SuiteFile(pytest.File):
         return list(dict.fromkeys(presets)) or [None]
 
 
-def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
+def _checks(suite: Suite, registry: Registry) -> list[_Declared]:
     found = []
     for declaration in suite.checks:
         if "suite" in declaration.arguments:
@@ -164,10 +150,10 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclarat
         try:
             arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
-            found.append((check, declaration))
+            found.append((suite, check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
-    ids = [check.id for check, _ in found]
+    ids = [check.id for _, check, _ in found]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
     return found
@@ -176,29 +162,16 @@ def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclarat
 class JudgeNode(pytest.Collector):
     """One judge under a suite file, with its checks."""
 
-    def __init__(
-        self,
-        *,
-        members: Sequence[tuple[Member, CheckDeclaration]],
-        rivals: Sequence[JudgeSpec],
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.members = members
-        self.rivals = rivals
+    rivals: Sequence[JudgeSpec]
+    declared: Sequence[tuple[Member, CheckDeclaration]]
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item a check."""
-        for member, declaration in self.members:
+        for member, declaration in self.declared:
             name = member.check.id_under(split_name(member.suite.name)[1])
-            item = CheckItem.from_parent(
-                self,
-                name=name,
-                nodeid=f"{self.nodeid}::{name}",
-                member=member,
-                rivals=self.rivals,
-                line=declaration.line,
-            )
+            nodeid = f"{self.nodeid}::{name}"
+            item: CheckItem = CheckItem.from_parent(self, name=name, nodeid=nodeid, member=member)
+            item.rivals, item.line = self.rivals, declaration.line
             item.add_marker(getattr(pytest.mark, member.check.name)(**declaration.arguments))
             yield item
 
@@ -206,13 +179,12 @@ class JudgeNode(pytest.Collector):
 class CheckItem(pytest.Item):
     """One check of one judge on one suite."""
 
-    def __init__(
-        self, *, member: Member, rivals: Sequence[JudgeSpec], line: int | None, **kwargs: Any
-    ) -> None:
+    rivals: Sequence[JudgeSpec]
+    line: int | None
+
+    def __init__(self, *, member: Member, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.judge, self.suite, self.check = self.member = member
-        self.rivals = rivals
-        self.line = line
 
     def runtest(self) -> None:
         """Measure, once a session, and compare the estimate with the bar."""

@@ -36,7 +36,8 @@ from pytest_judgesense.trial import Failed
 def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
     """The value of the fixture `judge_check`."""
 
-    def evaluate_all(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    @without_frames
+    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
         __tracebackhide__ = True
         registry = item.config.stash[PLUGINS].for_markers
         checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
@@ -50,10 +51,6 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
             item.stash.setdefault(EVALUATED, set()).add((one.id, one.suite))
             evaluate(item, judge, one)
 
-    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        without_frames(evaluate_all, name, args, kwargs)
-
     return check
 
 
@@ -65,10 +62,10 @@ class DatasheetReader:
     """
 
     def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
-        self._item = item
-        self._judge = judge
+        self._item, self._judge = item, judge
         self.judge = judge.name
 
+    @without_frames
     def __call__(self, measure: str, suite: str | None = None, **condition: Any) -> Estimate:
         """The estimate of ``measure`` on ``suite`` under exactly ``condition``.
 
@@ -76,9 +73,6 @@ class DatasheetReader:
             UsageError: there is no such measure, suite or condition; it lists what there is.
         """
         __tracebackhide__ = True
-        return without_frames(self._find, measure, suite, condition)
-
-    def _find(self, measure: str, suite: str | None, condition: dict[str, Any]) -> Estimate:
         measures = self._item.config.stash[PLUGINS].for_markers.measures
         if measure not in measures:
             raise unknown_name("measure", measure, measures)
@@ -87,7 +81,7 @@ class DatasheetReader:
             raise UsageError(
                 f"{measure} can be measured on several suites", expected='suite="..." with its name'
             )
-        estimates = self._estimates(name)
+        estimates = self.estimates(name)
         found = find_estimate(estimates, measure, condition)
         if found is None:
             known = [dict(e.condition) for e in estimates if e.measure == measure]
@@ -98,12 +92,10 @@ class DatasheetReader:
             )
         return found
 
+    @without_frames
     def estimates(self, suite: str) -> tuple[Estimate, ...]:
         """All estimates of the judge on ``suite``."""
         __tracebackhide__ = True
-        return without_frames(self._estimates, suite)
-
-    def _estimates(self, suite: str) -> tuple[Estimate, ...]:
         run = state_of(self._item.config).run
         loaded = run.suite(suite, self._item.path.parent)
         return run.measurement(self._judge, loaded).estimates
@@ -118,15 +110,14 @@ class AskableJudge:
 
     def __init__(self, spec: JudgeSpec, run: Run, cassette: Cassette, test: str) -> None:
         self.name = spec.name
-        self._spec = spec
-        self._run = run
-        self._cassette = cassette
-        self._test = test
+        self._spec, self._run = spec, run
+        self._cassette, self._test = cassette, test
         self._asked = 0
         self._under_way = 0
         self._changing = threading.Lock()
         self._open = ExitStack()
 
+    @without_frames
     def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """The reply to a prompt or to whole messages.
 
@@ -136,7 +127,7 @@ class AskableJudge:
         """
         __tracebackhide__ = True
         with self._intercepting():
-            return without_frames(self._run.loop.run, self._question(prompt))
+            return self._run.loop.run(self._question(prompt))
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
@@ -176,9 +167,8 @@ class AskableJudge:
         # The test gets the reply as it came: it is not repaired.
         spec = replace(self._spec, repair=None)
         skills = self._run.registry.skills
-        async with open_client(
-            spec, self._cassette, concurrency=1, throttle=throttle, skills=skills
-        ) as asker:
+        client = open_client(spec, self._cassette, concurrency=1, throttle=throttle, skills=skills)
+        async with client as asker:
             if self._cassette.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:
@@ -205,12 +195,8 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             how_to_record=f"record it: pytest '{nodeid_of(item)}' --judge-mode record",
         )
         oldest = cassette.recorded_of(cassette.trials)
-        run.recordings.refuse_old(
-            oldest and oldest[0],
-            path,
-            f"judge {spec.name!r} in this test",
-            f"pytest '{item.nodeid}'",
-        )
+        what, command = f"judge {spec.name!r} in this test", f"pytest '{item.nodeid}'"
+        run.recordings.refuse_old(oldest and oldest[0], path, what, command)
         try:
             yield AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
         finally:

@@ -14,32 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_judgesense.registry import (
-        Given,
-        Measure,
-        Provider,
-        Registry,
-        ReportSection,
-        SuiteKind,
-    )
+    from pytest_judgesense.errors import ExtensionError
+    from pytest_judgesense.registry import Given, Measure, Provider, Registry, SuiteKind
+    from pytest_judgesense.sections import ReportSection
 
-_MEASURES: Final = "pytest_judgesense_measures"
-_HOOKS: Final = (
-    _MEASURES,
-    "pytest_judgesense_providers",
-    "pytest_judgesense_suite_kinds",
-    "pytest_judgesense_report_sections",
-)
-
-# What a `conftest.py` may implement: the reference lists it.
-__all__ = [
-    "Plugins",
-    "pytest_judgesense_judges",
-    "pytest_judgesense_measures",
-    "pytest_judgesense_providers",
-    "pytest_judgesense_report_sections",
-    "pytest_judgesense_suite_kinds",
-]
+_KINDS: Final = ("measures", "providers", "suite_kinds", "report_sections")
 
 
 @pytest.hookspec
@@ -96,48 +75,39 @@ class Plugins:
 
     @cached_property
     def for_markers(self) -> Registry:
-        """The measures and checks of the session: kinds of suites of plugins are left out.
-
-        Raises:
-            ExtensionError: a plugin's are wrong.
-        """
+        """The measures and checks of the session: kinds of suites of plugins are left out."""
         from pytest_judgesense.instruments.builtin import BUILT_IN
         from pytest_judgesense.registry import with_measures
 
-        measures = self._given(_MEASURES)
+        measures = self._given("pytest_judgesense_measures")
         return with_measures(BUILT_IN, measures) if measures else BUILT_IN
 
     @cached_property
     def registry(self) -> Registry:
-        """All that the session has; plugins are asked when a suite or a check is collected.
-
-        Raises:
-            ExtensionError: something of it is wrong.
-        """
+        """All that the session has; plugins are asked when a suite or a check is collected."""
         from pytest_judgesense.registry import extended
 
         return extended(self.for_markers, self._given)
 
-    def late(self) -> list[str]:
+    def late(self) -> list[ExtensionError]:
         """The errors of plugins that came after the markers were registered."""
         from pytest_judgesense.errors import ExtensionError
 
         return [
-            str(
-                ExtensionError(
-                    f"plugin {name} comes too late to add anything",
-                    found="the conftest.py of a folder, or a plugin that the collection has loaded",
-                    expected="a plugin, or a conftest.py, that pytest loads when it starts",
-                    remedy="move its hooks to the conftest.py of the root folder, or load the "
-                    "plugin with -p",
-                )
+            ExtensionError(
+                f"plugin {name} comes too late to add anything",
+                found="the conftest.py of a folder, or a plugin that the collection has loaded",
+                expected="a plugin, or a conftest.py, that pytest loads when it starts",
+                remedy="move its hooks to the conftest.py of the root folder, or load the "
+                "plugin with -p",
             )
             for name in sorted(self._names - self._in_time)
         ]
 
     @property
     def _names(self) -> frozenset[str]:
-        return frozenset(name for hook in _HOOKS for name, _ in self._given(hook))
+        hooks = [f"pytest_judgesense_{kind}" for kind in _KINDS]
+        return frozenset(name for hook in hooks for name, _ in self._given(hook))
 
     def _given(self, hook: str) -> list[Given]:
         # Not by a call of the hook: its results would not say whose they are.

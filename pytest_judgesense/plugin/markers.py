@@ -1,4 +1,8 @@
-"""The markers: one a check. They parametrize over judges and run their check at any rate."""
+"""The markers: one a check. They parametrize over judges and run their check at any rate.
+
+And what becomes of a collection: built-in suites are added, suites selected, mistakes reported.
+Light on purpose: suite files are read only where one was asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,55 +12,38 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS
-from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, is_marked
+from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, asks_judges, is_marked
 from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.suite_names import is_selected
+from pytest_judgesense.plugin.suite_names import is_selected, split_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.check import Check
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.suites.suite import Suite
 
-# Checks with the same bar on two suites share an id.
-_NAME_ONE: Final = 'name one, suite="coherence"'
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
 
 
 def marker_lines(plugins: Plugins) -> Iterator[str]:
-    """The text of ``pytest --markers`` for every check.
-
-    Raises:
-        pytest.UsageError: a check of a plugin is wrong.
-    """
+    """The text of ``pytest --markers`` for every check; `pytest.UsageError` for a wrong one."""
     try:
         checks = plugins.for_markers.checks
     except UsageError as error:
         raise pytest.UsageError(str(error)) from error
     for kind in checks.values():
-        measure = kind.measure
-        if measure is None:
-            yield f"{_short(kind.signature)}: fail unless {kind.meaning}, for each judge."
-            continue
-        suite = measure.suite and f"suite= is {measure.suite} by default"
-        sign = ">=" if measure.floor else "<="
-        yield (
-            f"{_short(kind.signature)}: fail unless {measure.name} {sign} bar, for each judge. "
-            f"{measure.name}: {measure.meaning}; {suite or _NAME_ONE}."
-        )
-
-
-def _short(signature: str) -> str:
-    # The list of conditions is the same for all checks.
-    return signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
-
-
-def asks_judges(item: pytest.Item) -> bool:
-    """Whether an item is a check, or a test that has a judge."""
-    return is_marked(item) or FIXTURE in getattr(item, "fixturenames", ())
+        measure, meaning, more = kind.measure, kind.meaning, ""
+        if measure is not None:
+            meaning = f"{measure.name} {'>=' if measure.floor else '<='} bar"
+            suite = measure.suite and f"suite= is {measure.suite} by default"
+            # Checks with the same bar on two suites share an id.
+            named = suite or 'name one, suite="coherence"'
+            more = f" {measure.name}: {measure.meaning}; {named}."
+        # The list of conditions is the same for all checks.
+        signature = kind.signature.replace(f"{'=, '.join(CONDITION_KEYS)}=", "**condition")
+        yield f"{signature}: fail unless {meaning}, for each judge.{more}"
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
@@ -75,27 +62,24 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
 
 def suites_of(item: pytest.Item) -> list[str]:
     """Names of the suites that an item measures on; empty for an ordinary test."""
-    suite = getattr(item, "suite", None)
-    if suite is not None and hasattr(suite, "base"):
-        return [suite.base]
+    if base := getattr(getattr(item, "suite", None), "base", None):
+        return [base]
     try:
         return [check.suite for check in checks_of(item) if check.suite]
     except UsageError:
         return []
 
 
-def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
+def _marked_test_cases(items: list[pytest.Item]) -> list[UsageError]:
     """The errors of checks on a ``unittest.TestCase``, which cannot be parametrized."""
     import unittest
 
     return [
-        str(
-            UsageError(
-                f"a check marks {item.nodeid}, a test of a unittest.TestCase",
-                found="a class that pytest cannot parametrize over judges",
-                expected="a test function, or a method of a plain class",
-                remedy="move the check out of the TestCase",
-            )
+        UsageError(
+            f"a check marks {item.nodeid}, a test of a unittest.TestCase",
+            found="a class that pytest cannot parametrize over judges",
+            expected="a test function, or a method of a plain class",
+            remedy="move the check out of the TestCase",
         )
         for item in items
         if is_marked(item)
@@ -106,6 +90,8 @@ def refuse_test_cases(items: list[pytest.Item]) -> list[str]:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test that has a check, or asks for a judge, over judges."""
+    from pytest_judgesense.plugin.regression import Member
+
     state, node = state_of(metafunc.config), metafunc.definition
     judges = []
     try:
@@ -114,7 +100,14 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         state.seen_suites.update(suite.base for suite in suites)
         named = dict.fromkeys(name for suite in suites for name in suite.judges)
         judges = state.run.judges(node.path, list(named))
-        _declare_regressions(state, judges, suites, checks)
+        members = [
+            Member(judge, suite, check)
+            for judge in judges
+            for suite, check in zip(suites, checks, strict=True)
+            if check.kind.regression and is_selected(suite.base, state.settings.suites)
+        ]
+        if members and state.settings.baseline is not None:
+            state.run.regressions.append(lambda: members)
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:
@@ -122,22 +115,6 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     if FIXTURE not in metafunc.fixturenames:
         metafunc.fixturenames.append(FIXTURE)
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)
-
-
-def _declare_regressions(
-    state: State, judges: list[JudgeSpec], suites: list[Suite], checks: list[Check]
-) -> None:
-    """Enter the regression checks of a test into the session's family."""
-    from pytest_judgesense.plugin.regression import Member
-
-    members = [
-        Member(judge, suite, check)
-        for judge in judges
-        for suite, check in zip(suites, checks, strict=True)
-        if check.kind.regression and is_selected(suite.base, state.settings.suites)
-    ]
-    if members and state.settings.baseline is not None:
-        state.run.regressions.append(lambda: members)
 
 
 def _suite(node: Any, check: Check) -> Suite:
@@ -173,15 +150,14 @@ def run_declared_checks(item: pytest.Function) -> Iterator[None]:
         yield
         return
     item.stash[EVALUATED] = set()
-    later = "judge_check" in item.fixturenames
-    if not later:
-        _run_all(item)
+    if "judge_check" not in item.fixturenames:
+        _run_rest(item)
     yield
-    if later:
-        _run_all(item)
+    _run_rest(item)
 
 
-def _run_all(item: pytest.Function) -> None:
+def _run_rest(item: pytest.Function) -> None:
+    """Run those checks of a test's markers that it has not run yet."""
     __tracebackhide__ = True
     # Not `funcargs`: a fixture that no test names is left out of them.
     judge = item.callspec.params[FIXTURE]
@@ -196,3 +172,40 @@ def _run_all(item: pytest.Function) -> None:
     if failures:
         # Not an exception of ours with a traceback: the explanation is the whole message.
         pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)
+
+
+def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the built-in suites' items, deselect other suites, report what was wrong."""
+    state = state_of(session.config)
+    for argument in state.builtin:
+        from pytest_judgesense.plugin.collection import builtin_items
+
+        try:
+            items.extend(builtin_items(session, argument))
+        except pytest.UsageError as error:
+            state.problems.append(error)
+    if state.problems or any(map(is_marked, items)):
+        state.problems += _marked_test_cases(items)
+    state.problems += state.plugins.late()
+    # Only here: a run that asks no judge may be spread as it likes.
+    problem = state.problem_of_workers()
+    if problem and any(map(asks_judges, items)):
+        state.problems.append(problem)
+    _select(state, items)
+    state.report_problems(items)
+
+
+def _select(state: State, items: list[pytest.Item]) -> None:
+    if not state.settings.suites or state.problems:
+        return
+    wanted = dict.fromkeys(split_name(name)[0] for name in state.settings.suites)
+    seen = state.seen_suites
+    state.problems += [
+        unknown_name("suite here", base, seen) for base in wanted if base not in seen
+    ]
+    measured = [{split_name(name)[0] for name in suites_of(item)} for item in items]
+    kept = [not bases or bool(bases & wanted.keys()) for bases in measured]
+    if not all(kept):
+        others = [item for item, keep in zip(items, kept, strict=True) if not keep]
+        items[:] = [item for item, keep in zip(items, kept, strict=True) if keep]
+        state.config.hook.pytest_deselected(items=others)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 import pytest
@@ -24,22 +25,22 @@ _T = TypeVar("_T")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def without_frames(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """The result of a call; an error of ours leaves it without the frames that it came through."""
-    __tracebackhide__ = True
-    try:
-        return call(*args, **kwargs)
-    except JudgesenseError as error:
-        raise error.with_traceback(None) from None
+def without_frames(call: Callable[_P, _T]) -> Callable[_P, _T]:
+    """``call``, which an error of ours leaves without the frames that it came through."""
+
+    @wraps(call)
+    def called(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        __tracebackhide__ = True
+        try:
+            return call(*args, **kwargs)
+        except JudgesenseError as error:
+            raise error.with_traceback(None) from None
+
+    return called
 
 
 def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
-    """Make the texts of ``report`` harmless, in place.
-
-    Args:
-        report: before pytest shows it, writes it into a JUnit file or sends it to a controller.
-        cleaned: removes credentials from a text.
-    """
+    """Make the texts of ``report`` harmless, in place; ``cleaned`` removes credentials from one."""
 
     def harmless(text: str) -> str:
         text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
@@ -53,10 +54,8 @@ def _mapped(value: Any, harmless: Callable[[str], str]) -> Any:
     """``value`` with all texts in it made harmless: text, tuples, lists, records of these."""
     if isinstance(value, str):
         return harmless(value)
-    if isinstance(value, tuple):
-        return tuple(_mapped(part, harmless) for part in value)
-    if isinstance(value, list):
-        return [_mapped(part, harmless) for part in value]
+    if isinstance(value, tuple | list):
+        return type(value)(_mapped(part, harmless) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             changed = _mapped(getattr(value, field.name), harmless)

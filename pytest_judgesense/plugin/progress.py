@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -34,7 +34,7 @@ _A_LINE_S: Final = 60.0
 _ROUNDING_USD: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Spent:
     """Calls made, USD that they have cost at most, and USD booked for calls under way."""
 
@@ -46,10 +46,7 @@ class _Spent:
 class SessionBudget:
     """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
 
-    Args:
-        max_calls: the most calls in the session, retries counted; ``None`` sets no limit.
-        max_cost: the most USD, by the judges' prices; ``None`` sets no limit.
-        shared: folder that the processes of the session share; ``None`` for one process.
+    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share.
     """
 
     def __init__(
@@ -59,15 +56,14 @@ class SessionBudget:
         self._max_cost = max_cost
         self._lock = threading.Lock()
         self._here = _Spent()
-        if max_calls is None and max_cost is None:
-            shared = None
-        self._file = shared / "spent.json" if shared else None
-        self._between = FileLock(shared / "spent.lock") if shared else None
+        limited = max_calls is not None or max_cost is not None
+        self._file = shared / "spent.json" if shared and limited else None
+        self._between: Any = FileLock(self._file.with_suffix(".lock")) if self._file else None
         self.retries = 0
 
     @property
     def usd(self) -> float:
-        """What calls of this process have cost."""
+        """What calls have cost; where processes share a limit, none of them tells it."""
         return self._here.usd
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
@@ -75,7 +71,7 @@ class SessionBudget:
         if self._max_cost is not None and most_usd is None:
             raise _unpriced(spec)
         most = most_usd or 0.0
-        with self._spent() as (spent, change):
+        with self._spent() as spent:
             if self._max_calls is not None and spent.calls >= self._max_calls:
                 raise LimitReached(
                     f"--judge-max-calls {self._max_calls} is reached",
@@ -90,60 +86,50 @@ class SessionBudget:
                     found=f"{spent.usd:.6f} USD spent in this session, and up to {most:.6f} USD "
                     "for the next call",
                 )
-            change(calls=1, booked=most)
+            spent.calls += 1
+            spent.booked += most
         return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
         """Replace what was booked by the cost; where that is not known the most is taken for it."""
         most = most_usd or 0.0
-        with self._spent() as (_, change):
-            change(booked=-most, usd=most if usd is None else usd)
+        with self._spent() as spent:
+            spent.booked -= most
+            spent.usd += most if usd is None else usd
 
     def retried(self) -> None:
         """Count a call that is made again."""
         self.retries += 1
 
     @contextmanager
-    def _spent(self) -> Iterator[tuple[_Spent, Callable[..., None]]]:
-        """What was spent, and what adds to it; nobody else comes in between."""
-        with self._lock:
-            if self._file is None or self._between is None:
-                yield self._here, self._add_here
+    def _spent(self) -> Iterator[_Spent]:
+        """What was spent, to be added to; nobody else comes in between."""
+        with self._lock, self._between or nullcontext():
+            if self._file is None:
+                yield self._here
                 return
-            with self._between:
-                yield _read(self._file), self._add_everywhere
-
-    def _add_here(self, **by: float) -> None:
-        self._here = _added(self._here, by)
-
-    def _add_everywhere(self, **by: float) -> None:
-        assert self._file is not None
-        self._add_here(**by)
-        # In one step: a worker that is killed here leaves a whole file.
-        new = self._file.with_suffix(".new")
-        new.write_text(json.dumps(asdict(_added(_read(self._file), by))), encoding="utf-8")
-        new.replace(self._file)
-
-
-def _read(file: Path) -> _Spent:
-    return _Spent(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else _Spent()
-
-
-def _added(spent: _Spent, by: Mapping[str, float]) -> _Spent:
-    changed: dict[str, Any] = {name: getattr(spent, name) + amount for name, amount in by.items()}
-    return replace(spent, **changed)
+            known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+            spent = _Spent(**known or {})
+            yield spent
+            # In one step: a worker that is killed here leaves a whole file.
+            new = self._file.with_suffix(".new")
+            new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
+            new.replace(self._file)
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:
-    is_callable = spec.provider == "callable"
+    found, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    if spec.provider != "callable":
+        found = "no prices"
+        remedy = (
+            f"give [tool.judgesense.judges.{spec.name}] prices = {{ prompt = ..., completion = "
+            f"... }} in USD per million tokens, or {remedy}"
+        )
     return LimitReached(
         f"--judge-max-cost cannot be kept for judge {spec.name!r}",
-        found="a callable, whose tokens are not known" if is_callable else "no prices",
+        found=found,
         expected="a limit that holds whatever is asked",
-        remedy="limit it by --judge-max-calls"
-        if is_callable
-        else f"give [tool.judgesense.judges.{spec.name}] prices = {{ prompt = ..., completion = "
-        "... }} in USD per million tokens, or limit it by --judge-max-calls",
+        remedy=remedy,
     )
 
 
@@ -154,10 +140,10 @@ class _Measuring:
     title: str
     total: int
     priced: bool
-    started: float
-    shown: float
     usd: float
     retries: int
+    started: float = field(default_factory=time.monotonic)
+    shown: float | None = None
     done: int = 0
     failed: int = 0
 
@@ -169,14 +155,8 @@ class Progress:
     workers of xdist, nothing.
     """
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        budget: SessionBudget,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, config: pytest.Config, budget: SessionBudget) -> None:
         self._budget = budget
-        self._now = now
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
         if config.option.verbose < 0 or hasattr(config, "workerinput"):
@@ -188,16 +168,9 @@ class Progress:
         """Follow a measurement; yields the ``watch`` of `measure`."""
 
         def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
-            now = self._now()
-            under = self._measuring = _Measuring(
-                title=f"judge {judge.name} on {suite.name}",
-                total=len(trials),
-                priced=judge.prices is not None,
-                started=now,
-                shown=now,
-                usd=self._budget.usd,
-                retries=self._budget.retries,
-            )
+            title, priced = f"judge {judge.name} on {suite.name}", judge.prices is not None
+            spent = self._budget.usd, self._budget.retries
+            under = self._measuring = _Measuring(title, len(trials), priced, *spent)
 
             def count(answer: Answer) -> None:
                 under.done += 1
@@ -208,17 +181,21 @@ class Progress:
         try:
             yield watch
         finally:
-            self._wipe()
-            self._measuring = None
+            under, self._measuring = self._measuring, None
+            is_shown = under is not None and under.shown is not None
+            if is_shown and self._reporter is not None and self._reporter.isatty:
+                with self._uncaptured():
+                    self._reporter.rewrite("", erase=True)
+                    self._reporter.write("\r", flush=True)
 
     def tick(self) -> None:
         """Write a line if it is time for one; called again and again by whoever waits."""
-        under, now = self._measuring, self._now()
+        under, now = self._measuring, time.monotonic()
         if self._reporter is None or under is None or not under.total:
             return
-        if now - under.shown < _A_LINE_S and not self._reporter.isatty:
-            return
-        if now - under.started < _FIRST_S:
+        before = under.started if under.shown is None else under.shown
+        interval = 0.0 if self._reporter.isatty else _A_LINE_S
+        if now - before < interval or now - under.started < _FIRST_S:
             return
         line = progress_line(
             under.title,
@@ -230,7 +207,7 @@ class Progress:
             retried=self._budget.retries - under.retries,
         )
         with self._uncaptured():
-            if under.shown == under.started:
+            if under.shown is None:
                 self._reporter.ensure_newline()
             if self._reporter.isatty:
                 self._reporter.rewrite(line, erase=True)
@@ -238,15 +215,6 @@ class Progress:
                 self._reporter.write_line(line)
             self._reporter.flush()
         under.shown = now
-
-    def _wipe(self) -> None:
-        under = self._measuring
-        if self._reporter is None or under is None or under.shown == under.started:
-            return
-        if self._reporter.isatty:
-            with self._uncaptured():
-                self._reporter.rewrite("", erase=True)
-                self._reporter.write("\r", flush=True)
 
     def _uncaptured(self) -> Any:
         return self._capture.global_and_fixture_disabled() if self._capture else nullcontext()
@@ -262,17 +230,7 @@ def progress_line(
     failed: int,
     retried: int,
 ) -> str:
-    """How far a measurement is, in one line.
-
-    Args:
-        title: what is measured.
-        done: trials that have ended.
-        total: trials to be asked.
-        seconds: since the first was asked.
-        usd: cost so far; ``None`` without prices.
-        failed: trials without a reply.
-        retried: calls made again.
-    """
+    """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
     rate = done / seconds if seconds > 0 else 0.0
     parts = [f"{title}: {done:,} of {total:,}", f"{rate:.1f}/s"]
     if rate > 0:

@@ -16,7 +16,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import OldRecording
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.plugin.settings import Settings
+from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
@@ -30,43 +30,31 @@ def recorder_of(config: pytest.Config) -> Recorder:
 
 
 def save_recordings(live_folder: Path, target: Path) -> None:
-    """Write to ``target`` what a live session has recorded, also where a worker died recording it.
-
-    Raises:
-        CassetteError: it cannot be written there.
-    """
+    """Write to ``target`` what a live session has recorded, whether or not its workers live."""
     for path in sorted(live_folder.rglob("*.jsonl")):
         # Of a killed process the last line may be half a line.
-        whole = path.read_bytes().rpartition(b"\n")
-        data = b"".join(whole[:2])
-        if data:
-            if whole[2]:
-                replace_content(path, data)
+        whole, _, torn = path.read_bytes().rpartition(b"\n")
+        if whole:
+            if torn:
+                replace_content(path, whole + b"\n")
             # Read and written anew, for its lines may refer to the parts beside it.
             rewrite(target / path.relative_to(live_folder), read_exchanges(path))
 
 
 @dataclass(frozen=True)
 class Recordings:
-    """Where the cassettes of a session are.
-
-    Attributes:
-        live_folder: where a live session records while it runs.
-        recorder: this process, as others that want to record the same are shown it.
-        started: when the session began: UTC, ISO 8601.
-    """
+    """Where the cassettes of a session are; ``recorder``: this process, as others are shown it."""
 
     settings: Settings
-    live_folder: Path | None
+    shared: Shared
     recorder: Recorder
-    started: str
 
     def cassette(self, judge: JudgeSpec, file: str) -> Path:
         """The file that a judge's calls are replayed from, or recorded into."""
         relative = Path(judge.slug) / file
         if self.settings.mode == "live":
-            assert self.live_folder is not None, "a live session has a folder for its calls"
-            return self.live_folder / relative
+            assert self.shared.live_folder, "a live session has a folder for its calls"
+            return Path(self.shared.live_folder, relative)
         path = self.settings.cassettes / relative
         if self.settings.mode == "replay" and not path.exists():
             return builtin_cassette(relative) or path
@@ -74,11 +62,7 @@ class Recordings:
 
     @contextmanager
     def recording(self, judge: JudgeSpec, file: str) -> Iterator[Path]:
-        """The cassette, locked against other processes unless it is only replayed.
-
-        Raises:
-            CassetteError: another session records it.
-        """
+        """The cassette, locked against other processes unless it is only replayed."""
         path = self.cassette(judge, file)
         if self.settings.mode == "replay":
             yield path
@@ -107,24 +91,16 @@ class Recordings:
     def refuse_old(
         self, recorded_at: str | None, cassette: Path | None, what: str, command: str
     ) -> None:
-        """Refuse a recording that is older than ``--judge-max-age``.
+        """Raise `OldRecording` if the oldest answer is older than ``--judge-max-age``.
 
-        What was recorded since the session began is never too old, whatever the limit.
-
-        Args:
-            recorded_at: its oldest answer; ``None`` if it has none.
-            cassette: the file that holds that one.
-            what: what was recorded, for the message.
-            command: the command that records it, without its mode.
-
-        Raises:
-            OldRecording: it is older.
+        What was recorded since the session began is never too old, whatever the limit. ``what`` was
+        recorded, and ``command`` records it, for the message.
         """
         limit = self.settings.max_age
         if limit is None or recorded_at is None or self.settings.mode == "live":
             return
         instant = datetime.fromisoformat
-        age = (instant(self.started) - instant(recorded_at)) / timedelta(days=1)
+        age = (instant(self.shared.started) - instant(recorded_at)) / timedelta(days=1)
         if age <= limit:
             return
         folder = os.path.relpath(self.settings.cassettes, self.settings.invocation)

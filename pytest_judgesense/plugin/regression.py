@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,6 @@ from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side, compare
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -34,38 +34,29 @@ class Member(NamedTuple):
         return self.judge.slug, str(self.suite.path), self.suite.name, self.check.id
 
 
+@dataclass
 class Gate:
     """Compares a session with a baseline; its regression checks are one family.
 
     Every declared check counts for Holm, so evaluating one of them measures the suites of all.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        seed: int,
-        policy: Policy,
-        most_missing: float,
-        measure: Callable[[JudgeSpec, Suite], Measurement],
-        registry: Registry = BUILT_IN,
-    ) -> None:
-        self._registry = registry
-        self._most_missing = most_missing
-        self._path, self._seed, self._policy, self._measure = path, seed, policy, measure
-        self._compared: dict[tuple[str, ...], Comparison | JudgesenseError] = {}
-        self._now: dict[tuple[str, ...], Measured] = {}
+    path: Path
+    seed: int
+    policy: Policy
+    most_missing: float
+    measure: Callable[[JudgeSpec, Suite], Measurement]
+    registry: Registry
+    _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
+    _now: dict[tuple[str, ...], Measured] = field(default_factory=dict)
 
     def outcome(self, member: Member, family: Sequence[Member]) -> RegressionOutcome:
         """The outcome of a check; ``family``: all regression checks of the session.
 
-        Raises:
-            UsageError: the baseline is missing, or it has another suite digest or no such judge.
-            LogError: it is of another schema, or cannot be read.
-            JudgesenseError: the judge could not be measured.
+        Raises what is wrong with the baseline, or why the judge could not be measured.
         """
-        known = {one.key: one for one in (*family, member)}
-        members = list(known.values())
-        compared = {key: self._comparison(one, members) for key, one in known.items()}
+        members = list({one.key: one for one in (*family, member)}.values())
+        compared = {one.key: self._comparison(one, members) for one in members}
         comparison = compared[member.key]
         if isinstance(comparison, JudgesenseError):
             raise comparison
@@ -77,10 +68,10 @@ class Gate:
         return RegressionOutcome(
             check=member.check,
             suite=member.suite.name,
-            policy=self._policy,
+            policy=self.policy,
             comparison=comparison,
-            adjusted=holm(p_values)[list(known).index(member.key)],
-            family=len(known),
+            adjusted=holm(p_values)[list(compared).index(member.key)],
+            family=len(compared),
             old=old.side,
             new=new.side,
             changes=tuple(changes(old, new)),
@@ -88,15 +79,11 @@ class Gate:
 
     def _comparison(self, member: Member, family: Sequence[Member]) -> Comparison | JudgesenseError:
         if member.key not in self._compared:
+            check, missing = member.check, self.most_missing
             try:
-                old, new = self._then(member, family), self._measured(member)
-                self._compared[member.key] = compare(
-                    old.side,
-                    new.side,
-                    self._registry.named(member.check.measure),
-                    member.check.condition,
-                    self._most_missing,
-                )
+                old, new = self._then(member, family).side, self._measured(member).side
+                measure = self.registry.named(check.measure)
+                self._compared[member.key] = compare(old, new, measure, check.condition, missing)
             except JudgesenseError as error:
                 self._compared[member.key] = error
         return self._compared[member.key]
@@ -105,53 +92,47 @@ class Gate:
         # One a judge and suite: what is left out in turn is computed once for all its checks.
         key = member.key[:3]
         if key not in self._now:
-            self._now[key] = measured_of(self._measure(member.judge, member.suite))
+            found = self.measure(member.judge, member.suite)
+            self._now[key] = Measured(
+                judge=found.judge.name,
+                suite=found.suite.name,
+                identity=identity_of(found.judge),
+                side=Side(found.estimates, found.cell),
+                digest=stimuli_digest(found.suite),
+                prompts=found.sheet.prompts[found.suite.name],
+            )
         return self._now[key]
 
     @cached_property
     def _baseline(self) -> list[Measured]:
-        return read_baseline(self._path, self._seed, self._registry)
+        return read_baseline(self.path, self.seed, self.registry)
 
     def _then(self, member: Member, family: Sequence[Member]) -> Measured:
         names = sorted({one.judge for one in self._baseline})
-        name = member.judge.name
+        name, suite = member.judge.name, member.suite.name
         # A model is exchanged by declaring another judge: one against one needs no name.
         if len(names) == 1 and len({one.judge.name for one in family}) == 1:
             name = names[0]
         if name not in names:
             raise UsageError(
-                f"the baseline {self._path} has no judge {name!r}",
+                f"the baseline {self.path} has no judge {name!r}",
                 found=", ".join(names),
                 expected="the judge that is measured, or one judge in both",
                 remedy="save it anew: pytest --judge-save-baseline PATH",
             )
-        suite = member.suite.name
         found = [one for one in self._baseline if (one.judge, one.suite) == (name, suite)]
         if not found:
             raise UsageError(
-                f"the baseline {self._path} has no suite {suite} of judge {name!r}",
+                f"the baseline {self.path} has no suite {suite} of judge {name!r}",
                 found=", ".join(one.suite for one in self._baseline if one.judge == name),
                 remedy="save it anew: pytest --judge-save-baseline PATH",
             )
         digest = stimuli_digest(member.suite)
         if found[0].digest != digest:
             raise UsageError(
-                f"suite {suite} is not the one that the baseline {self._path} was measured on",
+                f"suite {suite} is not the one that the baseline {self.path} was measured on",
                 found=f"suite digest {found[0].digest} in the baseline, {digest} now",
                 expected="the same items and design; prompts may differ",
                 remedy="save the baseline anew, or look at both with: judgesense compare",
             )
         return found[0]
-
-
-def measured_of(measurement: Measurement) -> Measured:
-    """The measurement of this session as it is compared."""
-    suite = measurement.suite
-    return Measured(
-        judge=measurement.judge.name,
-        suite=suite.name,
-        identity=identity_of(measurement.judge),
-        side=Side(measurement.estimates, measurement.cell),
-        digest=stimuli_digest(suite),
-        prompts=measurement.sheet.prompts[suite.name],
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,33 +14,43 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.baseline import stimuli_digest
+from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
 from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
 from pytest_judgesense.checks.regression import RegressionOutcome
+from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.datasheet import CheckLine
-from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError
-from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.errors import (
+    JudgeError,
+    JudgesenseError,
+    LimitReached,
+    UsageError,
+    unknown_name,
+)
+from pytest_judgesense.judges.calls import judgment_of
+from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-from pytest_judgesense.judges.session import SessionCalls
+from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
+from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
+from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
-from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
-from pytest_judgesense.plugin.settings import Settings
-from pytest_judgesense.plugin.suite_names import suite_named
-from pytest_judgesense.plugin.verification import ask_again
+from pytest_judgesense.plugin.settings import Settings, Shared
+from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import part_to_plain
 from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -54,29 +64,26 @@ class Run:
     """
 
     def __init__(
-        self,
-        config: pytest.Config,
-        settings: Settings,
-        live_folder: Path | None,
-        session_folder: Path | None,
-        started: str,
-        registry: Registry = BUILT_IN,
+        self, config: pytest.Config, settings: Settings, shared: Shared, registry: Registry
     ) -> None:
         self.registry = registry
-        self._config = config
-        self._settings = settings
+        self._config, self._settings = config, settings
+        self.policy: Any = settings.policy
+        missing = settings.max_missing
+        self._most_missing = MOST_MISSING if missing is None else missing
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
-        self._budget = SessionBudget(settings.max_calls, settings.max_cost, session_folder)
-        self._session = SessionCalls(session_folder)
+        folder = Path(shared.session_folder) if shared.session_folder else None
+        self._budget = SessionBudget(settings.max_calls, settings.max_cost, folder)
+        self._session = SessionCalls(folder)
         self._progress = Progress(config, self._budget)
         self._throttles: dict[str, Throttle] = {}
         self._verified: list[dict[str, Any]] = []
-        self.recordings = Recordings(settings, live_folder, recorder_of(config), started)
+        self.recordings = Recordings(settings, shared, recorder_of(config))
         self.interrupted: list[str] = []
         self.regressions: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
@@ -84,11 +91,7 @@ class Run:
         self.credentials = Credentials()
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
-        """The judges of this session for something that stands at ``start``.
-
-        Raises:
-            UsageError: a judge is unknown or declared wrongly, or there is none.
-        """
+        """The judges of this session for something that stands at ``start``."""
         objects: dict[str, JudgeSpec] = {}
         for given in self._config.hook.pytest_judgesense_judges(config=self._config):
             for judge in given or ():
@@ -108,15 +111,21 @@ class Run:
         return found
 
     def suite(self, name: str, near: Path) -> Suite:
-        """The suite of a marker's ``suite=``; see `suite_named`."""
-        return suite_named(name, near, self._settings.rootdir, self.registry.forms)
+        """The suite of a marker's ``suite=``: a path, one of the project, or a built-in one.
+
+        A path starts at ``near``, the folder of the test, or at the project's.
+        """
+        base, preset = split_name(name)
+        root, known = self._settings.rootdir, builtin_suites()
+        paths = [near / base, root / base] if base.endswith(SUFFIX) else []
+        paths.append(root / "suites" / base / f"{base}{SUFFIX}")
+        path = next((path for path in paths if path.is_file()), None) or known.get(base)
+        if path is None:
+            raise unknown_name("suite", base, known)
+        return load_suite(path, preset, self.registry.forms)
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        """The measurement of ``judge`` on ``suite``, made once, as the datasheet shows it.
-
-        Raises:
-            JudgesenseError: it could not be made; the same error at every call.
-        """
+        """The measurement, made once, as the datasheet shows it; the same error at every call."""
         found = self._measured_once(judge, suite)
         self._pend(found)
         return found
@@ -152,45 +161,29 @@ class Run:
                 expected="--judge-baseline PATH",
                 remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
             )
-        return Gate(
-            settings.baseline,
-            settings.seed,
-            self.policy,
-            self._most_missing,
-            self._measured_once,
-            self.registry,
-        )
+        given = settings.baseline, settings.seed, self.policy, self._most_missing
+        return Gate(*given, self._measured_once, self.registry)
 
     @cached_property
     def _family(self) -> list[Member]:
         """Every declared regression check; first asked for when all are collected."""
         return [member for declared in self.regressions for member in declared()]
 
-    @property
-    def _most_missing(self) -> float:
-        share = self._settings.max_missing
-        return MOST_MISSING if share is None else share
-
-    @property
-    def policy(self) -> Any:
-        """What decides a check: ``estimate`` or ``confident``."""
-        return self._settings.policy
-
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
-        outcome: Outcome | RegressionOutcome
+        found: Outcome | RegressionOutcome
         if check.kind.regression:
-            outcome = self.gate.outcome(Member(judge, suite, check), self._family)
+            found = self.gate.outcome(Member(judge, suite, check), self._family)
         elif check.kind.compares:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
             cells = {one.judge.slug: one.cell for one in ranked}
             assert check.kind.judge is not None, "what compares judges has a judge"
-            outcome = check.kind.judge(check, suite.kind, cells, self.policy)
+            found = check.kind.judge(check, suite.kind, cells, self.policy)
         else:
-            outcome = judge_check(
+            found = judge_check(
                 check, suite.name, measurement.estimates, self.policy, self._most_missing
             )
         line = CheckLine(
@@ -199,13 +192,13 @@ class Run:
             suite=suite.name,
             condition=dict(check.narrowed),
             bar=check.bar,
-            outcome=outcome.outcome,
-            policy=outcome.policy,
-            explanation=summary(outcome),
-            warnings=outcome.warnings,
+            outcome=found.outcome,
+            policy=found.policy,
+            explanation=summary(found),
+            warnings=found.warnings,
         )
         self._pend(measurement, line)
-        return outcome, measurement
+        return found, measurement
 
     def explanation(
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
@@ -229,34 +222,38 @@ class Run:
     def take_pending(self) -> dict[str, Any]:
         """What came of measuring since the last call, as plain values.
 
-        Returns:
-            ``parts`` of the datasheet; ``verified``, of trials that were asked again; names of
-            credentials that were ``removed``, and ``skipped`` with the reason.
+        Parts of the datasheet, trials ``verified``, credentials ``removed``, and why ``skipped``.
         """
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
-        parts = [
-            {
-                "sheet": self._without_secrets(part_to_plain(measurement.sheet.with_checks(lines))),
-                "log": self._log(measurement) if self._wants_log else None,
+        parts = []
+        for measurement, lines in pending.values():
+            sheet = part_to_plain(measurement.sheet.with_checks(lines))
+            log = None
+            if self._wants_log:
+                # A recording older than this search may hold what it would have removed.
+                lines_of_log = log_lines(measurement.judgments, measurement.suite.design)
+                log = self.cleaned("\n".join(lines_of_log)).split("\n")
+            # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
+            own = {name: sheet[name] for name in ("identity", "prompts")}
+            part = {
+                "sheet": sheet | json.loads(self.cleaned(json.dumps(own))),
+                "log": log,
                 "prompts": self._prompts(measurement) if self._wants_page else None,
                 "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
                 "asked": dict(measurement.asked),
             }
-            for measurement, lines in pending.values()
-        ]
+            parts.append(part)
         return {"parts": parts, "verified": verified, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
         """The credentials removed or skipped, unless the last call gave the same."""
-        found: dict[str, Any] = {"removed": [], "skipped": {}}
-        if self._settings.mode != "replay" or self._settings.verify is not None:
-            found["removed"] = sorted(self.credentials.removed)
-            found["skipped"] = dict(sorted(self.credentials.skipped.items()))
-        if found == self._known_secrets:
-            return {"removed": [], "skipped": {}}
-        self._known_secrets = found
-        return found
+        if not self._settings.asks:
+            return {}
+        skipped = dict(sorted(self.credentials.skipped.items()))
+        found = {"removed": sorted(self.credentials.removed), "skipped": skipped}
+        known, self._known_secrets = self._known_secrets, found
+        return {} if found == known else found
 
     def throttle(self, judge: JudgeSpec) -> Throttle:
         """What limits the calls of a judge, from its first to its last in this process."""
@@ -278,27 +275,12 @@ class Run:
         if throttle is not None and throttle.ended is not None:
             self._session.note_error(throttle.ended, "judge", judge.slug)
 
-    def _log(self, measurement: Measurement) -> list[str]:
-        # A recording that is older than this search may hold what it would have removed.
-        lines = log_lines(measurement.judgments, measurement.suite.design)
-        return self.cleaned("\n".join(lines)).split("\n")
-
     def _prompts(self, measurement: Measurement) -> dict[str, Any]:
         """The prompts, each text once, and for each judgment the number of its prompt."""
         asked = [measurement.prompt_of(judgment.trial.id) for judgment in measurement.judgments]
         texts = {text: number for number, text in enumerate(dict.fromkeys(asked))}
         cleaned = json.loads(self.cleaned(json.dumps(list(texts))))
         return {"texts": cleaned, "of": [texts[text] for text in asked]}
-
-    def _without_secrets(self, part: dict[str, Any]) -> dict[str, Any]:
-        # Replies were cleaned when they arrived; a project's own prompts may hold a key as well.
-        for name in ("identity", "prompts"):
-            part[name] = json.loads(self.cleaned(json.dumps(part[name])))
-        return part
-
-    def close(self) -> None:
-        """End the loop of the calls."""
-        self.loop.close()
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode: Any = self._settings.mode
@@ -353,17 +335,37 @@ class Run:
         with files.recordings(judge, suite) as paths:
             known = files.cassette(judge, f"{suite.name}.verified.json")
             if not known.exists():
-                found = ask_again(
-                    measurement,
-                    paths,
-                    self.loop,
-                    self.throttle(judge),
-                    count=count,
-                    concurrency=self._settings.concurrency,
-                    credentials=self.credentials,
-                )
+                found = self._asked_again(measurement, paths, count)
                 replace_content(known, self.cleaned(json.dumps(asdict(found))).encode())
             self._verified.append(json.loads(known.read_bytes()))
+
+    def _asked_again(
+        self, measurement: Measurement, cassettes: Mapping[str, Path], count: int
+    ) -> Verification:
+        """Some trials of a replayed measurement, asked on cassettes of their own, and compared."""
+        judge, suite, seed = measurement.judge, measurement.suite, measurement.seed
+        asked_as, throttle = judge_for_suite(judge, suite), self.throttle(judge)
+        trials = sampled(measurement.judgments, count, seed)
+        secrets = credentials_of(judge, self.credentials)
+        concurrency, skills = self._settings.concurrency, self.registry.skills
+        answers: dict[str, Answer] = {}
+        opened = []
+        for recording, path in cassettes.items():
+            part = [trial for trial in trials if recording_of(trial.id) == recording]
+            cassette = Cassette(path, "record", secrets=secrets)
+            opened.append((cassette, part))
+            before = AskedOn()
+            given = self.loop.run(
+                ask_all(asked_as, suite, part, cassette, throttle, concurrency, before, skills)
+            )
+            for trial, answer in zip(part, given, strict=True):
+                if not isinstance(answer, LimitReached):
+                    answers[trial.id] = answer
+        answered = [trial for trial in trials if trial.id in answers]
+        fresh = [judgment_of(suite, judge, trial, answers[trial.id]) for trial in answered]
+        named = models_named(judge, answers.values(), opened).values()
+        served = (measurement.served, tuple(sorted(set().union(*named))))
+        return compare(measurement.judgments, trials, fresh, judge.slug, suite.name, seed, served)
 
     def _pend(self, measurement: Measurement, *lines: CheckLine) -> None:
         key = (measurement.judge.slug, measurement.suite.name)

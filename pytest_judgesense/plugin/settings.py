@@ -3,199 +3,82 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import pytest
 
-_Read: TypeAlias = Callable[[str, Any], Any]
-
-_FORMS: Final = (".json", ".jsonl", ".html", ".md")
-
-
-def _text(_name: str, value: Any) -> str:
-    return str(value)
-
-
-def _several(_name: str, value: Any) -> tuple[str, ...]:
-    return tuple(value)
-
-
-def _one_of(*choices: str) -> _Read:
-    def read(name: str, value: Any) -> str:
-        if value not in choices:
-            ini = name.replace("-", "_")
-            expected = ", ".join(choices)
-            raise pytest.UsageError(f"{ini} = {value!r} is unknown; expected one of {expected}")
-        return str(value)
-
-    return read
-
-
-def _whole(least: int) -> _Read:
-    def read(name: str, value: Any) -> int:
-        try:
-            number = int(value)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise pytest.UsageError(
-                f"--{name} {value} is wrong; expected a whole number, at least {least}"
-            )
-        return number
-
-    return read
-
-
-def _amount(most: float = math.inf) -> _Read:
-    def read(name: str, value: Any) -> float:
-        try:
-            amount = float(value)
-        except ValueError:
-            amount = math.nan
-        if not (0 <= amount <= most and amount < math.inf):
-            expected = "a number, at least 0" if most == math.inf else f"a share from 0 to {most:g}"
-            raise pytest.UsageError(f"--{name} {value} is wrong; expected {expected}")
-        return amount
-
-    return read
+# What each does, by how it is written: one whose value is followed by dots may be repeated.
+_HELP: Final = {
+    "judge-mode replay|record|live": "replay: recorded judgments, offline (the default); record: "
+    "ask what is not recorded yet; live: ask everything afresh, and leave recordings alone",
+    "judge-name NAME ...": "measure this judge: one that pyproject.toml declares, or "
+    "provider:model such as openai:gpt-4o-mini or embedded:clean; may be repeated (default: all "
+    "declared ones)",
+    "judge-suite NAME ...": "run only this suite (NAME or NAME@PRESET); without a path, the "
+    "built-in suite of that name; may be repeated",
+    "judge-cassettes DIR": "folder of the recordings (default: cassettes)",
+    "judge-datasheet PATH ...": "write the datasheet in the form that the suffix chooses: .json, "
+    ".html (a page with figures and evidence), .md (Markdown), or .jsonl (the log of all "
+    "judgments); may be repeated",
+    "judge-policy estimate|confident": "what has to clear the bar of a check: the estimate (the "
+    "default), or, confident, the one-sided 95%% bound of its clustered interval",
+    "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
+    "the bar too (default: 0.05)",
+    "judge-seed N": "seed of every random draw of the estimators (default: 0)",
+    "judge-concurrency N": "calls under way at once (default: 8)",
+    "judge-max-calls N": "stop before more than N calls have been made in the session, retries "
+    "counted",
+    "judge-max-cost USD": "stop before the calls of the session may have cost more, by the prices "
+    "of the judges",
+    "judge-baseline PATH": "hold no_regression checks against this file",
+    "judge-save-baseline PATH": "write what was judged to this file, for --judge-baseline of later "
+    "sessions",
+    "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
+    "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
+    "suite again, and report what changed",
+    "judge-save-live DIR": "keep what live mode records, in this folder",
+}
+_NUMBERS: Final = {"N": "int", "SHARE": "float", "USD": "float", "DAYS": "float"}
+_AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
+_FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"}
 
 
 # Named tuples: a dataclass takes a millisecond to make, in every run of an environment.
 class Option(NamedTuple):
-    """An option and its ini twin; ``read`` makes the value of `Settings`, or says what is wrong."""
+    """An option and its ini twin.
+
+    Attributes:
+        ini: its name in an ini file.
+        field: its name in `Settings`.
+        kind: type of the ini twin: string, int, float, or args (several values).
+    """
 
     name: str
-    kind: str  # type of the ini twin: string, int, float, or args (several values)
-    read: _Read
+    ini: str
+    field: str
+    kind: str
     help: str
-    metavar: str | None = None
-    choices: tuple[str, ...] | None = None
-
-    @property
-    def ini(self) -> str:
-        """Name in an ini file."""
-        return self.name.replace("-", "_")
+    metavar: str | None
+    choices: tuple[str, ...] | None
 
     @property
     def dest(self) -> str:
         """Name in ``config.option``."""
-        return "judgesense_" + self.ini.removeprefix("judge_")
-
-    @property
-    def field(self) -> str:
-        """Name in `Settings`."""
-        name = self.ini.removeprefix("judge_")
-        return {"name": "judges", "suite": "suites", "datasheet": "datasheets"}.get(name, name)
+        return f"judgesense_{self.field}"
 
 
-_MODES: Final = ("replay", "record", "live")
-_POLICIES: Final = ("estimate", "confident")
-OPTIONS: Final = (
-    Option(
-        "judge-mode",
-        "string",
-        _one_of(*_MODES),
-        "replay: recorded judgments, offline (the default); record: ask what is not recorded yet; "
-        "live: ask everything afresh, and leave recordings alone",
-        choices=_MODES,
-    ),
-    Option(
-        "judge-name",
-        "args",
-        _several,
-        "measure this judge: one that pyproject.toml declares, or provider:model such as "
-        "openai:gpt-4o-mini or embedded:clean; may be repeated (default: all declared ones)",
-        "NAME",
-    ),
-    Option(
-        "judge-suite",
-        "args",
-        _several,
-        "run only this suite (NAME or NAME@PRESET); without a path, the built-in suite of that "
-        "name; may be repeated",
-        "NAME",
-    ),
-    Option(
-        "judge-cassettes", "string", _text, "folder of the recordings (default: cassettes)", "DIR"
-    ),
-    Option(
-        "judge-datasheet",
-        "args",
-        _several,
-        "write the datasheet in the form that the suffix chooses: .json, .html (a page with "
-        "figures and evidence), .md (Markdown), or .jsonl (the log of all judgments); may be "
-        "repeated",
-        "PATH",
-    ),
-    Option(
-        "judge-policy",
-        "string",
-        _one_of(*_POLICIES),
-        "what has to clear the bar of a check: the estimate (the default), or, confident, the "
-        "one-sided 95%% bound of its clustered interval",
-        choices=_POLICIES,
-    ),
-    Option(
-        "judge-max-missing",
-        "float",
-        _amount(1),
-        "share of missing replies beyond which the worst case must clear the bar too (default: "
-        "0.05)",
-        "SHARE",
-    ),
-    Option(
-        "judge-seed",
-        "int",
-        _whole(0),
-        "seed of every random draw of the estimators (default: 0)",
-        "N",
-    ),
-    Option("judge-concurrency", "int", _whole(1), "calls under way at once (default: 8)", "N"),
-    Option(
-        "judge-max-calls",
-        "int",
-        _whole(0),
-        "stop before more than N calls have been made in the session, retries counted",
-        "N",
-    ),
-    Option(
-        "judge-max-cost",
-        "float",
-        _amount(),
-        "stop before the calls of the session may have cost more, by the prices of the judges",
-        "USD",
-    ),
-    Option(
-        "judge-baseline", "string", _text, "hold no_regression checks against this file", "PATH"
-    ),
-    Option(
-        "judge-save-baseline",
-        "string",
-        _text,
-        "write what was judged to this file, for --judge-baseline of later sessions",
-        "PATH",
-    ),
-    Option(
-        "judge-max-age",
-        "float",
-        _amount(),
-        "fail checks on recordings that are older than this many days",
-        "DAYS",
-    ),
-    Option(
-        "judge-verify",
-        "int",
-        _whole(1),
-        "with --judge-mode live: replay, ask N recorded trials of each judge and suite again, and "
-        "report what changed",
-        "N",
-    ),
-    Option(
-        "judge-save-live", "string", _text, "keep what live mode records, in this folder", "DIR"
-    ),
-)
+def _option(usage: str, meaning: str) -> Option:
+    name, value, *dots = usage.split()
+    ini = name.replace("-", "_")
+    field = ini.removeprefix("judge_")
+    kind = "args" if dots else _NUMBERS.get(value, "string")
+    form = (None, tuple(value.split("|"))) if "|" in value else (value, None)
+    return Option(name, ini, _FIELDS.get(field, field), kind, meaning, *form)
+
+
+OPTIONS: Final = tuple(_option(*one) for one in _HELP.items())
 
 
 class Settings(NamedTuple):
@@ -233,6 +116,27 @@ class Settings(NamedTuple):
     save_live: Path | None = None
     verify: int | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether judges are asked: not all is replayed."""
+        return self.mode != "replay" or self.verify is not None
+
+
+class Shared(NamedTuple):
+    """What the processes of a session share: workers of xdist have it from their controller.
+
+    Attributes:
+        started: when the session began: UTC, ISO 8601.
+        live_folder: where a live session records while it runs.
+        session_folder: of what workers have asked and spent; a process alone has it in memory.
+        each: whether every worker runs every test.
+    """
+
+    started: str
+    live_folder: str | None = None
+    session_folder: str | None = None
+    each: bool = False
+
 
 def add_options(parser: pytest.Parser) -> None:
     """Register options and their ini twins."""
@@ -245,7 +149,8 @@ def add_options(parser: pytest.Parser) -> None:
             action="append" if option.kind == "args" else "store",
             default=None,
             help=option.help,
-            **({"choices": option.choices} if option.choices else {"metavar": option.metavar}),
+            metavar=option.metavar,
+            choices=option.choices,
         )
         kind: Any = option.kind
         parser.addini(option.ini, f"ini twin of --{option.name}", type=kind, default=None)
@@ -273,18 +178,12 @@ def _given(config: pytest.Config, option: Option) -> Any:
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """The settings of a session.
-
-    Raises:
-        pytest.UsageError: a value is wrong.
-    """
+    """The settings of a session; `pytest.UsageError` for a wrong value."""
     given = {option.name: _given(config, option) for option in OPTIONS}
     settings = resolve(given, config.rootpath, config.invocation_params.dir)
-    baseline = settings.baseline
     # Named by the ini file, it is missed by the checks that need it, and by no other test.
-    if config.option.judgesense_baseline is None or baseline is None or baseline.is_file():
-        return settings
-    if baseline != settings.save_baseline:
+    baseline = settings.baseline if config.option.judgesense_baseline is not None else None
+    if baseline and not baseline.is_file() and baseline != settings.save_baseline:
         raise pytest.UsageError(
             f"--judge-baseline {baseline}: there is no such file; write it with "
             "--judge-save-baseline"
@@ -292,19 +191,39 @@ def settings_of(config: pytest.Config) -> Settings:
     return settings
 
 
-def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
-    """The settings of values ``given`` by name of the option; ``None`` for the default.
+def _read(option: Option, value: Any) -> Any:
+    """The value of `Settings`; `pytest.UsageError` if it is wrong."""
+    if option.kind == "args":
+        return tuple(value)
+    if option.kind == "string":
+        if option.choices and value not in option.choices:
+            expected = ", ".join(option.choices)
+            raise pytest.UsageError(
+                f"{option.ini} = {value!r} is unknown; expected one of {expected}"
+            )
+        return str(value)
+    whole, least = option.kind == "int", int(option.name in _AT_LEAST_ONE)
+    most = 1 if option.metavar == "SHARE" else math.inf
+    try:
+        number = int(value) if whole else float(value)
+    except ValueError:
+        number = math.nan
+    if not (least <= number <= most and number < math.inf):
+        what = "a share from 0 to 1" if most == 1 else f"a number, at least {least}"
+        what = what.replace("a number", "a whole number") if whole else what
+        raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
+    return number
 
-    Raises:
-        pytest.UsageError: a value is wrong.
-    """
-    read = {
-        option.field: option.read(option.name, value)
+
+def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
+    """The settings of values ``given`` by name of the option; ``None`` for the default."""
+    read: dict[str, Any] = {
+        option.field: _read(option, value)
         for option in OPTIONS
         if (value := given.get(option.name)) not in (None, "")
     }
     for path in read.get("datasheets", ()):
-        if Path(path).suffix not in _FORMS:
+        if Path(path).suffix not in (".json", ".jsonl", ".html", ".md"):
             raise pytest.UsageError(
                 f"--judge-datasheet {Path(path).name}: the suffix chooses the form; expected "
                 ".json, .html for a page, .md, or .jsonl for the judgment log"
@@ -315,11 +234,9 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
         if name in read:
             read[name] = invocation / read[name]
     settings = Settings(rootdir, invocation, **read)
-    if settings.verify is None:
-        return settings
-    if settings.mode != "live":
+    if settings.verify is not None and settings.mode != "live":
         raise pytest.UsageError(
             f"--judge-verify {settings.verify} asks judges, and --judge-mode is {settings.mode}; "
             "expected --judge-mode live beside it"
         )
-    return settings._replace(mode="replay")
+    return settings if settings.verify is None else settings._replace(mode="replay")

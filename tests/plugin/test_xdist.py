@@ -291,7 +291,7 @@ import pytest
 @pytest.hookimpl(trylast=True)
 def pytest_configure_node(node):
     # As a worker on another machine would find it: a path that leads nowhere.
-    node.workerinput["judgesense_session_folder"] += "-of-another-machine"
+    node.workerinput["judgesense"]["session_folder"] += "-of-another-machine"
 """
 
 

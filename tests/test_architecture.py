@@ -92,7 +92,7 @@ DOORS = {
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
         "cassettes.exchange",
-        "judges.providers.json_bodies",
+        "judges.providers.builtin",
         "instruments.debate.replies",
         "report.log",
     ),

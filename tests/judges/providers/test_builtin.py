@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.providers.anthropic import ANTHROPIC
 from pytest_judgesense.judges.providers.base import Provider, Reply
-from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
-from pytest_judgesense.judges.providers.openai import OPENAI
+from pytest_judgesense.judges.providers.builtin import (
+    ANTHROPIC,
+    BUILT_IN,
+    OPENAI,
+    provider_of,
+)
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Usage
 

@@ -180,9 +180,7 @@ def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
     return None
 
 
-def _rendering(
-    suite: Suite, judge: JudgeSpec
-) -> Callable[[Trial, Question], list[dict[str, str]]]:
+def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], list[dict[str, str]]]:
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
     return lambda trial, question: render_messages(

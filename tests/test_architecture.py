@@ -184,7 +184,7 @@ def test_imports_run_downward_only(module: str) -> None:
 
 
 def test_the_root_gives_the_judge_to_users_and_imports_nothing_else() -> None:
-    assert OWN[""] == {"judges.declare"}
+    assert OWN[""] == {"judges.spec"}
     assert FOREIGN[""] == set()
 
 

@@ -21,7 +21,7 @@ _PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
     "noisy": (0.8, 0.5, 0.5, 0.1, 0.4, 0.9, 0.1, 0.05, 0.012, "My verdict: {}."),
 }
 PROFILES: Final = {
-    name: Observer(name, *given, skills=SKILLS) for name, given in _PARAMETERS.items()
+    name: replace(Observer(name, *given), skills=SKILLS) for name, given in _PARAMETERS.items()
 }
 
 

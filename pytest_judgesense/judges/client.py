@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.cassette import Cassette
@@ -41,9 +41,6 @@ from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.transport import Connections
-
-# Where the embedded judge stands in recordings: its port is an accident of the run.
-_EMBEDDED_URL: Final = "http://127.0.0.1/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +120,9 @@ class Endpoint:
 
 def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
     """The endpoint of a judge whom nobody asks: its recordings answer, or it is a function."""
-    base_url = spec.base_url or ""
-    if spec.provider == "embedded":
-        base_url = base_url or _EMBEDDED_URL
-    elif spec.provider != "callable":  # which asks whom it likes
-        base_url = base_url or provider_of(spec).default_base_url
+    base_url = ""  # a function asks whom it likes
+    if spec.provider != "callable":
+        base_url = spec.base_url or provider_of(spec).default_base_url
     return Endpoint(spec, base_url, throttle, key_of(spec)[1])
 
 
@@ -402,8 +397,7 @@ async def _connected(
 ) -> Endpoint:
     spec, base_url = endpoint.spec, endpoint.base_url
     name, key = key_of(spec)
-    local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
-    if key is None and name and not local:
+    if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
         raise JudgeError(
             f"judge {spec.name!r} has no key to be asked with",
             found=f"no environment variable {name}",

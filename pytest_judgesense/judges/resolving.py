@@ -7,9 +7,9 @@ function, or its key; and all credentials that may turn up in its calls are know
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import os
+import pkgutil
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -155,12 +155,9 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """
     if spec.function is not None:
         return spec.function
-    module, _, name = spec.model.partition(":")
     try:
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
-    except (ImportError, AttributeError) as error:
+        target = pkgutil.resolve_name(spec.model)
+    except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
@@ -194,10 +195,12 @@ ANTHROPIC: Final = Provider(
     default_key_env="ANTHROPIC_API_KEY",
     source="pytest-judgesense",
 )
+# The port of the embedded judge is an accident of the run: this is where it stands in recordings.
+EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
 BUILT_IN: Final[Mapping[str, Provider]] = {
     "openai": OPENAI,
     "anthropic": ANTHROPIC,
-    "embedded": OPENAI,
+    "embedded": EMBEDDED,
 }
 
 

@@ -189,9 +189,10 @@ class Client:
                 except StopIteration:
                     call = None
             answer = _joined(given, last)
+            if self._cassette.mode == "replay":
+                return answer
             # While recording, what is recorded already answers at no cost and in no time.
-            failed = isinstance(answer.reply, Failed) and self._cassette.mode == "record"
-            made = scope.made > 0 or failed
+            made = scope.made > 0 or isinstance(answer.reply, Failed)
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
     def replay(

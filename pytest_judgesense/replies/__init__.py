@@ -1,22 +1,11 @@
 r"""From the text of a judge's reply to its verdict: pure, linear in the text, and never a guess.
 
-The rule, in order. (1) Characters are brought into one spelling and thinking blocks
-(``<think>...</think>``) are removed; thinking that never ends means that the reply was cut off.
-(2) If what remains is nothing but one label, in any case and within any punctuation, Markdown,
-quotes or brackets, that is the verdict; nothing but several labels is "several verdicts".
-(3) Otherwise every statement of a verdict is collected. `formal`: JSON objects under a usual key
-(``verdict``, ``winner``, ``answer``, ``score``, ...), ``[[A]]``, ``\boxed{A}``,
-``<verdict>A</verdict>``. `informal`: "Verdict: A", "The better response is A", "I choose A",
-"Coherence: 4", a first or last sentence that is only a label, a beginning such as "No, the ...";
-"Therefore, A is better.", "The statement is NO." as the first, the last or the concluding
-sentence. Questions, conditions, negations and praise of a single aspect are not statements, and the
-English word "a" is not a label. (4) The weightiest statements decide: "Final answer: ..." before
-the other verdicts, those before "I choose A" and a label under another heading; if they name
-different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
-"several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
-the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated
-one in a sentence before the cut; of a reply of more than 60,000 characters only the first and the
-last 30,000 are read.
+The rule is told in docs/replies.md. In order: (1) characters are brought into one spelling, and
+thinking blocks removed (`text`); (2) a reply that is nothing but one label is that verdict
+(`labels`); (3) otherwise every statement of a verdict is collected (`formal`, `informal`), and (4)
+the weightiest decide, or disagree (`statements`). (5) Where nothing is stated, an abstention counts
+if the space permits it, and the outcome is `Unparsed` otherwise. A reply that was cut off gets a
+verdict only if it had stated one in a sentence before the cut.
 
 Reasons of `Unparsed`, a closed list:
 

@@ -7,14 +7,15 @@ function, or its key; and all credentials that may turn up in its calls are know
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
 import os
-import pkgutil
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -155,9 +156,10 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     """
     if spec.function is not None:
         return spec.function
+    module, _, name = spec.model.partition(":")
     try:
-        target = pkgutil.resolve_name(spec.model)
-    except (ImportError, AttributeError, ValueError) as error:
+        target: Any = reduce(getattr, name.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError) as error:
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",

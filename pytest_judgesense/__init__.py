@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_judgesense.judges.declare import Judge
+    from pytest_judgesense.judges.spec import Judge
 
 __version__ = "0.1.0"
 
@@ -19,7 +19,7 @@ __all__ = ["Judge", "__version__"]
 def __getattr__(name: str) -> Any:
     # pytest imports this package in every run of an environment: what is heavy waits for its use.
     if name == "Judge":
-        from pytest_judgesense.judges.declare import Judge
+        from pytest_judgesense.judges.spec import Judge
 
         return Judge
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

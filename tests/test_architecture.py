@@ -93,7 +93,7 @@ DOORS = {
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
         "cassettes.exchange",
-        "judges.providers.json_bodies",
+        "judges.providers.builtin",
         "instruments.debate.replies",
         "report.log",
     ),
@@ -185,7 +185,7 @@ def test_imports_run_downward_only(module: str) -> None:
 
 
 def test_the_root_gives_the_judge_to_users_and_imports_nothing_else() -> None:
-    assert OWN[""] == {"judges.declare"}
+    assert OWN[""] == {"judges.spec"}
     assert FOREIGN[""] == set()
 
 

@@ -11,9 +11,9 @@ prompt does not permit have no form to be repaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Generator, Iterable, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import redact_url
 from pytest_judgesense.judges.client import Answer, Call, Course
@@ -68,15 +68,10 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What one call of a trial asks: a question, or the form of the ``malformed`` reply to it."""
+_T = TypeVar("_T")
 
-    question: Question
-    malformed: str | None = None
-
-
-_Replies: TypeAlias = Generator[_Asked, Reply | Failed, Reading]
+# What asks a question, or for the form of the malformed reply to it.
+_Ask: TypeAlias = Callable[[Question, str | None], _T]
 
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
@@ -89,51 +84,35 @@ def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
         return suite.form.questions(trial)
 
 
-def _course(suite: Suite, trial: Trial, *, repairs: bool) -> _Replies:
-    """The calls of a trial, each answered before the next one, and what they come to."""
-    repaired: list[dict[str, Any]] = []
+def _course(
+    suite: Suite, trial: Trial, ask: _Ask[_T], *, repairs: bool
+) -> Generator[_T, Reply | Failed, Reading]:
+    """What asks each question, answered before the next one, and what the replies come to."""
+    repaired: list[tuple[str, str | None]] = []
     outcomes = []
     detail: dict[str, Any] | None = None
     for question in _questions(suite, trial):
-        outcome, detail = yield from _stated(suite, question, repaired, repairs=repairs)
+        reply = yield ask(question, None)
+        outcome, detail = _parsed(suite, question, reply)
         if isinstance(outcome, Failed):
             return outcome, None
+        if repairs and isinstance(outcome, Unparsed) and outcome.reason.startswith(_FORM):
+            assert isinstance(reply, Reply), "only a reply is unparsed"
+            again = yield ask(question, reply.text)
+            repaired.append((outcome.reason, again.reason if isinstance(again, Failed) else None))
+            second = _parsed(suite, question, again)
+            if isinstance(second[0], Verdict):
+                outcome, detail = second
         outcomes.append(outcome)
     if len(outcomes) > 1:
         with suite.form.blamed():
             outcome, detail = suite.form.combine(trial, outcomes)
-    return outcome, _with_repair(detail, repaired)
-
-
-def _stated(
-    suite: Suite, question: Question, repaired: list[dict[str, Any]], *, repairs: bool
-) -> _Replies:
-    """What one question is answered, repaired if it has to be; ``repaired`` is added to."""
-    reply = yield _Asked(question)
-    outcome, detail = _parsed(suite, question, reply)
-    if not repairs or not isinstance(outcome, Unparsed) or not outcome.reason.startswith(_FORM):
-        return outcome, detail
-    assert isinstance(reply, Reply), "only a reply is unparsed"
-    again = yield _Asked(question, malformed=reply.text)
-    repair: dict[str, Any] = {"before": outcome.reason}
-    repaired.append(repair)
-    if isinstance(again, Failed):
-        repair["failed"] = again.reason
-        return outcome, detail
-    second, of_second = _parsed(suite, question, again)
-    return (second, of_second) if isinstance(second, Verdict) else (outcome, detail)
-
-
-def _with_repair(
-    detail: dict[str, Any] | None, repaired: Sequence[dict[str, Any]]
-) -> dict[str, Any] | None:
-    if not repaired:
-        return detail
-    failed = [one["failed"] for one in repaired if "failed" in one]
-    repair = {"before": "; ".join(one["before"] for one in repaired), "calls": len(repaired)}
-    if failed:
-        repair["failed"] = "; ".join(failed)
-    return {**(detail or {}), "repair": repair}
+    if repaired:
+        repair = {"before": "; ".join(before for before, _ in repaired), "calls": len(repaired)}
+        if failed := [reason for _, reason in repaired if reason is not None]:
+            repair["failed"] = "; ".join(failed)
+        detail = {**(detail or {}), "repair": repair}
+    return outcome, detail
 
 
 def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
@@ -150,13 +129,10 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:
     """The judgment that an answer amounts to."""
     replies = (answer.reply, *answer.later)
-    questions = _questions(suite, trial)
-    if judge.repair is None and len(questions) == 1:
-        outcome, detail = _parsed(suite, questions[0], answer.reply)
-    else:
-        course = _course(suite, trial, repairs=judge.repair is not None)
-        outcome, detail = _followed(course, replies)
-    texts = [text for reply in replies if (text := _text_of(reply)) is not None]
+    outcome, detail = _followed(suite, judge, trial, replies)
+    given = [reply for reply in replies if isinstance(reply, Reply)]
+    texts = [reply.refused if reply.text is None else reply.text for reply in given]
+    said = [text for text in texts if text is not None]
     if suite.temperatures and isinstance(outcome, Failed):
         outcome = Failed(refusal(outcome.reason) or outcome.reason)
     return Judgment(
@@ -164,14 +140,20 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         judge=judge.name,
         outcome=outcome,
         chosen=_chosen(suite, trial, outcome),
-        reply="\n\n".join(texts) if texts else None,
-        usage=_used(replies),
+        reply="\n\n".join(said) if said else None,
+        usage=Usage(
+            _sum(reply.usage.prompt_tokens for reply in given),
+            _sum(reply.usage.completion_tokens for reply in given),
+        ),
         latency_s=answer.latency_s,
         detail=detail,
     )
 
 
-def _followed(course: _Replies, replies: Sequence[Reply | Failed]) -> Reading:
+def _followed(
+    suite: Suite, judge: JudgeSpec, trial: Trial, replies: Sequence[Reply | Failed]
+) -> Reading:
+    course = _course(suite, trial, lambda *_: None, repairs=judge.repair is not None)
     next(course)
     for reply in replies:
         try:
@@ -179,23 +161,12 @@ def _followed(course: _Replies, replies: Sequence[Reply | Failed]) -> Reading:
         except StopIteration as end:
             reading: Reading = end.value
             return reading
-    course.close()
     return Failed("calls of this trial are missing"), None
 
 
-def _text_of(reply: Reply | Failed) -> str | None:
-    if isinstance(reply, Failed):
-        return None
-    return reply.text if reply.text is not None else reply.refused
-
-
-def _used(replies: Sequence[Reply | Failed]) -> Usage:
-    used = [reply.usage for reply in replies if isinstance(reply, Reply)]
-    if len(used) == 1:
-        return used[0]
-    prompt = [u.prompt_tokens for u in used if u.prompt_tokens is not None]
-    completion = [u.completion_tokens for u in used if u.completion_tokens is not None]
-    return Usage(sum(prompt) if prompt else None, sum(completion) if completion else None)
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
@@ -209,66 +180,46 @@ def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
     return None
 
 
-def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
-    """From a trial of ``suite`` under the judge's own prompts to the messages that ask it first."""
-    rendered = _renderer(suite, judge)
-    return lambda trial: rendered(trial, _Asked(_questions(suite, trial)[0]))
-
-
-def _renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, _Asked], list[dict[str, str]]]:
+def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], list[dict[str, str]]]:
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
+    return lambda trial, question: render_messages(
+        suite,
+        items[trial.item],
+        templates[trial.template],
+        trial.order,
+        system_role=judge.system_role,
+        content=question.content,
+    )
 
-    def messages(trial: Trial, asked: _Asked) -> list[dict[str, str]]:
-        if asked.malformed is not None:
-            form = asked.question.reply or suite.form.reply
-            return render_repair(asked.malformed, form or suite.space)
-        return render_messages(
-            suite,
-            items[trial.item],
-            templates[trial.template],
-            trial.order,
-            system_role=judge.system_role,
-            content=asked.question.content,
-        )
 
-    return messages
+def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
+    rendered = _rendering(suite, judge)
+
+    def ask(trial: Trial, question: Question, malformed: str | None) -> Call:
+        if malformed is not None:
+            form = question.reply or suite.form.reply or suite.space
+            return Call(render_repair(malformed, form), trial.replicate, repairs=True)
+        at = trial.condition.get("temperature")
+        temperature = at if isinstance(at, int | float) else None
+        return Call(rendered(trial, question), trial.replicate, temperature)
+
+    return lambda trial: partial(ask, trial)
 
 
 def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
     """From a trial to its calls, as `Client.ask_calls` makes them."""
-    rendered = _renderer(suite, judge)
-
-    def calls(trial: Trial) -> Course:
-        course = _course(suite, trial, repairs=judge.repair is not None)
-        asked = next(course)
-        while True:
-            reply = yield _call(trial, rendered(trial, asked), asked)
-            try:
-                asked = course.send(reply)
-            except StopIteration:
-                return
-
-    return calls
+    asking, repairs = _asking(suite, judge), judge.repair is not None
+    return lambda trial: _course(suite, trial, asking(trial), repairs=repairs)
 
 
 def first_calls(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[Call]]:
     """From a trial to the calls that it takes at least: those that depend on no reply."""
-    rendered = _renderer(suite, judge)
-
-    def calls(trial: Trial) -> list[Call]:
-        first = map(_Asked, _questions(suite, trial))
-        return [_call(trial, rendered(trial, asked), asked) for asked in first]
-
-    return calls
+    asking = _asking(suite, judge)
+    return lambda trial: [asking(trial)(asked, None) for asked in _questions(suite, trial)]
 
 
-def _call(trial: Trial, messages: list[dict[str, str]], asked: _Asked) -> Call:
-    repairs = asked.malformed is not None
-    temperature = None if repairs else trial.condition.get("temperature")
-    return Call(
-        messages,
-        trial.replicate,
-        temperature if isinstance(temperature, int | float) else None,
-        repairs=repairs,
-    )
+def renderer(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], list[dict[str, str]]]:
+    """From a trial of ``suite`` under the judge's own prompts to the messages that ask it first."""
+    rendered = _rendering(suite, judge)
+    return lambda trial: rendered(trial, _questions(suite, trial)[0])

@@ -11,9 +11,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.cassette import Cassette
@@ -42,9 +42,6 @@ from pytest_judgesense.trial import Failed, Usage
 if TYPE_CHECKING:
     from pytest_judgesense.judges.transport import Connections
 
-# Where the embedded judge stands in recordings: its port is an accident of the run.
-_EMBEDDED_URL: Final = "http://127.0.0.1/v1"
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -61,7 +58,7 @@ class Call:
 
 
 # The calls of a trial: each is given what came of it before the next one is said.
-Course: TypeAlias = Generator[Call, Reply | Failed, None]
+Course: TypeAlias = Generator[Call, Reply | Failed, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +86,12 @@ class Endpoint:
     throttle: Throttle
     key: str | None = None
     connections: Connections | None = None
-    # The judge at other temperatures than that of the spec, as they come up.
-    at: dict[float, JudgeSpec] = field(default_factory=dict)
 
     def request_of(self, call: Call) -> HttpRequest:
         """What the call sends."""
         spec = self.spec
         if call.temperature is not None:
-            if call.temperature not in self.at:
-                self.at[call.temperature] = replace(spec, temperature=call.temperature)
-            spec = self.at[call.temperature]
+            spec = replace(spec, temperature=call.temperature)
         seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
         return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
 
@@ -113,12 +106,10 @@ class Endpoint:
         """What tokens cost; ``None`` where that is not known."""
         if self.spec.provider == "embedded":
             return 0.0
-        prices = self.spec.prices
-        if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+        prices, prompt, completion = self.spec.prices, usage.prompt_tokens, usage.completion_tokens
+        if prices is None or prompt is None or completion is None:
             return None
-        return (
-            usage.prompt_tokens * prices.prompt + usage.completion_tokens * prices.completion
-        ) / 1e6
+        return (prompt * prices.prompt + completion * prices.completion) / 1e6
 
     def cost(self, reply: Reply | Failed) -> float | None:
         """What a call has cost; ``None`` where the endpoint does not say and may charge it."""
@@ -129,7 +120,10 @@ class Endpoint:
 
 def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
     """The endpoint of a judge whom nobody asks: its recordings answer, or it is a function."""
-    return Endpoint(spec, _base_url_of(spec), throttle, key_of(spec)[1])
+    base_url = ""  # a function asks whom it likes
+    if spec.provider != "callable":
+        base_url = spec.base_url or provider_of(spec).default_base_url
+    return Endpoint(spec, base_url, throttle, key_of(spec)[1])
 
 
 def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
@@ -147,14 +141,6 @@ def fault_of(spec: JudgeSpec) -> Callable[[int, str | bytes], str | None]:
 def _text_of(body: str | bytes) -> str:
     # JSON is UTF-8 whatever a header says; so a recorded answer reads like the one that came.
     return as_bytes(body).decode("utf-8", "replace")
-
-
-def _base_url_of(spec: JudgeSpec) -> str:
-    if spec.provider == "embedded":
-        return spec.base_url or _EMBEDDED_URL
-    if spec.provider == "callable":
-        return ""  # it asks whom it likes
-    return spec.base_url or provider_of(spec).default_base_url
 
 
 class Client:
@@ -198,11 +184,15 @@ class Client:
                     given.append(await self._call(scope, call.messages))
                 else:
                     given.append(await self._request(scope, call))
-                call = _following(calls, given[-1].reply)
+                try:
+                    call = calls.send(given[-1].reply)
+                except StopIteration:
+                    call = None
             answer = _joined(given, last)
+            if self._cassette.mode == "replay":
+                return answer
             # While recording, what is recorded already answers at no cost and in no time.
-            failed = isinstance(answer.reply, Failed) and self._cassette.mode == "record"
-            made = scope.made > 0 or failed
+            made = scope.made > 0 or isinstance(answer.reply, Failed)
             return replace(answer, made=made, latency_s=answer.latency_s if made else None)
 
     def replay(
@@ -213,41 +203,26 @@ class Client:
 
     def replay_calls(self, trial_id: str, calls: Course) -> Answer:
         """`ask_calls` from the cassette alone, for judges that a provider asks."""
-        given: list[Answer] = []
-        with self._cassette.trial(trial_id) as scope:
-            call: Call | None = next(calls)
-            while call is not None:
-                last = call
-                given.append(Answer(self._replayed(scope, call)))
-                call = _following(calls, given[-1].reply)
-        return _joined(given, last)
-
-    def _replayed(self, scope: CallScope, call: Call) -> Reply | Failed:
-        endpoint = self._endpoint_of(call)
-        request = endpoint.request_of(call)
-        body = request.body.decode()
-        found = self._cassette.find(scope, request.method, request.url, body)
-        while not found.answers:
-            # It never got an answer: the last attempt, which is given again, is its outcome.
-            again = self._cassette.find(scope, request.method, request.url, body)
-            if again == found:
-                break
-            found = again
-        return endpoint.reply_in(found)
-
-    def _endpoint_of(self, call: Call) -> Endpoint:
-        if not call.repairs:
-            return self._endpoint
-        assert self._repairing is not None, "only the replies of a judge with repair are repaired"
-        return self._repairing
+        try:
+            self.ask_calls(trial_id, calls).send(None)  # with nothing to wait for, it ends at once
+        except StopIteration as end:
+            answer: Answer = end.value
+            return answer
+        raise AssertionError("a replay waits for nobody")
 
     async def _request(self, scope: CallScope, call: Call) -> Answer:
-        endpoint = self._endpoint_of(call)
+        endpoint = self._repairing if call.repairs else self._endpoint
+        assert endpoint is not None, "only the replies of a judge with repair are repaired"
         request = endpoint.request_of(call)
         asked = (request.method, request.url, request.body)
-        if self._cassette.answer_to(scope.trial, *asked) is not None:
-            # Found once more, so that it counts as asked: what a trial asks no more is dropped.
-            return Answer(endpoint.reply_in(self._cassette.find(scope, *asked)))
+        replaying = self._cassette.mode == "replay"
+        if replaying or self._cassette.answer_to(scope.trial, *asked) is not None:
+            # Found (once more), so that it counts as asked: what a trial asks no more is dropped.
+            found = self._cassette.find(scope, *asked)
+            # What never got an answer came to its last attempt, which is given again and again.
+            while not found.answers and (again := self._cassette.find(scope, *asked)) != found:
+                found = again
+            return Answer(endpoint.reply_in(found))
         scope.fault_of = fault_of(endpoint.spec)
         most = Usage(len(request.body), endpoint.spec.max_tokens)  # no token is shorter than a byte
         made = await endpoint.throttle.call(
@@ -358,14 +333,6 @@ def _only(call: Call) -> Course:
     yield call
 
 
-def _following(calls: Course, reply: Reply | Failed) -> Call | None:
-    """The call after the one that ``reply`` came of; ``None`` after the last."""
-    try:
-        return calls.send(reply)
-    except StopIteration:
-        return None
-
-
 def _joined(given: Sequence[Answer], last: Call) -> Answer:
     """The answers to the calls of a trial as one; ``last`` is the call that ended it."""
     if len(given) == 1:
@@ -407,39 +374,31 @@ async def open_client(
         JudgeError: a key is needed and is not in the environment.
     """
     throttle = throttle or Throttle(spec, concurrency)
-    repairer = spec.repair.spec if spec.repair else None
-    if cassette.mode == "replay" or spec.provider == "callable":
-        endpoint = unasked_endpoint(spec, throttle)
-        repairing = unasked_endpoint(repairer, throttle) if repairer else None
-        threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
-        try:
-            yield Client(endpoint, cassette, repairing=repairing, threads=threads)
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-        return
     async with AsyncExitStack() as stack:
-        endpoint = await _open_endpoint(stack, spec, throttle, concurrency, skills)
+        threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
+        stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+
+        async def opened(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
+            endpoint = unasked_endpoint(spec, throttle)
+            if cassette.mode == "replay" or spec.provider == "callable":
+                return endpoint
+            return await _connected(stack, endpoint, concurrency, skills)
+
+        endpoint = await opened(spec, throttle)
+        repairing, repairer = None, spec.repair and spec.repair.spec
         if repairer and replace(repairer, temperature=spec.temperature) == _unrepaired(spec):
-            repairing = replace(endpoint, spec=repairer, at={})
+            repairing = replace(endpoint, spec=repairer)
         elif repairer:
-            beside = throttle.beside(repairer)
-            repairing = await _open_endpoint(stack, repairer, beside, concurrency, skills)
-        else:
-            repairing = None
-        yield Client(endpoint, cassette, repairing=repairing)
+            repairing = await opened(repairer, throttle.beside(repairer))
+        yield Client(endpoint, cassette, repairing=repairing, threads=threads)
 
 
-async def _open_endpoint(
-    stack: AsyncExitStack,
-    spec: JudgeSpec,
-    throttle: Throttle,
-    concurrency: int,
-    skills: Sequence[Skill],
+async def _connected(
+    stack: AsyncExitStack, endpoint: Endpoint, concurrency: int, skills: Sequence[Skill]
 ) -> Endpoint:
-    base_url = _base_url_of(spec)
+    spec, base_url = endpoint.spec, endpoint.base_url
     name, key = key_of(spec)
-    local = spec.provider == "embedded" or is_loopback(urlsplit(base_url).hostname or "")
-    if key is None and name and not local:
+    if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
         raise JudgeError(
             f"judge {spec.name!r} has no key to be asked with",
             found=f"no environment variable {name}",
@@ -454,7 +413,7 @@ async def _open_endpoint(
 
     connections = Connections(concurrency, base_url, spec.timeout_s)
     await stack.enter_async_context(connections)
-    return Endpoint(spec, base_url, throttle, key, connections)
+    return replace(endpoint, base_url=base_url, connections=connections)
 
 
 def _unrepaired(spec: JudgeSpec) -> JudgeSpec:

@@ -60,7 +60,7 @@ class AskingLoop:
         except BaseException:
             if not future.done():
                 future.cancel()
-                self._drain()
+                self.submit(_drained()).result()
             raise
 
     def close(self) -> None:
@@ -77,16 +77,13 @@ class AskingLoop:
             if self._loop is None:
                 with socket_pairs():  # it wakes itself up by one
                     self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="judgesense-asking", daemon=True
-                )
+                run = self._loop.run_forever
+                self._thread = threading.Thread(target=run, name="judgesense-asking", daemon=True)
                 self._thread.start()
             return self._loop
 
-    def _drain(self) -> None:
-        async def others() -> None:
-            current = asyncio.current_task()
-            tasks = [task for task in asyncio.all_tasks() if task is not current]
-            await asyncio.wait(tasks, timeout=10) if tasks else None
 
-        self.submit(others()).result()
+async def _drained() -> None:
+    """Wait until all other tasks of the loop have cleaned up."""
+    if others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others, timeout=10)

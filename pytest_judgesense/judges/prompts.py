@@ -5,7 +5,7 @@ The judge sees the rendered template and nothing else: no label, no level, no id
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -101,20 +101,23 @@ def _verify(suite: Suite, judge: JudgeSpec, templates: Sequence[Template]) -> No
     for template in templates:
         required = shown_candidates(suite, template)
         asked = placeholders(template.text)
-        for wrong, what in (
-            (asked - given - required, "asks for what suite"),
-            (required - asked, "does not show what suite"),
-        ):
-            if wrong:
-                raise UsageError(
-                    f"prompt {template.id} of judge {judge.name!r} {what} {suite.name} "
-                    f"{'does not have' if what.startswith('asks') else 'compares'}",
-                    found="{{" + "}}, {{".join(sorted(wrong)) + "}}",
-                    expected="of "
-                    + ", ".join("{{" + name + "}}" for name in sorted(given | required)),
-                    remedy="fix the prompt, or name the suite that it is for: "
-                    f"prompts.paraphrases = {{ {suite.base} = [...] }}",
-                )
+        if wrong := asked - given - required:
+            problem = f"asks for what suite {suite.name} does not have"
+        elif wrong := required - asked:
+            problem = f"does not show what suite {suite.name} compares"
+        else:
+            continue
+        raise UsageError(
+            f"prompt {template.id} of judge {judge.name!r} {problem}",
+            found=_as_placeholders(wrong),
+            expected=f"of {_as_placeholders(given | required)}",
+            remedy="fix the prompt, or name the suite that it is for: "
+            f"prompts.paraphrases = {{ {suite.base} = [...] }}",
+        )
+
+
+def _as_placeholders(names: Iterable[str]) -> str:
+    return ", ".join("{{" + name + "}}" for name in sorted(names))
 
 
 def render_messages(

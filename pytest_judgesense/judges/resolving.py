@@ -11,13 +11,14 @@ import importlib
 import inspect
 import os
 import tomllib
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
@@ -32,9 +33,12 @@ from pytest_judgesense.judges.spec import (
     PROVIDERS,
     JudgeFunction,
     JudgeSpec,
+    Repair,
     judge_from_name,
     judge_from_table,
 )
+
+_PROJECT: Final = "pyproject.toml"
 
 
 def declared_judges(
@@ -48,27 +52,21 @@ def declared_judges(
         UsageError: the file or a table in it is wrong.
     """
     folder = start if start.is_dir() else start.parent
-    for place in (folder, *folder.parents):
-        path = place / "pyproject.toml"
-        if path.is_file():
-            return {
-                name: judge_from_table(name, _table(path, name, table), place, providers)
-                for name, table in _tables(path).items()
-            }
-    return {}
-
-
-def _tables(path: Path) -> Mapping[str, Any]:
+    path = next((p for one in (folder, *folder.parents) if (p := one / _PROJECT).is_file()), None)
+    if path is None:
+        return {}
     try:
-        project = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
             f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
         ) from error
-    table: Mapping[str, Any] = project
     for name in ("tool", "judgesense", "judges"):
         table = _table(path, name, table.get(name, {}))
-    return table
+    return {
+        name: judge_from_table(name, _table(path, name, value), path.parent, providers)
+        for name, value in table.items()
+    }
 
 
 def _table(path: Path, name: str, value: Any) -> Mapping[str, Any]:
@@ -108,53 +106,46 @@ def resolve_judges(
             remedy="add --judge-name embedded:clean to try it, or declare a judge: "
             '[tool.judgesense.judges.mine] provider = "openai", model = "..."',
         )
-    judges = [
-        _with_repairer(_judge(name, known, providers), known, providers)
-        for name in dict.fromkeys(wanted)
-    ]
+
+    def named(name: str) -> JudgeSpec:
+        if name in known:
+            return known[name]
+        provider, colon, _ = name.partition(":")
+        asked = (*PROVIDERS, *providers)
+        if colon and provider in asked:
+            return judge_from_name(name, providers)
+        valid = [
+            *known,
+            *(f"embedded:{profile}" for profile in PROFILES),
+            *(f"{provider}:MODEL" for provider in asked if provider != "embedded"),
+        ]
+        raise unknown_name("judge", name, valid)
+
     seen: dict[str, JudgeSpec] = {}
-    for judge in judges:
-        if seen.setdefault(judge.slug.lower(), judge) is not judge:
+    for name in dict.fromkeys(wanted):
+        judge = named(name)
+        if judge.repair is not None and judge.repair.judge is not None:
+            judge = _repaired_by(judge, judge.repair, named(judge.repair.judge))
+        other = seen.setdefault(judge.slug.lower(), judge)
+        if other is not judge:
             raise UsageError(
                 "two judges share one name",
-                found=f"{judge.provider}:{judge.model} and {seen[judge.slug.lower()].provider}:"
-                f"{seen[judge.slug.lower()].model}, both called {judge.name!r}",
+                found=f"{judge.provider}:{judge.model} and {other.provider}:{other.model}, both "
+                f"called {judge.name!r}",
                 expected="names that differ, upper and lower case apart",
             )
-    return judges
+    return list(seen.values())
 
 
-def _judge(
-    name: str, known: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
-) -> JudgeSpec:
-    if name in known:
-        return known[name]
-    provider, colon, _ = name.partition(":")
-    if colon and (provider in PROVIDERS or provider in providers):
-        return judge_from_name(name, providers)
-    valid = [
-        *known,
-        *(f"embedded:{profile}" for profile in PROFILES),
-        *(f"{provider}:MODEL" for provider in (*PROVIDERS, *providers) if provider != "embedded"),
-    ]
-    raise unknown_name("judge", name, valid)
-
-
-def _with_repairer(
-    spec: JudgeSpec, known: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
-) -> JudgeSpec:
-    """``spec`` with the judge that its ``repair`` names."""
-    if spec.repair is None or spec.repair.judge is None:
-        return spec
-    repairer = _judge(spec.repair.judge, known, providers)
+def _repaired_by(judge: JudgeSpec, repair: Repair, repairer: JudgeSpec) -> JudgeSpec:
     if repairer.provider == "callable":
         raise UsageError(
-            f"judge {spec.name!r} cannot have its replies repaired by {repairer.name!r}",
+            f"judge {judge.name!r} cannot have its replies repaired by {repairer.name!r}",
             found="a Python function",
             expected="a judge with a provider: its calls stand in the recording of the other's",
             remedy="name another judge, or repair = true for the same one",
         )
-    return replace(spec, repair=replace(spec.repair, spec=repairer))
+    return replace(judge, repair=replace(repair, spec=repairer))
 
 
 def function_of(spec: JudgeSpec) -> JudgeFunction:
@@ -167,9 +158,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
         return spec.function
     module, _, name = spec.model.partition(":")
     try:
-        target: Any = importlib.import_module(module)
-        for part in name.split("."):
-            target = getattr(target, part)
+        target: Any = reduce(getattr, name.split("."), importlib.import_module(module))
     except (ImportError, AttributeError) as error:
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
@@ -204,11 +193,8 @@ async def call_function(
     # A synchronous judge must not hold up the others: it runs in a thread with this context. The
     # loop's own threads are a few more than there are processors, which is no measure for waiting.
     loop = asyncio.get_running_loop()
-    result: object = await loop.run_in_executor(threads, copy_context().run, function, messages)
-    if inspect.isawaitable(result):
-        awaitable: Awaitable[object] = result
-        return await awaitable
-    return result
+    result: Any = await loop.run_in_executor(threads, copy_context().run, function, messages)
+    return await result if inspect.isawaitable(result) else result
 
 
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:

@@ -91,13 +91,9 @@ class AskedOn:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._asked: dict[str, Asked] = {}
-        self._notices: dict[str, None] = {}
-        for line in _lines(file):
-            if "notice" in line:
-                self._notices[line["notice"]] = None
-            else:
-                self._asked[line["trial"]] = Asked(**line)
+        lines = list(_lines(file))
+        self._notices = {line["notice"]: None for line in lines if "notice" in line}
+        self._asked = {line["trial"]: Asked(**line) for line in lines if "trial" in line}
 
     @property
     def failed(self) -> frozenset[str]:

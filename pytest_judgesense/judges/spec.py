@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -154,18 +154,19 @@ class JudgeSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """The decoding settings, for datasheets; they belong to what a judge is."""
-        given: dict[str, Any] = {"top_p": self.top_p, "structured": self.structured}
-        given = {name: value for name, value in given.items() if value is not None}
-        if self.repair is not None:
-            given["repair"] = {"judge": self.repair.judge, "temperature": self.repair.temperature}
-        if self.options:
-            given["options"] = dict(self.options)
+        optional = {
+            "top_p": self.top_p,
+            "structured": self.structured,
+            "repair": self.repair
+            and {"judge": self.repair.judge, "temperature": self.repair.temperature},
+            "options": dict(self.options) or None,
+        }
         return {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "reasoning": self.reasoning,
             "seed": self.seed,
-            **given,
+            **{name: value for name, value in optional.items() if value is not None},
         }
 
 
@@ -190,10 +191,11 @@ class _RepairForm(_Form):
 
 def _known_provider(value: str, info: ValidationInfo) -> str:
     known = (*PROVIDERS, *sorted(info.context or ()))
-    if value not in known:
-        msg = f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
-        raise ValueError(msg)
-    return value
+    if value in known:
+        return value
+    raise ValueError(
+        f"there is no provider {value!r}, but: {', '.join(known)}; -p loads plugins with more"
+    )
 
 
 class _JudgeForm(_Form):
@@ -220,34 +222,27 @@ class _JudgeForm(_Form):
     repair: bool | _RepairForm = False
 
     @model_validator(mode="after")
-    def _has_a_model(self) -> _JudgeForm:
+    def _belongs_together(self) -> _JudgeForm:
         if self.provider == "callable":
-            target = self.model or self.function
-            if target is None or ":" not in target:
-                msg = 'a callable judge has model = "package.module:function"'
-                raise ValueError(msg)
+            if ":" not in (self.model or self.function or ""):
+                raise ValueError('a callable judge has model = "package.module:function"')
             if self.repair:
-                msg = "a callable judge brings its replies into form itself: repair is not for it"
-                raise ValueError(msg)
+                raise ValueError(
+                    "a callable judge brings its replies into form itself: repair is not for it"
+                )
         elif self.model is None:
-            msg = "model is missing"
-            raise ValueError(msg)
-        return self
-
-    @model_validator(mode="after")
-    def _can_reason(self) -> _JudgeForm:
+            raise ValueError("model is missing")
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:
-            msg = f"options are for the provider of a plugin, not for {self.provider}"
-            raise ValueError(msg)
+            raise ValueError(f"options are for the provider of a plugin, not for {self.provider}")
         kind = {"openai": str, "anthropic": int}.get(self.provider)
-        if self.reasoning is not None and (kind is None or type(self.reasoning) is not kind):
-            msg = 'reasoning is a word for openai ("low"), a number of tokens for anthropic'
-            raise ValueError(msg)
+        if self.reasoning is not None and type(self.reasoning) is not kind:
+            raise ValueError(
+                'reasoning is a word for openai ("low"), a number of tokens for anthropic'
+            )
         if isinstance(self.reasoning, int) and not 0 < self.reasoning < self.max_tokens:
-            msg = "reasoning leaves tokens for the answer: it is below max_tokens"
-            raise ValueError(msg)
+            raise ValueError("reasoning leaves tokens for the answer: it is below max_tokens")
         return self
 
 
@@ -280,16 +275,43 @@ def judge_from_table(
     model = form.model or form.function or ""
     if form.provider == "embedded":
         observer_named(model)
-    resolved = {
-        "model": model,
-        "temperature": _temperature(form),
-        "seed": _seed(form.provider, form.seed),
-        "prompts": _prompts(name, form.prompts, folder),
-        "repair": _repair(form.repair),
-    }
+    resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
+    # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
+    if form.reasoning is not None and "temperature" not in form.model_fields_set:
+        resolved["temperature"] = None
+    # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
+    if form.provider == "embedded" and form.seed is None:
+        resolved["seed"] = 0
+    repair = _RepairForm() if form.repair is True else form.repair
+    resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
     plugged = providers.get(form.provider)
     return JudgeSpec(name=name, plugin_provider=plugged, **settings | resolved)
+
+
+def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
+    """A judge, to be returned from ``pytest_judgesense_judges`` in a ``conftest.py``.
+
+    Args:
+        name: how tests and reports call it.
+        function: any function, sync or async, that takes the messages (a list of ``{"role":
+            ..., "content": ...}``) and returns the reply's text.
+        settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
+            `Provider` itself.
+
+    Raises:
+        UsageError: a setting is unknown or wrong.
+    """
+    if function is not None:
+        called = getattr(function, "__qualname__", type(function).__qualname__)
+        target = f"{getattr(function, '__module__', '?')}:{called}"
+        table = {"provider": "callable", "model": target, **settings}
+        return replace(judge_from_table(name, table, Path()), function=function)
+    provider = settings.get("provider")
+    if isinstance(provider, Provider):
+        named = {**settings, "provider": provider.name}
+        return judge_from_table(name, named, Path(), {provider.name: provider})
+    return judge_from_table(name, settings, Path())
 
 
 def judge_from_name(
@@ -308,27 +330,9 @@ def judge_from_name(
     return replace(spec, called=name)
 
 
-def _temperature(form: _JudgeForm) -> float | None:
-    # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
-    if form.reasoning is not None and "temperature" not in form.model_fields_set:
-        return None
-    return form.temperature
-
-
-def _repair(form: bool | _RepairForm) -> Repair | None:
-    if isinstance(form, _RepairForm):
-        return Repair(form.judge, form.temperature)
-    return Repair() if form else None
-
-
-def _seed(provider: str, seed: int | None) -> int | None:
-    # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
-    return 0 if provider == "embedded" and seed is None else seed
-
-
 def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
-    def read(value: str | _File | None) -> str | None:
-        if not isinstance(value, _File):
+    def read(value: str | _File) -> str:
+        if isinstance(value, str):
             return value
         path = folder / value.file
         try:
@@ -340,23 +344,19 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
                 expected=f"a text file in UTF-8 at {path}",
             ) from error
 
-    def wordings(values: Sequence[str | _File]) -> tuple[str, ...]:
-        texts = tuple(text for value in values if (text := read(value)) is not None)
-        if len(texts) < 2:
+    given = form.paraphrases or {}
+    by_suite = {"*": given} if isinstance(given, list) else given
+    for values in by_suite.values():
+        if len(values) < 2:
             raise UsageError(
                 f"prompts.paraphrases of judge {name!r} has nothing to compare",
-                found=f"{len(texts)} wording",
+                found=f"{len(values)} wording",
                 expected="two or more wordings of the same prompt",
             )
-        return texts
-
-    paraphrases = form.paraphrases
-    if isinstance(paraphrases, list):
-        paraphrases = {"*": paraphrases}
     return Prompts(
-        pairwise=read(form.pairwise),
-        strict=read(form.strict),
-        paraphrases={suite: wordings(values) for suite, values in (paraphrases or {}).items()},
+        pairwise=None if form.pairwise is None else read(form.pairwise),
+        strict=None if form.strict is None else read(form.strict),
+        paraphrases={suite: tuple(map(read, values)) for suite, values in by_suite.items()},
     )
 
 

@@ -25,16 +25,11 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from dataclasses import dataclass, replace
+from typing import Final
 
 from aiolimiter import AsyncLimiter
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_result,
-    wait_random_exponential,
-)
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.judges.providers.base import Reply
@@ -51,8 +46,8 @@ _LONGEST_WAIT_ASKED_S: Final = 120.0
 _ALONE_S: Final = 5.0
 
 
-class Limits(Protocol):
-    """The limits that the user sets to the calls of a session, and the calls so far."""
+class Limits:
+    """The limits that the user sets to the calls of a session, and the calls so far: here, none."""
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
         """Book a call before it is made; at most ``most_usd``, ``None`` where that is not known.
@@ -64,25 +59,13 @@ class Limits(Protocol):
         Raises:
             LimitReached: it would pass a limit.
         """
+        return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
         """Replace what `take` booked by what the call cost; ``None`` if that is not known."""
 
     def retried(self) -> None:
         """Note that a call is made again."""
-
-
-class NoLimits:
-    """No limit at all."""
-
-    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        return True
-
-    def settle(self, most_usd: float | None, usd: float | None) -> None:
-        pass
-
-    def retried(self) -> None:
-        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +111,9 @@ class Throttle:
     It lives as long as the session: pace and backing off go on from one suite to the next. At most
     ``concurrency`` calls are under way at once; ``limits`` are those of the user, and so many
     processes are ``sharing`` those of the judge.
+
+    Attributes:
+        ended: why the judge is not to be asked again; ``None`` if it may be.
     """
 
     def __init__(
@@ -138,17 +124,20 @@ class Throttle:
         limits: Limits | None = None,
         sharing: int = 1,
     ) -> None:
-        self.limits: Limits = limits or NoLimits()
+        self.limits = limits or Limits()
+        self.ended: JudgeError | None = None
         self._spec = spec
         self._most = concurrency
         self._sharing = sharing
         self._beside: dict[str, Throttle] = {}
-        self._requests = _pace(spec.requests_per_minute, sharing)
-        self._tokens = _pace(spec.tokens_per_minute, sharing)
+        self._requests, self._tokens = (
+            _Pace(most / sharing) if most else None
+            for most in (spec.requests_per_minute, spec.tokens_per_minute)
+        )
         # How many may be under way: halved when the endpoint is overloaded, and by each answer
         # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
-        self._places = float(concurrency if spec.provider == "callable" else 1)
         self._alone = spec.provider != "callable"
+        self._places = 1.0 if self._alone else float(concurrency)
         self._under_way = 0
         self._changed = asyncio.Condition()
         self._halved_at = 0.0
@@ -156,21 +145,15 @@ class Throttle:
         self._answered = False
         self._endings = 0
         self._failures = 0
-        self._ended: JudgeError | None = None
 
     @property
     def places(self) -> int:
         """How many calls may be under way now."""
         return int(self._places)
 
-    @property
-    def ended(self) -> JudgeError | None:
-        """Why the judge is not to be asked again; ``None`` if it may be."""
-        return self._ended
-
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""
-        self._ended = self._ended or error
+        self.ended = self.ended or error
 
     def beside(self, spec: JudgeSpec) -> Throttle:
         """The calls of another judge on behalf of this one: its own pace, the same limits."""
@@ -195,54 +178,31 @@ class Throttle:
             LimitReached: a call more would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
-        made = 0
 
         async def attempt() -> Attempt:
-            nonlocal made
-            if made:
-                self.limits.retried()
-            made += 1
-            return await self._once(once, tokens, most_usd, cost)
+            async with self.place() as started:
+                await self.admitted(tokens, most_usd)
+                spent = most_usd  # of a call that is cut short nobody knows what it costs
+                try:
+                    made = await once()
+                    spent = cost(made)
+                finally:
+                    self.limits.settle(most_usd, spent)
+                self.learn(made, started)
+                return made
 
-        last = await attempt()
-        if _worth_a_retry(last):
-            last = await self._retried(last, attempt)
-        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
-        return Attempt(last.reply, last.kind, latency_s=last.latency_s, retried=made - 1)
-
-    async def _retried(self, first: Attempt, attempt: Callable[[], Awaitable[Attempt]]) -> Attempt:
-        """The last of the attempts, of which ``first`` was the first."""
-        most, made = self._spec.max_retries, [first]
-
-        async def next_attempt() -> Attempt:
-            return made.pop() if made else await attempt()
-
+        most = self._spec.max_retries
         retrying = AsyncRetrying(
+            retry=retry_if_result(_worth_a_retry),
             stop=lambda state: state.attempt_number > most or self._failures >= _DOWN,
             wait=_wait,
             sleep=asyncio.sleep,
-            retry=retry_if_result(_worth_a_retry),
-            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+            before=lambda state: self.limits.retried() if state.attempt_number > 1 else None,
+            retry_error_callback=_attempt_of,
         )
-        return cast("Attempt", await retrying(next_attempt))
-
-    async def _once(
-        self,
-        once: Callable[[], Awaitable[Attempt]],
-        tokens: int,
-        most_usd: float | None,
-        cost: Callable[[Attempt], float | None],
-    ) -> Attempt:
-        async with self.place() as started:
-            await self.admitted(tokens, most_usd)
-            spent = most_usd  # of a call that is cut short nobody knows what it costs
-            try:
-                attempt = await once()
-                spent = cost(attempt)
-            finally:
-                self.limits.settle(most_usd, spent)
-            self.learn(attempt, started)
-            return attempt
+        last: Attempt = await retrying(attempt)
+        self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
+        return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[float]:
@@ -253,9 +213,8 @@ class Throttle:
         """
         async with self._changed:
             await self._changed.wait_for(
-                lambda: self._ended is not None or self._under_way < self.places
+                lambda: self.ended is not None or self._under_way < self.places
             )
-            self._refuse_if_ended()
             self._under_way += 1
         timer = None
         if self._alone:
@@ -269,65 +228,10 @@ class Throttle:
                 timer.cancel()
             self._under_way -= 1
             async with self._changed:
-                if self._ended is not None:
+                if self.ended is not None:
                     self._changed.notify_all()
                 else:
                     self._changed.notify(max(1, self.places - self._under_way))
-
-    def learn(self, attempt: Attempt, started: float) -> None:
-        """Draw the conclusions of an attempt, begun at ``started``, for later calls.
-
-        Raises:
-            JudgeError: the judge is not to be asked again.
-        """
-        if attempt.kind == "end":
-            self._end(attempt.reply)
-        if self._alone:
-            self._open()
-        if attempt.overloaded:
-            self._back_off(attempt.wait_s, started)
-        elif attempt.kind == "answer":
-            self._answered, self._endings = True, 0
-            self._places = min(float(self._most), self._places + 1 / self._places)
-
-    def _open(self) -> None:
-        if self._alone:
-            self._alone = False
-            self._places = float(self._most)
-
-    def _end(self, reply: Reply | Failed) -> None:
-        self._endings += 1
-        if self._answered and self._endings < _ENDED:
-            return
-        reason = reply.reason if isinstance(reply, Failed) else ""
-        self._ended = JudgeError(
-            f"judge {self._spec.name!r} cannot be asked",
-            found=reason,
-            expected=f"an answer of {self._spec.base_url or self._spec.provider} to "
-            f"{self._spec.model}",
-            remedy="fix its key, model, base_url or account; nothing more was asked, and with "
-            "--judge-mode record what was answered is kept",
-        )
-        raise self._ended
-
-    def _refuse_if_ended(self) -> None:
-        if self._ended is not None:
-            # One error, raised in many tasks, would collect all their frames.
-            raise self._ended.with_traceback(None)
-
-    def _back_off(self, wait_s: float | None, started: float) -> None:
-        now = time.monotonic()
-        if wait_s and wait_s <= _LONGEST_WAIT_ASKED_S:
-            self._paused_until = max(self._paused_until, now + wait_s)
-        # Calls that were under way when the places were halved bring no news.
-        if started >= self._halved_at:
-            self._places = max(1.0, self._places / 2)
-            self._halved_at = now
-
-    async def _not_paused(self) -> None:
-        while (left := self._paused_until - time.monotonic()) > 0:  # noqa: ASYNC110 - it may grow
-            await asyncio.sleep(left * random.uniform(1.0, 1.1))
-        self._refuse_if_ended()
 
     async def admitted(self, tokens: int, most_usd: float | None) -> None:
         """Wait until a call is in pace and booked.
@@ -341,27 +245,66 @@ class Throttle:
         if self._tokens:
             await self._tokens.take(tokens)
         await self._not_paused()
-        await self._booked(most_usd)
-
-    async def _booked(self, most_usd: float | None) -> None:
-        """Wait for calls under way to turn out cheaper, no longer than one of them may last.
-
-        What a process that died has booked stays booked, so the wait must have an end.
-        """
+        # What a process that died has booked stays booked: calls under way are waited for to turn
+        # out cheaper no longer than one of them may last.
         until = time.monotonic() + self._spec.timeout_s
-        while not self.limits.take(  # noqa: ASYNC110
+        while not self.limits.take(  # noqa: ASYNC110 - other processes book, and set no event
             self._spec, most_usd, patient=time.monotonic() < until
         ):
-            # Other processes book as well: nothing here would set an event.
             await asyncio.sleep(0.02)
 
+    def learn(self, attempt: Attempt, started: float) -> None:
+        """Draw the conclusions of an attempt, begun at ``started``, for later calls.
 
-def _pace(per_minute: float | None, sharing: int) -> _Pace | None:
-    return _Pace(per_minute / sharing) if per_minute else None
+        Raises:
+            JudgeError: the judge is not to be asked again.
+        """
+        if attempt.kind == "end":
+            self._endings += 1
+            if not self._answered or self._endings >= _ENDED:
+                spec, reply = self._spec, attempt.reply
+                self.ended = JudgeError(
+                    f"judge {spec.name!r} cannot be asked",
+                    found=reply.reason if isinstance(reply, Failed) else "",
+                    expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
+                    remedy="fix its key, model, base_url or account; nothing more was asked, and "
+                    "with --judge-mode record what was answered is kept",
+                )
+                raise self.ended
+        self._open()
+        if attempt.overloaded:
+            now = time.monotonic()
+            if attempt.wait_s and attempt.wait_s <= _LONGEST_WAIT_ASKED_S:
+                self._paused_until = max(self._paused_until, now + attempt.wait_s)
+            # Calls that were under way when the places were halved bring no news.
+            if started >= self._halved_at:
+                self._places, self._halved_at = max(1.0, self._places / 2), now
+        elif attempt.kind == "answer":
+            self._answered, self._endings = True, 0
+            self._places = min(float(self._most), self._places + 1 / self._places)
+
+    def _open(self) -> None:
+        if self._alone:
+            self._alone, self._places = False, float(self._most)
+
+    async def _not_paused(self) -> None:
+        """Wait as long as the endpoint has asked for; raise if the judge has ended."""
+        while self.ended is None and self._paused_until > time.monotonic():
+            left = self._paused_until - time.monotonic()  # it may grow meanwhile
+            await asyncio.sleep(left * random.uniform(1.0, 1.1))
+        if self.ended is not None:
+            # One error, raised in many tasks, would collect all their frames.
+            raise self.ended.with_traceback(None)
 
 
 def _worth_a_retry(attempt: Attempt) -> bool:
     return attempt.kind == "retry" and (attempt.wait_s or 0.0) <= _LONGEST_WAIT_ASKED_S
+
+
+def _attempt_of(state: RetryCallState) -> Attempt:
+    assert state.outcome is not None, "tenacity asks after an attempt"
+    attempt: Attempt = state.outcome.result()
+    return attempt
 
 
 _backoff: Final = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
@@ -369,9 +312,5 @@ _backoff: Final = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST
 
 def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
-    assert state.outcome is not None, "tenacity waits after an attempt"
-    attempt: Attempt = state.outcome.result()
-    jittered = _backoff(state)
-    if attempt.wait_s is None:
-        return jittered
-    return attempt.wait_s + min(jittered, attempt.wait_s / 10)
+    asked, jittered = _attempt_of(state).wait_s, _backoff(state)
+    return jittered if asked is None else asked + min(jittered, asked / 10)

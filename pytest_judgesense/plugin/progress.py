@@ -21,6 +21,7 @@ from filelock import FileLock
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import Limits
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
@@ -43,7 +44,7 @@ class _Spent:
     booked: float = 0.0
 
 
-class SessionBudget:
+class SessionBudget(Limits):
     """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
 
     ``None`` sets no limit. ``shared`` is the folder that the processes of the session share.
@@ -67,7 +68,6 @@ class SessionBudget:
         return self._here.usd
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        """Book a call (see `pytest_judgesense.judges.throttle.Limits`)."""
         if self._max_cost is not None and most_usd is None:
             raise _unpriced(spec)
         most = most_usd or 0.0

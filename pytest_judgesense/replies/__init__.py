@@ -1,22 +1,11 @@
 r"""From the text of a judge's reply to its verdict: pure, linear in the text, and never a guess.
 
-The rule, in order. (1) Characters are brought into one spelling and thinking blocks
-(``<think>...</think>``) are removed; thinking that never ends means that the reply was cut off.
-(2) If what remains is nothing but one label, in any case and within any punctuation, Markdown,
-quotes or brackets, that is the verdict; nothing but several labels is "several verdicts".
-(3) Otherwise every statement of a verdict is collected. `formal`: JSON objects under a usual key
-(``verdict``, ``winner``, ``answer``, ``score``, ...), ``[[A]]``, ``\boxed{A}``,
-``<verdict>A</verdict>``. `marked`: "Verdict: A", "The better response is A", "I choose A",
-"Coherence: 4", a first or last sentence that is only a label, a beginning such as "No, the ...".
-`prose`: "Therefore, A is better.", "The statement is NO." as the first, the last or the concluding
-sentence. Questions, conditions, negations and praise of a single aspect are not statements, and the
-English word "a" is not a label. (4) The weightiest statements decide: "Final answer: ..." before
-the other verdicts, those before "I choose A" and a label under another heading; if they name
-different verdicts, or a lighter statement after the last of them contradicts it, the outcome is
-"several verdicts". (5) Where nothing is stated, an abstention counts if the space permits it, and
-the outcome is `Unparsed` otherwise. A reply that was cut off gets a verdict only if it had stated
-one in a sentence before the cut; of a reply of more than 60,000 characters only the first and the
-last 30,000 are read.
+The rule is told in docs/replies.md. In order: (1) characters are brought into one spelling, and
+thinking blocks removed (`text`); (2) a reply that is nothing but one label is that verdict
+(`labels`); (3) otherwise every statement of a verdict is collected (`formal`, `informal`), and (4)
+the weightiest decide, or disagree (`statements`). (5) Where nothing is stated, an abstention counts
+if the space permits it, and the outcome is `Unparsed` otherwise. A reply that was cut off gets a
+verdict only if it had stated one in a sentence before the cut.
 
 Reasons of `Unparsed`, a closed list:
 
@@ -35,16 +24,13 @@ Reasons of `Unparsed`, a closed list:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from pytest_judgesense.replies.declining import abstains, refuses
 from pytest_judgesense.replies.formal import formal
+from pytest_judgesense.replies.informal import abstains, informal, refuses
 from pytest_judgesense.replies.labels import Labels, Reading, labels_of
-from pytest_judgesense.replies.marked import marked
-from pytest_judgesense.replies.prose import prose
-from pytest_judgesense.replies.statements import Statement, Weight, decision, sentences
+from pytest_judgesense.replies.statements import Weight, decision
 from pytest_judgesense.replies.text import (
     UNREADABLE,
     both_ends,
@@ -56,13 +42,9 @@ from pytest_judgesense.replies.text import (
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
-_EMPTY: Final = Unparsed("empty reply")
-_NOTHING: Final = Unparsed("no verdict")
-_REFUSAL: Final = Unparsed("refusal")
 _CUT_OFF: Final = Unparsed("cut off before the verdict")
-_NO_TIE: Final = Unparsed("tie not permitted")
-_NO_ABSTENTION: Final = Unparsed("abstention not permitted")
-
+# Verdicts that a space need not permit.
+_OPTIONAL: Final = {TIE: "tie", ABSTAIN: "abstention"}
 # Characters of a reply that is worth keeping with its verdict.
 _SHORT: Final = 80
 # A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
@@ -83,20 +65,12 @@ def parse_reply(
         The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed`.
     """
     if text is None or not text.strip():
-        return _EMPTY
-    labels = labels_of(space)
-    if len(text) <= _SHORT:
-        return _read_short(text, labels, space.verdicts, truncated)
-    return _read(text, labels, space.verdicts, truncated)
+        return Unparsed("empty reply")
+    read = _read if len(text) <= _SHORT else _read.__wrapped__
+    return read(text, labels_of(space), space.verdicts, truncated)
 
 
 @lru_cache(maxsize=1024)  # "A", "Verdict: A": a judge gives few short replies, and many times
-def _read_short(
-    text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
-) -> Verdict | Unparsed:
-    return _read(text, labels, verdicts, truncated)
-
-
 def _read(
     text: str, labels: Labels, verdicts: tuple[str, ...], truncated: bool
 ) -> Verdict | Unparsed:
@@ -115,29 +89,22 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     """What the statements in ``said`` come to; ``None`` if there are none."""
 
     def read(value: str) -> Reading | None:
-        return labels.read(value) or decision([*_informal(without_markup(value), labels)])
+        return labels.read(value) or decision([*informal(without_markup(value), labels)])
 
     found, rest = formal(said, labels, read)
     if not truncated:
-        return decision([*found, *_informal(rest, labels)])
+        return decision([*found, *informal(rest, labels)])
     if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
         # The sentence that was cut may have gone on "is worse".
         rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
-    found += _informal(f"{rest}\n{UNREADABLE}", labels)
+    found += informal(f"{rest}\n{UNREADABLE}", labels)
     return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
 
 
-def _informal(text: str, labels: Labels) -> Iterator[Statement]:
-    said = sentences(text)
-    yield from marked(text, said, labels)
-    yield from prose(said, labels)
-
-
 def _permitted(reading: Reading, verdicts: tuple[str, ...]) -> Verdict | Unparsed:
-    if reading == Verdict(TIE) and TIE not in verdicts:
-        return _NO_TIE
-    if reading == Verdict(ABSTAIN) and ABSTAIN not in verdicts:
-        return _NO_ABSTENTION
+    value = reading.value if isinstance(reading, Verdict) else None
+    if value in _OPTIONAL and value not in verdicts:
+        return Unparsed(f"{_OPTIONAL[value]} not permitted")
     return reading
 
 
@@ -146,5 +113,5 @@ def _unstated(said: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict 
     if abstains(said):
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(said):
-        return _REFUSAL
-    return _CUT_OFF if truncated or ends_abruptly(said) else _NOTHING
+        return Unparsed("refusal")
+    return _CUT_OFF if truncated or ends_abruptly(said) else Unparsed("no verdict")

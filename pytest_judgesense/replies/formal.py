@@ -42,7 +42,6 @@ _OTHER_KEYS: Final = frozenset(
 _FINAL_KEYS: Final = frozenset({"final", "overall", "total"})
 _DENIED: Final = re.compile(r"(?:not|never|n't|than) {0,2}$", re.IGNORECASE)
 _WINDOW: Final = 20
-_RANKS: Final = (3, 2, 1)
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 _PAIR: Final = re.compile(
@@ -155,10 +154,8 @@ def _broken_pairs(text: str, labels: Labels) -> Iterator[tuple[str, Reading | No
 def _likeliest(pairs: Iterable[tuple[str, Reading | None]]) -> tuple[Reading, ...]:
     """The different readings under the keys that name a verdict most surely."""
     ranked = [(_rank(key), reading) for key, reading in pairs if reading is not None]
-    for wanted in _RANKS:
-        if found := tuple(dict.fromkeys(reading for rank, reading in ranked if rank == wanted)):
-            return found
-    return ()
+    surest = max((rank for rank, _ in ranked), default=0)
+    return tuple(dict.fromkeys(found for rank, found in ranked if rank == surest > 0))
 
 
 def _rank(key: str) -> int:

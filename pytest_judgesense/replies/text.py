@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain, groupby, islice
 from typing import Final
 
 _SPELLINGS: Final = str.maketrans(
@@ -42,13 +43,9 @@ _SHORTEST_CUT: Final = 12
 def _without_long_runs_of_marks(text: str) -> str:
     # Normalisation sorts every run of combining marks, and its sort is quadratic: a hostile
     # reply is one such run. Unicode's stream-safe format allows 30 of them, so does this.
-    allowed = []
-    run = 0
-    for char in text:
-        run = run + 1 if unicodedata.combining(char) else 0
-        if run <= _MARKS_IN_A_ROW:
-            allowed.append(char)
-    return "".join(allowed)
+    runs = groupby(text, lambda char: unicodedata.combining(char) > 0)
+    kept = (islice(run, _MARKS_IN_A_ROW if marks else None) for marks, run in runs)
+    return "".join(chain.from_iterable(kept))
 
 
 def tidy(text: str) -> str:

@@ -26,9 +26,8 @@ import urllib3
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.declare import Judge
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import Judge, JudgeSpec
 
 from .provider import Provider, provider
 
@@ -459,7 +458,7 @@ import asyncio, json, sys
 import litellm
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.declare import Judge
+from pytest_judgesense.judges.spec import Judge
 from tests.judges.provider import provider
 
 def options(url, messages):

@@ -45,8 +45,8 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.replies.declining import refuses
 from pytest_judgesense.replies.formal import json_objects
+from pytest_judgesense.replies.informal import refuses
 from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
 

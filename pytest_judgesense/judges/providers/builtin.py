@@ -1,19 +1,206 @@
-"""The built-in providers that are asked over a wire format."""
+"""The built-in providers: chat completions, as OpenAI and every compatible endpoint speak them, and
+Anthropic messages. What a response says is read without ever raising.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
-from pytest_judgesense.judges.providers.anthropic import ANTHROPIC
-from pytest_judgesense.judges.providers.base import Provider
-from pytest_judgesense.judges.providers.openai import OPENAI
+from pydantic_core import from_json, to_json
+
+from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply, Settings
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.trial import Failed, Usage
 
+# What a structured reply is called where it needs a name.
+_STRUCTURED: Final = "judgment"
+_SHOWN: Final = 200
+
+
+def _completions(
+    spec: Settings,
+    base_url: str,
+    key: str | None,
+    messages: Sequence[Mapping[str, str]],
+    seed: int | None,
+) -> HttpRequest:
+    form = {"name": _STRUCTURED, "strict": True, "schema": spec.reply_schema}
+    body = {
+        "model": spec.model,
+        "messages": [dict(m) for m in messages],
+        "temperature": spec.temperature,
+        # Models that reason take the budget under a name of its own, for thought and answer.
+        "max_tokens" if spec.reasoning is None else "max_completion_tokens": spec.max_tokens,
+        "reasoning_effort": spec.reasoning,
+        "top_p": spec.top_p or None,
+        "seed": seed,
+        "response_format": spec.reply_schema and {"type": "json_schema", "json_schema": form},
+    }
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return _post(base_url.rstrip("/") + "/chat/completions", headers, body)
+
+
+def _messages(
+    spec: Settings,
+    base_url: str,
+    key: str | None,
+    messages: Sequence[Mapping[str, str]],
+    _seed: int | None,  # this API knows none
+) -> HttpRequest:
+    schema, budget = spec.reply_schema, spec.reasoning
+    body = {
+        "model": spec.model,
+        "max_tokens": spec.max_tokens,
+        "system": "\n\n".join(m["content"] for m in messages if m["role"] == "system") or None,
+        "messages": [dict(m) for m in messages if m["role"] != "system"],
+        "temperature": spec.temperature,
+        "top_p": spec.top_p or None,
+        # A tool that has to be used: every model of this API knows that way.
+        "tools": schema and [{"name": _STRUCTURED, "input_schema": schema}],
+        "tool_choice": schema and {"type": "tool", "name": _STRUCTURED},
+        "thinking": budget and {"type": "enabled", "budget_tokens": budget},
+    }
+    headers = {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
+    return _post(base_url.rstrip("/").removesuffix("/v1") + "/v1/messages", headers, body)
+
+
+def _post(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> HttpRequest:
+    body = {name: value for name, value in settings.items() if value is not None}
+    try:
+        encoded = to_json(body)  # four times as fast as `json`
+    except ValueError:
+        # It refuses lone surrogates; `json` escapes them.
+        encoded = json.dumps(body, separators=(",", ":")).encode()
+    return HttpRequest("POST", url, {"Content-Type": "application/json", **headers}, encoded)
+
+
+def _completed(status: int, body: str) -> Reply | Failed:
+    value = _object(status, body)
+    if isinstance(value, Failed):
+        return value
+    try:
+        choice = value["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+        refusal = message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return Failed("the response has no choices[0].message")
+    if isinstance(content, list):
+        content = _joined_texts(content)
+    if content is not None and not isinstance(content, str):
+        return Failed(f"choices[0].message.content is a {type(content).__name__}, not a text")
+    finish = choice.get("finish_reason")
+    refused = str(refusal) if refusal else None
+    if not content and finish == "content_filter":
+        refused = refused or "no content, finish_reason content_filter"
+    return Reply(
+        text=None if refused and not content else content,
+        usage=_usage(value, "prompt_tokens", "completion_tokens"),
+        truncated=finish == "length",
+        refused=refused,
+        model=_model(value),
+    )
+
+
+def _answered(status: int, body: str) -> Reply | Failed:
+    value = _object(status, body)
+    if isinstance(value, Failed):
+        return value
+    blocks = value.get("content")
+    if not isinstance(blocks, list):
+        return Failed("the response has no content blocks")
+    stop = value.get("stop_reason")
+    filled = [
+        json.dumps(block.get("input"), ensure_ascii=False)
+        for block in blocks
+        if isinstance(block, dict)
+        and (block.get("type"), block.get("name")) == ("tool_use", _STRUCTURED)
+    ]
+    return Reply(
+        text=filled[0] if filled else _joined_texts(blocks),
+        usage=_usage(value, "input_tokens", "output_tokens"),
+        truncated=stop == "max_tokens",
+        refused="stop_reason refusal" if stop == "refusal" else None,
+        model=_model(value),
+    )
+
+
+def _object(status: int, body: str) -> Mapping[str, Any] | Failed:
+    """The body as an object, or why it is none."""
+    if status >= 300:  # a redirect is none either: a judge's base_url is where it is asked
+        return Failed(f"HTTP {status}: {_error_in(body)}")
+    try:
+        value = from_json(body, cache_strings="keys")  # faster than `json`
+    except ValueError:
+        try:
+            value = json.loads(body)  # which permits the escapes of lone surrogates
+        except (ValueError, RecursionError):
+            return Failed(f"the response is not JSON: {_shown(body)!r}")
+    if not isinstance(value, dict):
+        return Failed(f"the response is not a JSON object: {_shown(body)!r}")
+    if value.get("error"):
+        return Failed(f"the endpoint reports an error: {_error_in(body)}")
+    return value
+
+
+def _shown(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]
+
+
+def _error_in(body: str) -> str:
+    try:
+        error = json.loads(body)["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return _shown(body)
+    return _shown(str(message)) or _shown(body)
+
+
+def _usage(value: Mapping[str, Any], *names: str) -> Usage:
+    counts = value.get("usage")
+    found = [counts.get(name) if isinstance(counts, dict) else None for name in names]
+    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) else None for n in found))
+
+
+def _model(value: Mapping[str, Any]) -> str | None:
+    return name if isinstance(name := value.get("model"), str) else None
+
+
+def _joined_texts(parts: Sequence[Any]) -> str | None:
+    """The texts of content parts; ``None`` if no part is a text."""
+    texts = [
+        str(part.get("text", ""))
+        for part in parts
+        if isinstance(part, dict) and part.get("type", "text") == "text"
+    ]
+    return "".join(texts) if texts else None
+
+
+OPENAI: Final = Provider(
+    "openai",
+    _completions,
+    _completed,
+    default_base_url="https://api.openai.com/v1",
+    default_key_env="OPENAI_API_KEY",
+    source="pytest-judgesense",
+)
+ANTHROPIC: Final = Provider(
+    "anthropic",
+    _messages,
+    _answered,
+    default_base_url="https://api.anthropic.com",
+    default_key_env="ANTHROPIC_API_KEY",
+    source="pytest-judgesense",
+)
+# The port of the embedded judge is an accident of the run: this is where it stands in recordings.
+EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
 BUILT_IN: Final[Mapping[str, Provider]] = {
     "openai": OPENAI,
     "anthropic": ANTHROPIC,
-    "embedded": OPENAI,
+    "embedded": EMBEDDED,
 }
 
 

@@ -1,23 +1,8 @@
-"""What the embedded judge can see in a text: four lexical features, each a pure function.
+"""What the embedded judge can see in a text: lexical features, each a pure function.
 
 The embedded judge is a psychometric observer, not a language model. Its evidence is limited to
-what these functions count, so that anyone can compute by hand what it will perceive:
-
-=================  ==========================================================================
-feature            definition
-=================  ==========================================================================
-coverage           number of required elements that one sentence of the text covers; a
-                   sentence covers an element when it holds at least two thirds of the
-                   element's content stems; an element with listed parts (``name: part;
-                   part``) counts as the share of its parts that are covered in the same way
-query share        share of the query's content stems that occur in the text
-unsupported        number of content stems of a statement that its source does not hold
-cohesion           share of neighbouring sentences that are linked: they share a content
-                   stem, or the later one opens with a connective
-surface            mean number of letters a word: style without substance
-=================  ==========================================================================
-
-Content stems are lower-case words that are not function words, with English endings removed.
+what these functions count, so that anyone can compute by hand what it will perceive. Content stems
+are lower-case words that are not function words, with English endings removed.
 """
 
 from __future__ import annotations

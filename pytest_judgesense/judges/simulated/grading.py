@@ -1,22 +1,9 @@
-r"""What the embedded judge makes of answers to a question, and how it replies in JSON.
+"""What the embedded judge makes of answers to a question, and how it replies in JSON.
 
 It does so where the prompt holds a block ``<question>`` and shows the form of the reply,
-``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first where one is asked for.
-
-With r the content stems of what the prompt requires (the elements listed below the question and
-those of a block ``<reference>``; failing both, the question itself), the support q of an answer is
-the share of r that occurs in it. With s the sensitivity, a quarter more of it where a reason is
-asked for:
-
-- two answers: :math:`x = 4 s\,(q_A - q_B) + b + f\,(g_A - g_B) + z`, as in `observer`; logits
-  :math:`x`, :math:`-x` and the criterion :math:`c` of a tie;
-- one answer: :math:`-s\,(k - m)^2` for grade k, with :math:`m = 1 + 9 q + z`.
-
-The answer is drawn with :math:`p(v) \propto \exp(a_v / T)`: the temperature of the request rescales
-the logits and leaves their order. The reply is malformed with the probability
-:math:`e + h\,T^2`, at most one half, where e is the format-error rate and h the heat of the
-profile; under a prompt that asks for a reason h counts half. A malformed reply still shows what was
-meant in one of two cases, and then whoever brings it into form finds it.
+``{"verdict": ...}`` or ``{"score": ...}``, with a ``"reason"`` first where one is asked for. The
+formulas are in docs/embedded-judge.md. A malformed reply still shows what was meant in one of two
+cases, and then whoever brings it into form finds it.
 """
 
 from __future__ import annotations

@@ -1,25 +1,12 @@
-r"""The embedded judge: a psychometric observer with known parameters. No language model.
+"""The embedded judge: a psychometric observer with known parameters. No language model.
 
-Decision model, from the evidence of `evidence` to the logits of the labels:
-
-- two candidates: :math:`x = s\,(e_A - e_B) + b + f\,(g_A - g_B) + w\,z`, with :math:`e` the
-  number of required elements that a candidate covers (or, where the prompt lists none, of query
-  stems that it holds) and :math:`g` its surface feature; logits :math:`x` for A, :math:`-x` for
-  B and the criterion :math:`c` for a tie where one is permitted (:math:`c + c'` under a strict
-  instruction);
-- YES/NO: :math:`x = s\,(1/2 - u) + w\,z`, with :math:`u` the unsupported stems of the statement,
-  at most 3; logits :math:`x` and :math:`-x`, exchanged under an inverted instruction;
-- a range: latent score :math:`m = lo + (hi - lo)\,cohesion + w\,z`; logit
-  :math:`-s\,(k - m)^2` for label :math:`k`.
-
-:math:`z` is a standard normal draw that the instruction and the stimulus fix (not the order of
-the candidates): a reworded instruction shifts the same stimulus a little. The answer is drawn
-from softmax(logits / T); T = 0 takes the largest. Then lapses and format errors.
+Its decision model leads from the evidence of `evidence` to a logit for each label; the answer is
+drawn from softmax(logits / T). The formulas are in docs/embedded-judge.md, in the symbols that
+`Observer` gives. Every draw is seeded by the prompt and the request's seed: equal requests get
+equal replies.
 
 What an observer can do beside that are its skills, each asked in turn whether a prompt is its own.
 `profiles` lists them.
-
-Every draw is seeded by the prompt and the request's seed: equal requests get equal replies.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.judges.simulated import grading
@@ -12,46 +12,17 @@ from pytest_judgesense.judges.simulated.observer import Observer, Skill
 
 SKILLS: Final[tuple[Skill, ...]] = (grading.repair, grading.judge_answers)
 
-_OBSERVERS: Final = (
-    Observer("clean", sensitivity=3.0, tie_criterion=1.5, strict_shift=0.5, heat=0.004),
-    Observer(
-        "mixed",
-        sensitivity=1.2,
-        tie_criterion=0.1,
-        strict_shift=0.95,
-        slot_bias=0.28,
-        surface_preference=1.5,
-        wording_sensitivity=0.2,
-        lapse_rate=0.02,
-        heat=0.008,
-        style="Answer: {}",
-    ),
-    Observer(
-        "positional",
-        sensitivity=0.8,
-        tie_criterion=0.3,
-        strict_shift=0.8,
-        slot_bias=1.6,
-        surface_preference=0.3,
-        wording_sensitivity=0.1,
-        heat=0.006,
-        style="**{}**",
-    ),
-    Observer(
-        "noisy",
-        sensitivity=0.8,
-        tie_criterion=0.5,
-        strict_shift=0.5,
-        slot_bias=0.1,
-        surface_preference=0.4,
-        wording_sensitivity=0.9,
-        lapse_rate=0.1,
-        format_error_rate=0.05,
-        heat=0.012,
-        style="My verdict: {}.",
-    ),
-)
-PROFILES: Final = {observer.name: replace(observer, skills=SKILLS) for observer in _OBSERVERS}
+# In the order of the parameters of `Observer`: s, c, c', b, f, w, the rates of lapses and of format
+# errors, the heat and the style.
+_PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "clean": (3.0, 1.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.004, "{}"),
+    "mixed": (1.2, 0.1, 0.95, 0.28, 1.5, 0.2, 0.02, 0.0, 0.008, "Answer: {}"),
+    "positional": (0.8, 0.3, 0.8, 1.6, 0.3, 0.1, 0.0, 0.0, 0.006, "**{}**"),
+    "noisy": (0.8, 0.5, 0.5, 0.1, 0.4, 0.9, 0.1, 0.05, 0.012, "My verdict: {}."),
+}
+PROFILES: Final = {
+    name: replace(Observer(name, *given), skills=SKILLS) for name, given in _PARAMETERS.items()
+}
 
 
 def observer_named(profile: str, skills: Sequence[Skill] = ()) -> Observer:

@@ -1,14 +1,7 @@
 """What the embedded judge takes from a rendered prompt: candidates, evidence texts, labels. Pure.
 
-It knows nothing but the text that it was sent. It looks for
-
-- blocks in tags, ``<response_a>...</response_a>``; a name that ends in ``_a`` or ``_b`` is a
-  candidate, any other name (``task``, ``query``, ``source``, ``statement``, ``text``) is context;
-- failing that, headings on a line of their own or before a colon: ``Response A:``, ``Answer (b)``;
-- in what is left, the instruction: the labels that it permits (``YES``/``NO``, a range such as
-  ``from 1 to 5``, otherwise ``A``/``B``; ``tie`` where the word occurs), whether ``YES`` is asked
-  for where there is an error (inverted polarity), and whether ties are asked for when only
-  surface features differ (a strict criterion).
+It knows nothing but the text that it was sent, and reads it as docs/embedded-judge.md says: blocks
+in tags, failing those headings; what is left is the instruction, with the labels that it permits.
 """
 
 from __future__ import annotations

@@ -40,18 +40,16 @@ def answer(
     tokens = len(prompt.split()), len(text.split())
     model = f"judgesense-embedded:{observer.name}"
     if path == "/v1/messages":
-        content: dict[str, Any] = {"type": "text", "text": text}
-        if used := _tool_input(body, text):
-            content = used
+        used = _tool_input(body, text)
         return 200, {
             "id": f"msg_{digest}",
             "type": "message",
             "role": "assistant",
             "model": model,
             "origin": _ORIGIN,
-            "content": [content],
-            "stop_reason": "tool_use" if content["type"] == "tool_use" else "end_turn",
-            "usage": {"input_tokens": tokens[0], "output_tokens": tokens[1]},
+            "content": [used or {"type": "text", "text": text}],
+            "stop_reason": "tool_use" if used else "end_turn",
+            "usage": dict(zip(("input_tokens", "output_tokens"), tokens, strict=True)),
         }
     message = {"role": "assistant", "content": text}
     return 200, {
@@ -61,10 +59,7 @@ def answer(
         "model": model,
         "system_fingerprint": _ORIGIN,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {
-            "prompt_tokens": tokens[0],
-            "completion_tokens": tokens[1],
-        },
+        "usage": dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)),
     }
 
 
@@ -100,31 +95,30 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
+        self._send(*self._answer())
+
+    def _answer(self) -> tuple[int, dict[str, Any]]:
         try:
             length = int(self.headers.get("Content-Length") or 0)
         except ValueError:
             length = -1
+        if not 0 <= length <= _LARGEST_BODY:
+            self.close_connection = True
         if length < 0:
-            self.close_connection = True
-            self._send(400, {"error": {"message": "Content-Length is no number of bytes"}})
-            return
+            return 400, {"error": {"message": "Content-Length is no number of bytes"}}
         if length > _LARGEST_BODY:
-            self.close_connection = True
-            self._send(413, {"error": {"message": "the request is larger than 64 MiB"}})
-            return
+            return 413, {"error": {"message": "the request is larger than 64 MiB"}}
         raw = self.rfile.read(length)
         path = self.path.partition("?")[0]
         if path not in ("/v1/chat/completions", "/v1/messages"):
-            self._send(404, {"error": {"message": f"there is no {path} here"}})
-            return
+            return 404, {"error": {"message": f"there is no {path} here"}}
         try:
-            body = json.loads(raw)
-            status, reply = answer(path, body, self.server.find)
+            status, reply = answer(path, json.loads(raw), self.server.find)
             if self.server.totals and "prompt_tokens" in (usage := reply.get("usage", {})):
                 usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            status, reply = 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
-        self._send(status, reply)
+            return 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
+        return status, reply
 
     def do_GET(self) -> None:
         self._send(200, {"status": "ok", "origin": _ORIGIN})
@@ -170,13 +164,10 @@ class EmbeddedServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(
-    port: int = 0, find: Callable[[str], Observer] = observer_named
-) -> Iterator[EmbeddedServer]:
+def serving(find: Callable[[str], Observer] = observer_named) -> Iterator[EmbeddedServer]:
     """The embedded judge served from a thread, ended on leaving the block."""
-    server = EmbeddedServer(port, find)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.daemon = True
+    server = EmbeddedServer(find=find)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield server

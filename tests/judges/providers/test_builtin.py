@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.judges.providers.anthropic import ANTHROPIC
 from pytest_judgesense.judges.providers.base import Provider, Reply
-from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
-from pytest_judgesense.judges.providers.openai import OPENAI
+from pytest_judgesense.judges.providers.builtin import (
+    ANTHROPIC,
+    BUILT_IN,
+    EMBEDDED,
+    OPENAI,
+    provider_of,
+)
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Usage
 
@@ -118,10 +122,11 @@ def test_equal_requests_have_equal_bytes_readable_in_a_cassette(wire: Provider) 
 
 @pytest.mark.parametrize(
     ("name", "provider"),
-    [("openai", OPENAI), ("embedded", OPENAI), ("anthropic", ANTHROPIC)],
+    [("openai", OPENAI), ("embedded", EMBEDDED), ("anthropic", ANTHROPIC)],
 )
 def test_each_provider_speaks_its_wire_format(name: str, provider: Provider) -> None:
     assert BUILT_IN[name] is provider_of(replace(SPEC, provider=name)) is provider
+    assert (EMBEDDED.build, EMBEDDED.parse) == (OPENAI.build, OPENAI.parse)
 
 
 def test_a_callable_speaks_none() -> None:

@@ -1,0 +1,327 @@
+"""Verdicts in words: marked by a word before them or by their place, or stated by a sentence.
+
+Marked are "Verdict: A", "Coherence: 4", "B because". Two sentences state a verdict: "Output (a) is
+better" in pairwise spaces, "The statement is NO" in all others. Either counts as the first or the
+last sentence of a reply, or where it concludes ("Therefore", "Overall"); elsewhere it may only
+contradict. Questions, conditions and denials do not count, nor does praise of one aspect ("A is
+better in grammar").
+
+Every pattern starts at a fixed word or at the start of a line and repeats bounded parts a bounded
+number of times, so that the work stays linear in the text whatever a hostile reply holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from string import ascii_lowercase, ascii_uppercase
+from typing import Final, NamedTuple
+
+from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
+from pytest_judgesense.replies.statements import Statement, Weight
+
+_I: Final = re.IGNORECASE
+_LONGEST_VALUE: Final = 120
+_MOST_ENDS: Final = 4
+# Not after the number of an item in a list.
+_SENTENCE_ENDS: Final = re.compile(
+    r"\n|[.!?](?<!^\d\.)(?<!^\d\d\.)(?<!^- \d\.)()[)\]]* +(?!\d)", re.MULTILINE
+)
+# Where a value may end that a sentence goes on after.
+_ENDS: Final = re.compile(
+    r"$|\n|[,;:!](?!\w)|\.(?!\d)| \(| - "
+    r"| (?:because|as|since|due|over|rather|instead|given|for|but|while|with|so)(?!\w)",
+    _I,
+)
+_VALUE: Final = re.compile(r"[(\[{<'|]{0,3} ?[\w-](?:.*\w)?[^\w\s]{0,3}\s?", re.DOTALL)
+_ANOTHER: Final = re.compile(r" ?(?:[,;/&|]|or(?!\w)|and(?!\w)){1,2} ?", _I)
+_CLAUSE_ENDS: Final = re.compile(
+    r"[,;:()]| (?:but|while|whereas|however|although|and|so|therefore|thus|hence) ", _I
+)
+_DOUBT: Final = re.compile(
+    r"\b(?:if|whether|which|unless|might|may|could|not|never|nor|neither|cannot|hardly|barely"
+    r"|doubt|unclear|initially|at first|either|would have|were|\w{2,6}n't|can't|except|unlike"
+    r"|some (?:people|readers|users)|one would|someone|no)\b",
+    _I,
+)
+_FAR_DOUBT: Final = re.compile(
+    r"\b(?:not (?:the case|true|clear|believe|think|say)|(?:don't|cannot|can't) (?:think|believe"
+    r"|say|claim|conclude)|if|whether|(?:might|could|may) (?:say|argue|think|be argued))\b",
+    _I,
+)
+_WINDOW: Final = 100
+_LONGEST_ALONE: Final = 80
+_VERDICTS: Final = (
+    "verdict|answer|winner|decision|choice|judge?ment|rating|score|grade|label|result|preference"
+    "|conclusion|selection|vote|classification|assessment"
+)
+_PRAISE: Final = "better|best|preferred|superior|stronger|winning"
+_KEY: Final = rf"(?:{_VERDICTS}|(?:{_PRAISE}) (?:{NOUN}|one))"
+_WORDS_BETWEEN: Final = (
+    r"(?: (?!(?:not|isn't|confidence|than|but|and|worse|between|from|in|is|no|either)(?!\w))"
+    r"[\w'-]{1,20}){0,6}?"
+)
+_MARK: Final = re.compile(
+    rf"\b{_KEY}\b{_WORDS_BETWEEN} ?(?:\([^()\n]{{0,60}}\))?"
+    r" ?(?::|=|\n|- |(?:is|would be|goes to|must be)(?!\w))[:=>\n -]{0,4}",
+    _I,
+)
+_FINAL: Final = re.compile(r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", _I)
+_CHOICE: Final = re.compile(
+    r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
+)
+# How matches of `_MARK` begin, and what those of `_CHOICE` contain: found many times as fast.
+_KEY_WORD: Final = re.compile(f"{_VERDICTS}|{_PRAISE}")
+_CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
+# One character for one, so that places in the text stay.
+_LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
+_NOT_THE_VERDICT: Final = re.compile(
+    r"\b(?:confidence|no|not|isn't|without|correct|right|expected|reference|gold|truth|true|user's"
+    r"|student's|assistant's|its|their|first|initial|previous|highest|lowest|maximum|minimum"
+    r"|possible|average|good|ideal|perfect|another|other|hypothetical|alternative)(?: an?| the)? $",
+    _I,
+)
+_HEADED: Final = re.compile(
+    r"^[-\d. ]{0,8}(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))? ?: ?(?P<value>.{1,60})$",
+    re.MULTILINE,
+)
+_NOT_A_RATING: Final = re.compile(
+    r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
+    r"|length|item|question|point|example|criteri(?:on|a)|there)\b",
+    _I,
+)
+# "# Output (a)" and "Output (a):" stand above a text about it.
+_HEADING: Final = re.compile(r"#|.*:$")
+_OPENING_ENDS: Final = re.compile(
+    r"[.!](?! ?\d|\w)| - |[,;:]? (?:because|since|as)(?!\w)|,(?= not )| over(?!\w)", _I
+)
+_WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
+_ARTICLE: Final = re.compile(r"[a-z](?!\w)")
+_ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})[).:]", re.MULTILINE)
+_SUBJECT_WINDOW: Final = 200
+_LONGEST_OPENING: Final = 40
+_MOST_WORDS: Final = 6
+_ADVERBS: Final = (
+    r"(?: (?:clearly|slightly|significantly|much|definitely|overall|generally|marginally|far"
+    r"|somewhat|also|still|therefore|thus|certainly|ultimately|the|an?|to|be)){0,4}"
+)
+_IS_BETTER: Final = re.compile(
+    rf" (?:is|was|seems|appears|would be){_ADVERBS}"
+    r" (?:better|best|superior|preferable|preferred|stronger|strongest|winner)(?!\w)",
+    _I,
+)
+_IS: Final = re.compile(rf"(?<!there) (?:is|was|as|be){_ADVERBS}:? ", _I)
+_IN_PART: Final = re.compile(
+    r"(?: \w{1,20}){0,3} (?:in|at|for|with|regarding|when|on)(?! (?:every|all|my))(?!\w)", _I
+)
+_CONCLUDES: Final = re.compile(
+    r"\b(?:therefore|thus|hence|consequently|as a result|in conclusion|to conclude|in summary"
+    r"|considering|based on|to sum up|overall|ultimately|in the end|all in all|on balance"
+    r"|for (?:these|this) reasons?|(?:i|we)(?: have)? (?:conclude|determine|decide)d?)\b|^so\b",
+    _I,
+)
+_ASPECT: Final = re.compile(
+    r"\b(?:in terms of|regarding|with (?:respect|regards?) to|when it comes to|as far as|as for)\b",
+    _I,
+)
+# "A and B is better", "than A is": the label before the verb is not its subject.
+_NO_SUBJECT: Final = re.compile(r"(?:\b(?:and|or|nor|than|as|of|between)|[/&])$", _I)
+# A lone capital is a label after these, and part of a name after others ("Vitamin A").
+_BEFORE_LETTER: Final = re.compile(
+    r"(?:^|[^\w ']|\b(?:that|course|overall|think|believe|conclude|say|find|feel|so|but|while"
+    r"|therefore|thus|hence|then|however|because|although|though|since|\w{1,20}ly))$",
+    _I,
+)
+_ABSTAINS: Final = re.compile(
+    r"\b(?:(?:i|we) (?:cannot|can't|can not|could not|couldn't|am unable to|am not able to"
+    r"|are unable to)|i'm (?:unable|not able) to|it is (?:impossible|not possible) to|unable to)"
+    r"(?: (?:fairly|reliably|really|properly|make an?|reach an?|objectively|possibly)){0,3}"
+    r" (?:judge|decide|determine|choose|say|tell|compare|judge?ment|decision|determination"
+    r"|verdict)\b"
+    r"|\bi (?:must |will |would |have to |choose to )?abstain\b"
+    r"|\b(?:insufficient|not enough) (?:information|context|evidence) (?:to|for)\b",
+    _I,
+)
+_REFUSES: Final = re.compile(
+    r"\b(?:(?:i'm|i am) (?:very |so |really )?sorry|my apologies|i apologi[sz]e|sorry, (?:but )?i"
+    r"|as an ai|as a (?:large )?language model"
+    r"|i (?:can't|cannot|can not|won't|will not|am unable to|am not able to|must decline|decline)"
+    r"|i'm (?:unable|not able)|against my (?:programming|guidelines|principles))(?!\w)",
+    _I,
+)
+
+
+class _Sentence(NamedTuple):  # there are many, and this is the fastest to build
+    """A sentence, or the rest of a line; ``answers`` where a question stands before it."""
+
+    start: int
+    text: str
+    first: bool
+    last: bool
+    answers: bool
+
+
+def informal(text: str, labels: Labels) -> Iterator[Statement]:
+    """The verdicts that the words of ``text`` state."""
+    said = _sentences(text)
+    yield from _after_a_key(text, labels)
+    yield from _under_a_heading(text, labels)
+    yield from _alone(said, labels)
+    yield from _opening(text, labels)
+    yield from _prose(said, labels)
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """The sentences of ``text``; lines of rules and dashes are left out."""
+    spans = []
+    start = 0
+    for end in _SENTENCE_ENDS.finditer(text):
+        spans.append((start, text[start : end.start(end.lastindex or 0)]))
+        start = end.end()
+    spans.append((start, text[start:]))
+    spans = [(start, said) for start, said in spans if said.strip(" -=|")]
+    return [
+        _Sentence(start, said, n == 0, n == len(spans) - 1, spans[n - 1][1].endswith("?") and n > 0)
+        for n, (start, said) in enumerate(spans)
+    ]
+
+
+def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
+    """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
+    lower = text.translate(_LOWER)
+    choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
+    for found in chain(_marks(text, lower), choices):
+        reading = _value_at(labels, text, found.end())
+        if reading is None:
+            continue
+        before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
+        before, final = _FINAL.subn("", before)
+        if _NOT_THE_VERDICT.search(before) or _doubted(before):
+            continue
+        if found.re is _MARK:
+            yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
+        elif not _ARTICLE.match(text, found.end()):
+            yield Statement(found.start(), Weight.OPINION, reading)
+
+
+def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
+    end = 0
+    for word in _KEY_WORD.finditer(lower):
+        if word.start() >= end and (found := _MARK.match(text, word.start())):
+            yield found
+            end = found.end()
+
+
+def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
+    """Whole lines such as "Coherence: 4"."""
+    if ":" not in text:
+        return
+    for line in _HEADED.finditer(text):
+        reading = labels.read(line["value"])
+        if reading is None or _NOT_A_RATING.search(line["key"]) or labels.read(line["key"]):
+            continue
+        yield Statement(line.start(), Weight.OPINION, reading)
+
+
+def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+    """Sentences that are only a label, where the first or the last of the reply is one."""
+    alone = []
+    for sentence in said:
+        if len(sentence.text) > _LONGEST_ALONE or sentence.answers:
+            continue
+        reading = labels.read_several(sentence.text)
+        if reading is not None and (sentence.last or not _HEADING.match(sentence.text)):
+            alone.append((sentence, reading))
+    ends = [sentence for sentence, _ in alone if sentence.first or sentence.last]
+    if ends:
+        reading = agreed(reading for _, reading in alone)
+        yield Statement(ends[-1].start, Weight.VERDICT, reading)
+
+
+def _opening(text: str, labels: Labels) -> Iterator[Statement]:
+    """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."."""
+    ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
+    reading = _value_at(labels, text.partition("\n")[0], 0, ends)
+    if reading is not None and not _ARTICLE.match(text):
+        items = {labels.read(item) for item in _ITEM.findall(text)} - {None}
+        if len(items) < 2:
+            yield Statement(0, Weight.VERDICT, reading)
+
+
+def _prose(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+    """What the sentences of a reply state about its labels."""
+    for sentence in said:
+        if sentence.text.endswith("?"):
+            continue
+        for place, before, reading in _said_in(sentence.text, labels):
+            if _doubted(before) or _ASPECT.search(before):
+                continue
+            announces = sentence.first and len(before) <= _LONGEST_OPENING and "," not in before
+            decides = announces or sentence.last or _CONCLUDES.search(before)
+            weight = Weight.VERDICT if decides else Weight.ASIDE
+            yield Statement(sentence.start + place, weight, reading)
+
+
+def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
+    """Place of a statement in a sentence, the words before it, and what it states."""
+    for found in (_IS_BETTER if labels.slots else _IS).finditer(text):
+        place = found.start()
+        before = text[max(0, place - _SUBJECT_WINDOW) : place]
+        if not labels.slots:
+            reading = _value_at(labels, text, found.end())
+        elif _IN_PART.match(text, found.end()):
+            continue
+        else:
+            before, reading = _subject(before, labels)
+        if reading is not None:
+            yield place, before, reading
+
+
+def _subject(before: str, labels: Labels) -> tuple[str, Reading | None]:
+    """What stands before the label that ``before`` ends with, and that label."""
+    words = before.split(" ")
+    for number in range(min(_MOST_WORDS, len(words)), 0, -1):
+        piece, rest = " ".join(words[-number:]), " ".join(words[:-number])
+        reading = labels.read(piece)
+        if reading is None:
+            continue
+        if _NO_SUBJECT.search(rest) or (len(piece) == 1 and not _BEFORE_LETTER.search(rest)):
+            break
+        return rest, reading
+    return before, None
+
+
+def _value_at(
+    labels: Labels, text: str, place: int, ends: re.Pattern[str] = _ENDS
+) -> Reading | None:
+    """What the text from ``place`` on begins with: a label, or several in a row."""
+    piece = text[place : place + _LONGEST_VALUE]
+    if not labels.may_begin(piece, end=False):
+        return None
+    for number, end in enumerate(ends.finditer(piece)):
+        value = piece[: end.start()]
+        reading = labels.read_several(value) if _VALUE.fullmatch(value) else None
+        if reading is not None:
+            another = _ANOTHER.match(piece, end.start())
+            more = another and _value_at(labels, piece, another.end())
+            return agreed([reading, more]) if more else reading
+        if number == _MOST_ENDS:
+            break
+    return None
+
+
+def _doubted(before: str) -> bool:
+    """Whether the words before a statement deny it, ask for it or make it a condition."""
+    clause = _CLAUSE_ENDS.split(before)[-1]
+    return bool(_DOUBT.search(clause) or _FAR_DOUBT.search(before))
+
+
+def abstains(text: str) -> bool:
+    """Whether ``text`` says that it cannot be judged."""
+    return _ABSTAINS.search(text) is not None
+
+
+def refuses(text: str) -> bool:
+    """Whether ``text`` declines to answer at all."""
+    return _REFUSES.search(text) is not None

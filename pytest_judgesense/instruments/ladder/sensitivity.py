@@ -19,64 +19,66 @@ The interval of d' is that of `stats.detection.clustered_d_prime`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate, Interval, Missing
-from pytest_judgesense.instruments.ladder.measures import (
-    D_PRIME,
-    DETECTION_THRESHOLD,
-    MISS_BY_TIE,
-    TARGET_SENSITIVITY,
-    TARGET_SENSITIVITY_DECISIVE,
-    WRONG_CHOICE,
+from pytest_judgesense.instruments.ladder import measures as of
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Units,
+    answered,
+    estimated,
+    no_preference,
+    rate,
+    unavailable,
 )
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.rates import tie_rate
 from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
-_Condition = dict[str, str | int | float]
-_RATES: Final = (TARGET_SENSITIVITY, TARGET_SENSITIVITY_DECISIVE, WRONG_CHOICE, MISS_BY_TIE)
+_RATES: Final = (
+    of.TARGET_SENSITIVITY,
+    of.TARGET_SENSITIVITY_DECISIVE,
+    of.WRONG_CHOICE,
+    of.MISS_BY_TIE,
+)
 _NOTHING: Final = "no pair of different quality was run"
 
 
 def sensitivity_by_distance(
-    cell: Cell, judgments: Sequence[Judgment], condition: _Condition
+    cell: Cell, judgments: Sequence[Judgment], condition: Condition
 ) -> list[Estimate]:
     """The rates at each distance and pooled, d' and tie rate at each distance."""
-    by_distance: dict[int | float, list[Judgment]] = {}
+    by_distance: dict[Any, list[Judgment]] = defaultdict(list)
     for judgment in judgments:
-        distance = judgment.trial.condition["distance"]
-        assert not isinstance(distance, str)
-        by_distance.setdefault(distance, []).append(judgment)
-    better = {distance: by_distance[distance] for distance in sorted(by_distance) if distance > 0}
-    ties = [
-        tie_rate(cell, by_distance[d], {**condition, "distance": d}) for d in sorted(by_distance)
-    ]
+        by_distance[judgment.trial.condition["distance"]].append(judgment)
+    at = [({**condition, "distance": d}, by_distance[d]) for d in sorted(by_distance)]
+    ties = [tie_rate(cell, calls, where) for where, calls in at]
+    better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]
     if not better:
         return [*(unavailable(name, cell, _NOTHING, condition) for name in _RATES), *ties]
-    at = [({**condition, "distance": d}, calls) for d, calls in better.items()]
-    pooled = (condition, [judgment for calls in better.values() for judgment in calls])
-    rates = [_rate(name, cell, calls, where) for name in _RATES for where, calls in (pooled, *at)]
-    return [*rates, *(_d_prime(cell, calls, where) for where, calls in at), *ties]
+    pooled = (condition, [judgment for _, calls in better for judgment in calls])
+    rates = [
+        _rate(name, cell, calls, where) for name in _RATES for where, calls in (pooled, *better)
+    ]
+    return [*rates, *(_d_prime(cell, calls, where) for where, calls in better), *ties]
 
 
 def _rate(
-    measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: _Condition
+    measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: Condition
 ) -> Estimate:
-    if measure is MISS_BY_TIE:
+    if measure is of.MISS_BY_TIE:
         return tie_rate(cell, judgments, condition, measure)
-    if measure is TARGET_SENSITIVITY_DECISIVE:
+    if measure is of.TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
-    matches = _wrong if measure is WRONG_CHOICE else _right
-    units = Units.of_calls(judgments, matches)
+    units = Units.of_calls(judgments, _wrong if measure is of.WRONG_CHOICE else _right)
     return rate(measure, cell, units, condition, nothing="every reply was a tie")
 
 
@@ -88,100 +90,82 @@ def _wrong(judgment: Judgment) -> bool:
     return judgment.correct is False and not no_preference(judgment)
 
 
-def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> Estimate:
+def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) -> Estimate:
     """The d' of the calls at one distance: a signal is the better candidate in slot 1 (``A``)."""
     units = Units.of_calls(judgments, lambda judgment: judgment.verdict == "A")
-    missing = replace(units.missing(), lower_bound=None, upper_bound=None)
-    read = [judgment for judgment in judgments if judgment.verdict is not None]
-    signal = np.array([_better_slot(judgment) == "A" for judgment in read], dtype=bool)
+    missing = units.missing(bounded=False)
+    signal = np.array([_signal(one) for one in judgments if answered(one)], dtype=bool)
     first = units.values
     if not signal.any() or signal.all():
         reason = "no verdict with the better candidate in each of the slots"
-        return unavailable(D_PRIME, cell, reason, condition, missing=missing)
-
-    lost = [_better_slot(judgment) == "A" for judgment in judgments if judgment.verdict is None]
-    worst = _worst_d_prime(first, signal, sum(lost), len(lost) - sum(lost))
-    return Estimate(
-        measure=D_PRIME.name,
-        suite=cell.suite,
-        condition=condition,
-        value=d_prime(
-            float(first[signal].sum()),
-            int(signal.sum()),
-            float(first[~signal].sum()),
-            int((~signal).sum()),
-        ),
-        n=first.size,
-        unit=D_PRIME.unit,
-        clustered=clustered_d_prime(first, signal, units.clusters),
-        missing=replace(missing, lower_bound=worst[0], upper_bound=worst[1]),
-    )
-
-
-def _better_slot(judgment: Judgment) -> str:
-    return "A" if (judgment.trial.label == "1") == (judgment.trial.order == "ab") else "B"
-
-
-def _worst_d_prime(
-    first: NDArray[np.float64], signal: NDArray[np.bool_], signals: int, noises: int
-) -> tuple[float, float]:
-    """The d' if all missing calls (so many signals, so many noises) had erred, or none had."""
+        return unavailable(of.D_PRIME, cell, reason, condition, missing=missing)
     hits, alarms = float(first[signal].sum()), float(first[~signal].sum())
-    of_signals, of_noises = int(signal.sum()) + signals, int((~signal).sum()) + noises
-    return (
-        d_prime(hits, of_signals, alarms + noises, of_noises),
-        d_prime(hits + signals, of_signals, alarms, of_noises),
+    signals, noises = int(signal.sum()), int((~signal).sum())
+    lost = [_signal(one) for one in judgments if not answered(one)]
+    lost_signals, lost_noises = sum(lost), len(lost) - sum(lost)
+    every = signals + lost_signals, noises + lost_noises
+    return estimated(
+        of.D_PRIME,
+        cell,
+        condition,
+        value=d_prime(hits, signals, alarms, noises),
+        n=first.size,
+        clustered=clustered_d_prime(first, signal, units.clusters),
+        # If all missing calls had erred, and if none had.
+        missing=replace(
+            missing,
+            lower_bound=d_prime(hits, every[0], alarms + lost_noises, every[1]),
+            upper_bound=d_prime(hits + lost_signals, every[0], alarms, every[1]),
+        ),
     )
 
 
-def threshold_estimate(
-    cell: Cell, judgments: Iterable[Judgment], condition: _Condition
-) -> Estimate:
+def _signal(judgment: Judgment) -> bool:
+    """Whether the better candidate stands in slot 1."""
+    return slot_of_content(str(judgment.trial.label), judgment.trial.order) == "A"
+
+
+def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Condition) -> Estimate:
     """The detection threshold over the calls at all distances above 0."""
     # By cluster: the draws must not depend on the order of a log's lines.
     calls = sorted(
-        (j for j in judgments if float(j.trial.condition["distance"]) > 0),
-        key=lambda judgment: judgment.trial.cluster,
+        (j for j in judgments if _distance(j) > 0), key=lambda judgment: judgment.trial.cluster
     )
     units = Units.of_calls(calls, _right)
+    missing = units.missing(bounded=False)
     if not units.values.size:
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
-        missing = replace(units.missing(), lower_bound=None, upper_bound=None)
-        return unavailable(DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
-    read = [call for call in calls if call.verdict is not None]
-    found = detection_threshold(units.values, _distances(read), units.clusters, cell.seed)
+        return unavailable(of.DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
+    read = [_distance(call) for call in calls if answered(call)]
+    found = detection_threshold(units.values, read, units.clusters, cell.seed)
     interval = found.clustered
-    return Estimate(
-        measure=DETECTION_THRESHOLD.name,
-        suite=cell.suite,
-        condition=condition,
+    return estimated(
+        of.DETECTION_THRESHOLD,
+        cell,
+        condition,
         value=found.value,
         n=units.values.size,
-        unit=DETECTION_THRESHOLD.unit,
         # The paper's interval is a bootstrap over tasks: the clustered one itself.
-        interval=Interval(interval.method, interval.lower, interval.upper, interval.level)
-        if interval
-        else None,
+        interval=interval
+        and Interval(interval.method, interval.lower, interval.upper, interval.level),
         clustered=interval,
-        missing=_worst_threshold(cell, calls, units),
+        missing=_worst_threshold(cell, calls, missing) if units.dropped else missing,
         flags=found.flags,
     )
 
 
-def _distances(calls: Iterable[Judgment]) -> list[float]:
-    return [float(call.trial.condition["distance"]) for call in calls]
+def _distance(call: Judgment) -> float:
+    return float(call.trial.condition["distance"])
 
 
-def _worst_threshold(cell: Cell, calls: Sequence[Judgment], units: Units) -> Missing:
+def _worst_threshold(cell: Cell, calls: Sequence[Judgment], missing: Missing) -> Missing:
     """The thresholds if all missing calls had been right, and wrong."""
-    share = units.missing().share
-    if not units.dropped:
-        return Missing(units.unparsed, units.failed, share=share)
     clusters = [call.trial.cluster for call in calls]
+    distances = list(map(_distance, calls))
 
     def if_missing_were(right: float) -> float | None:
-        answers = [right if c.verdict is None else float(c.correct is True) for c in calls]
-        found = detection_threshold(answers, _distances(calls), clusters, cell.seed, resamples=1)
+        answers = [float(c.correct is True) if answered(c) else right for c in calls]
+        found = detection_threshold(answers, distances, clusters, cell.seed, resamples=1)
         return None if "right-censored" in found.flags else found.value
 
-    return Missing(units.unparsed, units.failed, if_missing_were(1.0), if_missing_were(0.0), share)
+    return replace(missing, lower_bound=if_missing_were(1.0), upper_bound=if_missing_were(0.0))

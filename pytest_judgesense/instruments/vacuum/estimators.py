@@ -8,29 +8,21 @@ With W the content that an answer points at::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate
 from pytest_judgesense.measures.rates import tie_rate
-from pytest_judgesense.trial import Judgment
-
-_Condition = dict[str, str | int | float]
+from pytest_judgesense.trial import Condition
 
 
 def estimates(cell: Cell) -> list[Estimate]:
     """Dark current, pooled and by category, and the tie rate; under each prompt that was run."""
-    arms: list[_Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
-    found = []
-    for arm in arms:
-        found.append(_preference(cell, cell.where(**arm), arm))
-        for category in cell.values_of("category"):
-            where = {**arm, "category": category}
-            found.append(_preference(cell, cell.where(**where), where))
+    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
+    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
+    found = [_preference(cell, {**arm, **more}) for arm in arms for more in ({}, *categories)]
     return [*found, *(tie_rate(cell, cell.where(**arm), arm) for arm in arms)]
 
 
-def _preference(cell: Cell, judgments: Iterable[Judgment], condition: _Condition) -> Estimate:
-    units = Units.of_calls(judgments, lambda judgment: not no_preference(judgment))
+def _preference(cell: Cell, condition: Condition) -> Estimate:
+    units = Units.of_calls(cell.where(**condition), lambda judgment: not no_preference(judgment))
     return rate(DARK_CURRENT, cell, units, condition)

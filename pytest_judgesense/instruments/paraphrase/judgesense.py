@@ -296,34 +296,47 @@ def _turned(task: str, items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
+_TOML: Final = """kind = "paraphrase"
+description = {description}
+
+[space]
+labels = {labels}
+{more}
+[stimuli]
+file = "@ITEMS@"
+
+[design]
+pairs = [["a", "b"]]
+orders = "ab"
+
+[[templates]]
+id = "a"
+text = "{a}"
+
+[[templates]]
+id = "b"
+text = "{b}"
+
+[checks]
+jss_floor = 0.8
+"""
+
+
 def _toml(description: str, space: DecisionSpace, *, whole: bool) -> str:
     pairwise = space.pairwise and not whole
-    texts = {side: f"{{{{prompt_{side}}}}}" for side in "ab"}
-    if not whole:
-        holes = (
-            ("before", "a", "between", "b", "after")
-            if pairwise
-            else ("before", "response", "after")
-        )
-        texts = {
-            side: "".join(
-                f"{{{{{side}_{h}}}}}" if h in _NAMES[2] else f"{{{{{h}}}}}" for h in holes
-            )
-            for side in "ab"
-        }
-    return "\n".join(
-        [
-            'kind = "paraphrase"',
-            f"description = {json.dumps(description)}",
-            "\n[space]",
-            f"labels = {json.dumps(list(space.labels))}",
-            *(["ordinal = true"] if space.ordinal else []),
-            *(["pairwise = true"] if pairwise else []),
-            '\n[stimuli]\nfile = "@ITEMS@"',
-            '\n[design]\npairs = [["a", "b"]]\norders = "ab"',
-            *(f'\n[[templates]]\nid = "{side}"\ntext = "{texts[side]}"' for side in "ab"),
-            "\n[checks]\njss_floor = 0.8\n",
-        ]
+
+    def text(side: str) -> str:
+        middle = ["a", f"{side}_between", "b"] if pairwise else ["response"]
+        names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
+        return "".join(f"{{{{{name}}}}}" for name in names)
+
+    flags = {"ordinal": space.ordinal, "pairwise": pairwise}
+    return _TOML.format(
+        description=json.dumps(description),
+        labels=json.dumps(list(space.labels)),
+        more="".join(f"{name} = true\n" for name, holds in flags.items() if holds),
+        a=text("a"),
+        b=text("b"),
     )
 
 

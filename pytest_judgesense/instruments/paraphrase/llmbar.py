@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ from pytest_judgesense.trial import (
 )
 
 SPACE: Final = DecisionSpace(
-    labels=("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+    ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )
 DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
 
@@ -74,23 +75,16 @@ def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
 def _file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
     suite, judge, variant = _place(file, folder)
     for index, record in enumerate(read_json(file, list, "a list of records"), start=1):
-        where = f"{file}, record {index}"
+        where, item = f"{file}, record {index}", f"{index:04d}"
         label = _content(_field(record, "label", where), f"{where}: label")
         stages = _field(record, "results", where)
         if not isinstance(stages, list) or not stages:
             raise malformed(f"{where}: results", stages, "a list with at least one stage")
         for key, order in _GAMES:
             game = _field(stages[-1], key, where)
-            trial = Trial(
-                id=f"{suite}/{index:04d}/{variant}/{order}/r1",
-                suite=suite,
-                item=f"{index:04d}",
-                cluster=f"{index:04d}",
-                template=variant,
-                order=order,
-                label=label,
-            )
-            yield _judgment(game, f"{where}, {key}", trial, judge, reparse=reparse)
+            name = f"{suite}/{item}/{variant}/{order}/r1"
+            trial = Trial(name, suite, item, item, variant, order, label=label)
+            yield placed(_judgment(game, f"{where}, {key}", trial, judge, reparse=reparse))
 
 
 def _place(file: Path, folder: Path) -> tuple[str, str, str]:
@@ -126,15 +120,16 @@ def _judgment(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool)
     text = completion[0] if isinstance(completion, list) and completion else completion
     if not isinstance(text, str):
         raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
-    outcome: Outcome
     if reparse:
-        outcome = parse_reply(text, SPACE)
-    else:
-        winner = _field(game, "winner", where)
-        outcome = (
-            Unparsed(_NO_WINNER)
-            if winner is None
-            else Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
-        )
-    chosen = content_of_slot(outcome.value, trial.order) if isinstance(outcome, Verdict) else None
-    return Judgment(trial=trial, judge=judge, outcome=outcome, chosen=chosen, reply=text)
+        return Judgment(trial, judge, parse_reply(text, SPACE), reply=text)
+    winner = _field(game, "winner", where)
+    outcome: Outcome = Unparsed(_NO_WINNER)
+    if winner is not None:
+        outcome = Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
+    return Judgment(trial, judge, outcome, reply=text)
+
+
+def placed(one: Judgment) -> Judgment:
+    """``one`` of two candidates, with the content that its verdict points at."""
+    chosen = None if one.verdict is None else content_of_slot(one.verdict, one.trial.order)
+    return replace(one, chosen=chosen)

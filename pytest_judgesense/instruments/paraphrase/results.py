@@ -16,10 +16,12 @@ of a judgment log. A field that is not mapped is read from a column of its own n
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from types import NoneType
+from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.importers import (
@@ -42,6 +44,8 @@ from pytest_judgesense.instruments.paraphrase.judgesense import (
     read_pairs,
     spaces_of,
 )
+from pytest_judgesense.instruments.paraphrase.llmbar import DESIGN as SLOTS
+from pytest_judgesense.instruments.paraphrase.llmbar import placed
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
@@ -59,6 +63,7 @@ from pytest_judgesense.trial import (
 )
 
 _NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
+_ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
 
 
 def imported_games(options: Namespace) -> Imported:
@@ -88,6 +93,24 @@ def _rows(path: Path) -> list[Row]:
     return [row for file in files for row in read_rows(file)]
 
 
+def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
+    """The judgments of rows, no trial of which a judge has answered in another row."""
+    known: dict[tuple[str, str], str] = {}
+    judgments = []
+    for row, judgment in read:
+        once(known, (judgment.judge, judgment.trial.id), row)
+        judgments.append(judgment)
+    return judgments
+
+
+def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
+    """A field of that type, or null."""
+    found = row.value.get(name, ...)
+    if not isinstance(found, (kind, NoneType)):
+        raise row.wrong(name, f"{expected}, or null")
+    return found
+
+
 def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
     """The judgments of a JudgeSense decision log.
 
@@ -107,13 +130,12 @@ def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
     for row in rows:
         space = spaces[row.text("task_type")]
         design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
-        two = [_decision(row, side, space, clusters) for side in ("a", "b")]
+        two = [_decision(row, side, space, clusters) for side in "ab"]
         once(known, (two[0].judge, two[0].trial.id), row)
         judgments += [(one, design) for one in two]
         said = [one.verdict for one in two]
-        if not isinstance(flipped := row.value["flipped"], bool) and flipped is not None:
-            raise row.wrong("flipped", "true or false")
-        if None not in said and flipped is not None and flipped != (said[0] != said[1]):
+        flipped = _typed(row, "flipped", bool, "true or false")
+        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
             contradicted.append(row.where)
     notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
     if contradicted:
@@ -133,28 +155,18 @@ def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, 
     suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
     if clusters and pair not in clusters:
         raise row.wrong("pair_id", "a pair of the file that --pairs names")
-    order: Order = "ba" if row.value.get(SWAPPED) else "ab"
-    run = row.number("run")
-    trial = Trial(
-        id=f"{suite}/{pair}/{side}/{order}/r{run}",
-        suite=suite,
-        item=pair,
-        cluster=clusters.get(pair, pair),
-        template=side,
-        order=order,
-        replicate=run,
-    )
-    raw, outcome = row.value[f"prompt_{side}_raw"], _outcome(row, side, space)
-    if raw is not None and not isinstance(raw, str):
-        raise row.wrong(f"prompt_{side}_raw", "the text of the reply, or null")
+    order, run = _ORDERS[bool(row.value.get(SWAPPED))], row.number("run")
+    name = f"{suite}/{pair}/{side}/{order}/r{run}"
+    trial = Trial(name, suite, pair, clusters.get(pair, pair), side, order, run)
+    outcome = _outcome(row, side, space)
+    raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
     reply = None if isinstance(outcome, Failed) else raw
-    return _judgment(trial, row.text("model"), outcome, reply, pairwise=space.pairwise)
+    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
+    return placed(judgment) if space.pairwise else judgment
 
 
 def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
-    error = row.value["error"]
-    if error is not None and not isinstance(error, str):
-        raise row.wrong("error", "the text of the error, or null")
+    error = _typed(row, "error", str, "the text of the error")
     if error is not None:
         broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]
         # Where neither side is marked, it is not known which call ended: neither is taken.
@@ -166,10 +178,8 @@ def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
     return Verdict(label_of(row, f"normalized_{side}", space))
 
 
-SLOTS: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
 _DECISIONS: Final = {"A>B": "A", "B>A": "B", "A=B": TIE}
 _DECISION: Final = "A>B, B>A or A=B"
-_GAME_ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
 
 
 def read_games(rows: Sequence[Row], suite: str) -> Imported:
@@ -179,25 +189,27 @@ def read_games(rows: Sequence[Row], suite: str) -> Imported:
         LogError: a field is missing or malformed, or a judge has judged a pair twice.
     """
     name = slug(suite)
-    known: dict[tuple[str, str], str] = {}
-    judgments = []
-    for row in rows:
-        pair = row.text("pair_id")
-        label = row.value.get("label")
-        if label not in _DECISIONS:
-            raise row.wrong("label", _DECISION)
-        games = row.value.get("judgments")
-        if not isinstance(games, list) or len(games) != 2:
-            raise row.wrong("judgments", "a list of two games")
-        for order, game in zip(_GAME_ORDERS, games, strict=True):
-            at = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
-            made = _game(at, name, pair, order, content_of_slot(_DECISIONS[label], "ab"))
-            once(known, (made.judge, made.trial.id), at)
-            judgments.append((made, SLOTS))
-    return Imported(tuple(judgments), left_out(rows, ("pair_id", "label", "judgments")))
+    judgments = _each_once(game for row in rows for game in _games(row, name))
+    notices = left_out(rows, ("pair_id", "label", "judgments"))
+    return Imported(tuple((judgment, SLOTS) for judgment in judgments), notices)
 
 
-def _game(row: Row, suite: str, pair: str, order: Order, label: str) -> Judgment:
+def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
+    pair, label = row.text("pair_id"), row.value.get("label")
+    if label not in _DECISIONS:
+        raise row.wrong("label", _DECISION)
+    games = row.value.get("judgments")
+    if not isinstance(games, list) or len(games) != 2:
+        raise row.wrong("judgments", "a list of two games")
+    better = content_of_slot(_DECISIONS[label], "ab")
+    for order, game in zip(_ORDERS, games, strict=True):
+        name = f"{suite}/{pair}/t1/{order}/r1"
+        trial = Trial(name, suite, pair, pair, "t1", order, label=better)
+        at = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
+        yield at, _game(at, trial)
+
+
+def _game(row: Row, trial: Trial) -> Judgment:
     decision = row.value.get("decision", ...)
     if decision is not None and decision not in _DECISIONS:
         raise row.wrong("decision", f"{_DECISION}, or null")
@@ -207,20 +219,10 @@ def _game(row: Row, suite: str, pair: str, order: Order, label: str) -> Judgment
     if not isinstance(judge := said.get("judge_model"), str) or not judge:
         raise row.wrong("judgment.judge_model", "the name of the judge")
     reply = said.get("response", ...)
-    if reply is not None and not isinstance(reply, str):
+    if not isinstance(reply, (str, NoneType)):
         raise row.wrong("judgment.response", "the text of the reply, or null")
     outcome: Outcome = Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])
-    trial = Trial(f"{suite}/{pair}/t1/{order}/r1", suite, pair, pair, "t1", order, label=label)
-    return _judgment(trial, judge, outcome, reply, pairwise=True)
-
-
-def _judgment(
-    trial: Trial, judge: str, outcome: Outcome, reply: str | None, *, pairwise: bool
-) -> Judgment:
-    chosen = None
-    if pairwise and isinstance(outcome, Verdict):
-        chosen = content_of_slot(outcome.value, trial.order)
-    return Judgment(trial, judge, outcome, chosen=chosen, reply=reply)
+    return placed(Judgment(trial, judge, outcome, reply=reply))
 
 
 # Fields of a judgment log that a column may hold; conditions are called condition.NAME.
@@ -276,26 +278,16 @@ def read_table(
     ]
     if given := {name for name, value in (("judge", judge), ("suite", suite)) if value}:
         columns = {name: column for name, column in columns.items() if name not in given}
-    judgments = _table_judgments(rows, columns, fixed, values or {})
-    return Imported(judgments, (*left_out(rows, columns.values()), *notices))
-
-
-def _table_judgments(
-    rows: list[Row], columns: Mapping[str, str], fixed: Mapping[str, str], values: Mapping[str, str]
-) -> tuple[tuple[Judgment, Design], ...]:
-    known: dict[tuple[str, str], str] = {}
-    made = []
-    for row in rows:
-        one = _cells(row, columns, fixed, values)
-        once(known, (one.judge, one.trial.id), row)
-        made.append(one)
-    said: dict[str, tuple[set[str | None], set[str | None]]] = {}
-    for one in made:
-        verdicts, labels = said.setdefault(one.trial.suite, (set(), set()))
-        verdicts.add(one.verdict)
-        labels.add(one.trial.label)
-    designs = {name: _design(*words) for name, words in said.items()}
-    return tuple((_placed(one, designs[one.trial.suite]), designs[one.trial.suite]) for one in made)
+    judgments = _each_once((row, _cells(row, columns, fixed, values or {})) for row in rows)
+    by_suite: dict[str, list[Judgment]] = defaultdict(list)
+    for one in judgments:
+        by_suite[one.trial.suite].append(one)
+    designs = {suite: _design(part) for suite, part in by_suite.items()}
+    read = ((one, designs[one.trial.suite]) for one in judgments)
+    return Imported(
+        tuple((_by_content(one) if design.pairwise else one, design) for one, design in read),
+        (*left_out(rows, columns.values()), *notices),
+    )
 
 
 def _cells(
@@ -314,66 +306,61 @@ def _cells(
             raise row.wrong(column, f"the {name} of the judgment: a text or a number")
         return None if found in (None, "") else str(found).strip()
 
-    def whole(name: str, default: int | None) -> int | None:
-        if cell(name) is None:
-            return default
-        return row.number(columns[name])
+    def whole(name: str) -> int | None:
+        return None if cell(name) is None else row.number(columns[name])
 
-    suite, item = cell("suite", required=True), cell("item", required=True)
+    suite, item = str(cell("suite", required=True)), str(cell("item", required=True))
     template, order = cell("template") or "t1", cell("order") or "ab"
-    if order not in _GAME_ORDERS:
+    if order not in _ORDERS:
         raise row.wrong(columns["order"], "ab or ba")
-    replicate = whole("replicate", 1)
-    verdict, failed = cell("verdict"), cell("failed")
+    replicate = whole("replicate") or 1
+    verdict, failed, label = cell("verdict"), cell("failed"), cell("label")
     outcome: Outcome = Unparsed(NO_VERDICT)
     if failed is not None:
         outcome = Failed(failed)
     elif verdict is not None:
         outcome = Verdict(values.get(verdict, verdict))
-    label = cell("label")
     latency = cell("latency_s")
     try:
         seconds = None if latency is None else float(latency)
     except ValueError as error:
         raise row.wrong(columns["latency_s"], "seconds") from error
+    conditions = {name: cell(name) for name in columns if name.startswith("condition.")}
     trial = Trial(
         id=f"{suite}/{item}/{template}/{order}/r{replicate}",
-        suite=str(suite),
-        item=str(item),
-        cluster=cell("cluster") or str(item),
+        suite=suite,
+        item=item,
+        cluster=cell("cluster") or item,
         template=template,
         order="ab" if order == "ab" else "ba",
-        replicate=replicate or 1,
+        replicate=replicate,
         condition={
-            name.removeprefix("condition."): str(cell(name))
-            for name in columns
-            if name.startswith("condition.") and cell(name) is not None
+            name.removeprefix("condition."): value
+            for name, value in conditions.items()
+            if value is not None
         },
         label=None if label is None else values.get(label, label),
     )
-    usage = Usage(whole("prompt_tokens", None), whole("completion_tokens", None))
+    usage = Usage(whole("prompt_tokens"), whole("completion_tokens"))
     judge = str(cell("judge", required=True))
     return Judgment(trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds)
 
 
-def _design(verdicts: Collection[str | None], labels: Collection[str | None]) -> Design:
+def _design(judgments: Iterable[Judgment]) -> Design:
     """The design of a suite in which these verdicts and labels occur."""
-    verdicts, labels = set(verdicts) - {None, TIE, ABSTAIN}, set(labels) - {None, TIE}
+    said = {(one.verdict, one.trial.label) for one in judgments}
+    verdicts = {verdict for verdict, _ in said if verdict} - {TIE, ABSTAIN}
+    labels = {label for _, label in said if label} - {TIE}
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"}:
         return SLOTS
-    words = {str(word) for word in verdicts | labels}
-    if ordinal := all(word.lstrip("-").isdecimal() for word in words):
-        return Design("paraphrase", tuple(sorted(words, key=int)), ordinal, pairs="all")
-    return Design("paraphrase", tuple(sorted(words)), pairs="all")
+    words = verdicts | labels
+    ordinal = all(word.lstrip("-").isdecimal() for word in words)
+    ordered = sorted(words, key=int) if ordinal else sorted(words)
+    return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
 
 
-def _placed(one: Judgment, design: Design) -> Judgment:
-    """``one`` with slots mapped to contents, where ``design`` compares two."""
-    if not design.pairwise:
-        return one
-    label = one.trial.label
-    trial = replace(
-        one.trial, label=None if label is None else content_of_slot(label, one.trial.order)
-    )
-    placed = _judgment(trial, one.judge, one.outcome, one.reply, pairwise=True)
-    return replace(placed, usage=one.usage, latency_s=one.latency_s)
+def _by_content(one: Judgment) -> Judgment:
+    """``one`` of two candidates, with slots mapped to contents."""
+    trial = one.trial
+    label = None if trial.label is None else content_of_slot(trial.label, trial.order)
+    return placed(replace(one, trial=replace(trial, label=label)))

@@ -1,4 +1,4 @@
-"""JudgeSense's prompt pairs (arXiv 2604.23478) to a suite, and its words for labels.
+"""JudgeSense's files (arXiv 2604.23478): prompt pairs to a suite, decision logs to judgments.
 
 A row of a pair file is a prompt pair: both prompts whole, the response that they judge, its gold
 label. A row becomes an item of its own, its prompts the templates ``a`` and ``b``; rows on one
@@ -7,23 +7,40 @@ benchmark. A prompt is taken apart around the text that it judges (around both o
 row, in the order in which it shows them); put together, it is the prompt of the row, to the letter.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
-``B`` name the options of ``response_being_judged``. Its decision logs are read in `results`.
+``B`` name the options of ``response_being_judged``.
+
+A row of a decision log is a prompt pair asked in one run. A row with an error has no reply: it
+takes part in no rate, like a decision that is no label (``UNCLEAR``), and both are counted.
+``ab_swapped`` is the presentation order.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.importers import Row, left_out, once, read_rows, slug
+from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
+from pytest_judgesense.instruments.paraphrase.llmbar import placed
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import reads_as
+from pytest_judgesense.trial import (
+    Design,
+    Failed,
+    Judgment,
+    Order,
+    Outcome,
+    Trial,
+    Unparsed,
+    Verdict,
+)
 
 PAIR_FIELDS: Final = (
     "pair_id", "task_type", "source_benchmark", "prompt_a", "prompt_b", "response_being_judged",
@@ -39,6 +56,7 @@ _NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
 
 _YES_NO: Final = DecisionSpace(("YES", "NO"))
 _SCORES: Final = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
+_NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
 _SLOTS: Final = DecisionSpace(("A", "B"), pairwise=True)
 _WORDS: Final[Mapping[str, tuple[DecisionSpace, str]]] = {
     **dict.fromkeys(("accurate", "yes"), (_YES_NO, "YES")),
@@ -346,3 +364,93 @@ def clusters_of(pairs: Path) -> dict[str, str]:
     complete(rows, PAIR_FIELDS)
     names = _numbered(_judged(row) for row in rows)
     return {row.text("pair_id"): names[_judged(row)] for row in rows}
+
+
+def imported_pairs(options: Namespace) -> Imported | PairFile:
+    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
+    rows = all_rows(options.path)
+    if holds_decisions(rows, options.path):
+        return read_decisions(rows, options.pairs)
+    return read_pairs(rows, options.path)
+
+
+def all_rows(path: Path) -> list[Row]:
+    """The rows of a file, or of all files of a folder."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return [row for file in files for row in read_rows(file)]
+
+
+def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
+    """A field of that type, or null."""
+    found = row.value.get(name, ...)
+    if not isinstance(found, (kind, NoneType)):
+        raise row.wrong(name, f"{expected}, or null")
+    return found
+
+
+def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
+    """The judgments of a JudgeSense decision log.
+
+    Args:
+        rows: the rows of one or more logs.
+        pairs: the pair file, which tells the pairs that judge the same response.
+
+    Raises:
+        LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
+    """
+    complete(rows, LOG_FIELDS)
+    spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
+    clusters = {} if pairs is None else clusters_of(pairs)
+    known: dict[tuple[str, str], str] = {}
+    judgments = []
+    contradicted = []
+    for row in rows:
+        space = spaces[row.text("task_type")]
+        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
+        two = [_decision(row, side, space, clusters) for side in "ab"]
+        once(known, (two[0].judge, two[0].trial.id), row)
+        judgments += [(one, design) for one in two]
+        said = [one.verdict for one in two]
+        flipped = _typed(row, "flipped", bool, "true or false")
+        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
+            contradicted.append(row.where)
+    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
+    if contradicted:
+        notices.append(
+            f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
+            f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
+        )
+    if pairs is None:
+        notices.append(
+            "a log does not say which pairs judge the same response: every pair counts as a "
+            "cluster of its own; --pairs FILE names the file of the pairs, which does"
+        )
+    return Imported(tuple(judgments), tuple(notices))
+
+
+def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, str]) -> Judgment:
+    suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
+    if clusters and pair not in clusters:
+        raise row.wrong("pair_id", "a pair of the file that --pairs names")
+    run = row.number("run")
+    order: Order = "ba" if row.value.get(SWAPPED) else "ab"
+    name = f"{suite}/{pair}/{side}/{order}/r{run}"
+    trial = Trial(name, suite, pair, clusters.get(pair, pair), side, order, run)
+    outcome = _outcome(row, side, space)
+    raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
+    reply = None if isinstance(outcome, Failed) else raw
+    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
+    return placed(judgment) if space.pairwise else judgment
+
+
+def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
+    error = _typed(row, "error", str, "the text of the error")
+    if error is not None:
+        broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]
+        # Where neither side is marked, it is not known which call ended: neither is taken.
+        if side in broken or not broken:
+            return Failed(error or "an error without a text")
+    word = row.value[f"normalized_{side}"]
+    if str(word if word is not None else "").strip().lower() in _NOT_DECIDED:
+        return Unparsed(f"recorded as {word}")
+    return Verdict(label_of(row, f"normalized_{side}", space))

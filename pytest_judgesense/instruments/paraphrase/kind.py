@@ -41,7 +41,7 @@ KINDS: Final = (
         MEASURES,
         importers=(
             Importer("llmbar", later(f"{_ROOM}.llmbar", "imported")),
-            Importer("judgesense", later(f"{_ROOM}.results", "imported_pairs")),
+            Importer("judgesense", later(f"{_ROOM}.judgesense", "imported_pairs")),
             Importer("games", later(f"{_ROOM}.results", "imported_games")),
             Importer("table", later(f"{_ROOM}.results", "imported_table")),
         ),

@@ -1,9 +1,5 @@
 """Foreign result files to judgments: rows of JSON Lines, JSON or CSV, read by field.
 
-**decisions** (``read_decisions``): a row of a JudgeSense log is a prompt pair asked in one run. A
-row with an error has no reply: it takes part in no rate, like a decision that is no label
-(``UNCLEAR``), and both are counted. ``ab_swapped`` is the presentation order.
-
 **games** (``read_games``): a row is a pair that was judged twice, ``pair_id``, ``label`` and
 ``judgments``, the second game with the sides exchanged. A game's ``decision`` names slots: ``A>B``,
 ``B>A``, ``A=B`` or null (no verdict), its ``judgment`` holds ``judge_model`` and ``response``. The
@@ -21,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
-from typing import Any, Final
+from typing import Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.importers import (
@@ -33,20 +29,9 @@ from pytest_judgesense.importers import (
     read_rows,
     slug,
 )
-from pytest_judgesense.instruments.paraphrase.judgesense import (
-    LOG_FIELDS,
-    SWAPPED,
-    PairFile,
-    clusters_of,
-    complete,
-    holds_decisions,
-    label_of,
-    read_pairs,
-    spaces_of,
-)
+from pytest_judgesense.instruments.paraphrase.judgesense import all_rows
 from pytest_judgesense.instruments.paraphrase.llmbar import DESIGN as SLOTS
 from pytest_judgesense.instruments.paraphrase.llmbar import placed
-from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -62,21 +47,12 @@ from pytest_judgesense.trial import (
     content_of_slot,
 )
 
-_NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
 _ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
 
 
 def imported_games(options: Namespace) -> Imported:
     """What ``judgesense import games`` reads."""
-    return read_games(_rows(options.path), options.suite or options.path.stem)
-
-
-def imported_pairs(options: Namespace) -> Imported | PairFile:
-    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
-    rows = _rows(options.path)
-    if holds_decisions(rows, options.path):
-        return read_decisions(rows, options.pairs)
-    return read_pairs(rows, options.path)
+    return read_games(all_rows(options.path), options.suite or options.path.stem)
 
 
 def imported_table(options: Namespace) -> Imported:
@@ -87,12 +63,6 @@ def imported_table(options: Namespace) -> Imported:
     )
 
 
-def _rows(path: Path) -> list[Row]:
-    """The rows of a file, or of all files of a folder."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    return [row for file in files for row in read_rows(file)]
-
-
 def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
     """The judgments of rows, no trial of which a judge has answered in another row."""
     known: dict[tuple[str, str], str] = {}
@@ -101,81 +71,6 @@ def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
         once(known, (judgment.judge, judgment.trial.id), row)
         judgments.append(judgment)
     return judgments
-
-
-def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
-    """A field of that type, or null."""
-    found = row.value.get(name, ...)
-    if not isinstance(found, (kind, NoneType)):
-        raise row.wrong(name, f"{expected}, or null")
-    return found
-
-
-def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
-    """The judgments of a JudgeSense decision log.
-
-    Args:
-        rows: the rows of one or more logs.
-        pairs: the pair file, which tells the pairs that judge the same response.
-
-    Raises:
-        LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
-    """
-    complete(rows, LOG_FIELDS)
-    spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
-    clusters = {} if pairs is None else clusters_of(pairs)
-    known: dict[tuple[str, str], str] = {}
-    judgments = []
-    contradicted = []
-    for row in rows:
-        space = spaces[row.text("task_type")]
-        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
-        two = [_decision(row, side, space, clusters) for side in "ab"]
-        once(known, (two[0].judge, two[0].trial.id), row)
-        judgments += [(one, design) for one in two]
-        said = [one.verdict for one in two]
-        flipped = _typed(row, "flipped", bool, "true or false")
-        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
-            contradicted.append(row.where)
-    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
-    if contradicted:
-        notices.append(
-            f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
-            f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
-        )
-    if pairs is None:
-        notices.append(
-            "a log does not say which pairs judge the same response: every pair counts as a "
-            "cluster of its own; --pairs FILE names the file of the pairs, which does"
-        )
-    return Imported(tuple(judgments), tuple(notices))
-
-
-def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, str]) -> Judgment:
-    suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
-    if clusters and pair not in clusters:
-        raise row.wrong("pair_id", "a pair of the file that --pairs names")
-    order, run = _ORDERS[bool(row.value.get(SWAPPED))], row.number("run")
-    name = f"{suite}/{pair}/{side}/{order}/r{run}"
-    trial = Trial(name, suite, pair, clusters.get(pair, pair), side, order, run)
-    outcome = _outcome(row, side, space)
-    raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
-    reply = None if isinstance(outcome, Failed) else raw
-    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
-    return placed(judgment) if space.pairwise else judgment
-
-
-def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
-    error = _typed(row, "error", str, "the text of the error")
-    if error is not None:
-        broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]
-        # Where neither side is marked, it is not known which call ended: neither is taken.
-        if side in broken or not broken:
-            return Failed(error or "an error without a text")
-    word = row.value[f"normalized_{side}"]
-    if str(word if word is not None else "").strip().lower() in _NOT_DECIDED:
-        return Unparsed(f"recorded as {word}")
-    return Verdict(label_of(row, f"normalized_{side}", space))
 
 
 _DECISIONS: Final = {"A>B": "A", "B>A": "B", "A=B": TIE}

@@ -187,9 +187,8 @@ def _verify_task(task: _Task, where: str) -> None:
         _verify_chain(f"{where}: the {name}", texts)
     if isinstance(task, LadderTask):
         _verify_alternatives(task, where)
-    lengths = [
-        len(text.split()) for texts in (*task.chains.values(), task.others) for text in texts
-    ]
+    every = chain(*task.chains.values(), task.others)
+    lengths = [len(text.split()) for text in every]
     if max(lengths) > _MOST_LONGER * min(lengths):
         raise SuiteError(
             f"{where}: the texts differ in length",

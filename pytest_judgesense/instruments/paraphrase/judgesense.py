@@ -112,24 +112,6 @@ class PairFile:
         return texts
 
 
-def holds_decisions(rows: Sequence[Row], path: Path) -> bool:
-    """Whether the rows of ``path`` are of a decision log, by their fields, or of a pair file.
-
-    Raises:
-        LogError: they are of neither.
-    """
-    fields = set(rows[0].value) if rows else set[str]()
-    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
-        return True
-    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
-        return False
-    raise LogError(
-        f"{path} is no file of JudgeSense",
-        found=", ".join(sorted(fields)) or "no rows",
-        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
-    )
-
-
 def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
     """Nothing, if every row has all ``fields``.
 
@@ -186,13 +168,11 @@ def _options(row: Row) -> tuple[str, str] | None:
     return None
 
 
-def _judged(row: Row) -> frozenset[str]:
-    """What a row judges, in whatever order it shows it."""
-    return frozenset(_options(row) or (row.text("response_being_judged"),))
-
-
-def _numbered(judged: Iterable[frozenset[str]]) -> dict[frozenset[str], str]:
-    return {one: f"response-{i}" for i, one in enumerate(dict.fromkeys(judged), start=1)}
+def _clusters(rows: Iterable[Row]) -> list[str]:
+    """The cluster of each row: those that judge the same, in whatever order, share one."""
+    names: dict[frozenset[str], str] = {}
+    judged = (_options(row) or (row.text("response_being_judged"),) for row in rows)
+    return [names.setdefault(frozenset(one), f"response-{len(names) + 1}") for one in judged]
 
 
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
@@ -235,11 +215,9 @@ def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
             f"{swapped} of {len(rows)} rows show their options exchanged ({SWAPPED}): each row "
             "keeps the order that its prompts have"
         )
-    tasks = {}
-    for task, part in by_task.items():
-        tasks[task], said = _suite(task, part, spaces[task], path)
-        notices += said
-    return PairFile(tasks, tuple(notices))
+    suites = {task: _suite(task, part, spaces[task], path) for task, part in by_task.items()}
+    tasks = {task: (toml, items) for task, (toml, items, _) in suites.items()}
+    return PairFile(tasks, (*notices, *(said for *_, part in suites.values() for said in part)))
 
 
 _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
@@ -247,23 +225,28 @@ _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
 
 def _suite(
     task: str, rows: Sequence[Row], space: DecisionSpace, path: Path
-) -> tuple[tuple[str, tuple[Mapping[str, Any], ...]], list[str]]:
-    clusters = _numbered(map(_judged, rows))
-    apart = {row.where: _apart(row, space) for row in rows}
-    whole = [where for where, parts in apart.items() if parts is None]
-    notices = [
-        f"task {task}: {len(whole)} rows do not show what they judge word for word, the first is "
-        f"{whole[0]}: prompts are kept whole"
-        + (", and slots are labels like others" if space.pairwise else "")
-        for _ in whole[:1]
-    ]
-    items = []
-    for row in rows:
-        head = {"id": row.text("pair_id"), "cluster": clusters[_judged(row)]}
-        items.append({**head, **_item(row, space, None if whole else apart[row.where])})
+) -> tuple[str, tuple[Mapping[str, Any], ...], list[str]]:
+    """Its TOML, its items, and what was read into the rows."""
+    apart = [_apart(row, space) for row in rows]
+    whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
+    notices = []
+    if whole:
+        kept = ", and slots are labels like others" if space.pairwise else ""
+        notices.append(
+            f"task {task}: {len(whole)} rows do not show what they judge word for word, the first "
+            f"is {whole[0]}: prompts are kept whole{kept}"
+        )
+    items = tuple(
+        {
+            "id": row.text("pair_id"),
+            "cluster": cluster,
+            **_item(row, space, None if whole else parts),
+        }
+        for row, cluster, parts in zip(rows, _clusters(rows), apart, strict=True)
+    )
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    return (_toml(text, space, whole=bool(whole)), tuple(items)), [*notices, *_turned(task, items)]
+    return _toml(text, space, whole=bool(whole)), items, [*notices, *_turned(task, items)]
 
 
 def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
@@ -362,16 +345,23 @@ def clusters_of(pairs: Path) -> dict[str, str]:
     """The cluster of each pair of a pair file: pairs that judge the same response share one."""
     rows = list(read_rows(pairs))
     complete(rows, PAIR_FIELDS)
-    names = _numbered(_judged(row) for row in rows)
-    return {row.text("pair_id"): names[_judged(row)] for row in rows}
+    names = [row.text("pair_id") for row in rows]
+    return dict(zip(names, _clusters(rows), strict=True))
 
 
 def imported_pairs(options: Namespace) -> Imported | PairFile:
     """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
     rows = all_rows(options.path)
-    if holds_decisions(rows, options.path):
+    fields = set(rows[0].value) if rows else set[str]()
+    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
         return read_decisions(rows, options.pairs)
-    return read_pairs(rows, options.path)
+    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
+        return read_pairs(rows, options.path)
+    raise LogError(
+        f"{options.path} is no file of JudgeSense",
+        found=", ".join(sorted(fields)) or "no rows",
+        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
+    )
 
 
 def all_rows(path: Path) -> list[Row]:

@@ -129,10 +129,9 @@ def _psychometric(sheet: Datasheet) -> Found:
     for suite in sorted(suites, key=lambda suite: (-reach[suite], suite)):
         curves = []
         for number, judge in enumerate(sheet.judges):
-            measured = [e for e in _by_distance([judge], suite) if e.value is not None]
-            if not measured:
+            measured = (e for e in _by_distance([judge], suite) if e.value is not None)
+            if not (points := sorted(measured, key=_distance)):
                 continue
-            points = sorted(measured, key=_distance)
             threshold = find(judge, suite, "detection_threshold")
             who = name_of(judge)
             curves.append((number, who, points, threshold))

@@ -28,7 +28,7 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
-from pytest_judgesense.instruments.paraphrase.llmbar import placed
+from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import reads_as
 from pytest_judgesense.trial import (
@@ -362,12 +362,6 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
         found=", ".join(sorted(fields)) or "no rows",
         expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
     )
-
-
-def all_rows(path: Path) -> list[Row]:
-    """The rows of a file, or of all files of a folder."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    return [row for file in files for row in read_rows(file)]
 
 
 def _typed(row: Row, name: str, kind: type, expected: str) -> Any:

@@ -40,7 +40,7 @@ KINDS: Final = (
         later(f"{_ROOM}.stimuli", "PARAPHRASE"),
         MEASURES,
         importers=(
-            Importer("llmbar", later(f"{_ROOM}.llmbar", "imported")),
+            Importer("llmbar", later(f"{_ROOM}.results", "imported_llmbar")),
             Importer("judgesense", later(f"{_ROOM}.judgesense", "imported_pairs")),
             Importer("games", later(f"{_ROOM}.results", "imported_games")),
             Importer("table", later(f"{_ROOM}.results", "imported_table")),

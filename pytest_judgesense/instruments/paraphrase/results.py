@@ -1,5 +1,12 @@
 """Foreign result files to judgments: rows of JSON Lines, JSON or CSV, read by field.
 
+**llmbar** (``read_llmbar``): a file ``SUBSET/.../JUDGE/VARIANT/result.json`` is a list of records.
+Each has ``label`` (the better output, 1 or 2) and ``results``, whose last stage holds the games
+``swap = False`` and ``swap = True``, each with the ``completion`` and the ``winner`` by content:
+``"1"``, ``"2"`` or null. A subset becomes a suite, a variant of the prompt a template, a record an
+item, a game a presentation order; the judge is the judge. The recorded winners come from the
+benchmark's own reading of the completions; ``reparse`` reads them anew, by the rule of `replies`.
+
 **games** (``read_games``): a row is a pair that was judged twice, ``pair_id``, ``label`` and
 ``judgments``, the second game with the sides exchanged. A game's ``decision`` names slots: ``A>B``,
 ``B>A``, ``A=B`` or null (no verdict), its ``judgment`` holds ``judge_model`` and ``response``. The
@@ -17,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.importers import (
@@ -25,13 +32,14 @@ from pytest_judgesense.importers import (
     Imported,
     Row,
     left_out,
+    malformed,
     once,
+    read_json,
     read_rows,
     slug,
 )
-from pytest_judgesense.instruments.paraphrase.judgesense import all_rows
-from pytest_judgesense.instruments.paraphrase.llmbar import DESIGN as SLOTS
-from pytest_judgesense.instruments.paraphrase.llmbar import placed
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -45,9 +53,112 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     content_of_slot,
+    slot_of_content,
 )
 
 _ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
+SPACE: Final = DecisionSpace(
+    ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+)
+DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
+_GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
+
+
+def placed(one: Judgment) -> Judgment:
+    """``one`` of two candidates, with the content that its verdict points at."""
+    chosen = None if one.verdict is None else content_of_slot(one.verdict, one.trial.order)
+    return replace(one, chosen=chosen)
+
+
+def all_rows(path: Path) -> list[Row]:
+    """The rows of a file, or of all files of a folder."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return [row for file in files for row in read_rows(file)]
+
+
+def imported_llmbar(options: Namespace) -> Imported:
+    """What ``judgesense import llmbar`` reads."""
+    judgments = read_llmbar(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+
+
+def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
+    """The judgments of every ``result.json`` at or below ``folder``, in the order of their paths.
+
+    Args:
+        folder: a folder of the benchmark's results, at any level, or one file.
+        reparse: read the completions anew instead of keeping the recorded winners.
+
+    Raises:
+        LogError: there is no such file, or a field is missing or malformed; it names file,
+            record and field.
+    """
+    files = [folder] if folder.is_file() else sorted(folder.rglob("result.json"))
+    if not files:
+        raise LogError(
+            f"there are no LLMBar results at {folder}",
+            found="no result.json" if folder.exists() else "no such folder",
+            expected="files SUBSET/JUDGE/VARIANT/result.json below it",
+        )
+    for file in files:
+        yield from _llmbar_file(file, folder, reparse)
+
+
+def _llmbar_file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
+    suite, judge, variant = _place(file, folder)
+    for index, record in enumerate(read_json(file, list, "a list of records"), start=1):
+        where, item = f"{file}, record {index}", f"{index:04d}"
+        label = _content(_field(record, "label", where), f"{where}: label")
+        stages = _field(record, "results", where)
+        if not isinstance(stages, list) or not stages:
+            raise malformed(f"{where}: results", stages, "a list with at least one stage")
+        for key, order in _GAMES.items():
+            game = _field(stages[-1], key, where)
+            name = f"{suite}/{item}/{variant}/{order}/r1"
+            trial = Trial(name, suite, item, item, variant, order, label=label)
+            yield placed(_llmbar_game(game, f"{where}, {key}", trial, judge, reparse=reparse))
+
+
+def _place(file: Path, folder: Path) -> tuple[str, str, str]:
+    """Suite, judge and prompt variant, from the folders above a result file."""
+    above = file.resolve().parent.parts
+    if len(above) < 3:
+        raise LogError(f"{file} does not lie in SUBSET/JUDGE/VARIANT", found=str(file.resolve()))
+    *rest, judge, variant = above
+    # A folder at or above the subset gives it its whole name; one below knows the nearest part.
+    depth = len(file.resolve().parts) - 1 - len(folder.resolve().parts)
+    subset = rest[len(rest) - max(depth - 2, 1) :]
+    return "llmbar-" + "-".join(subset), judge, variant
+
+
+def _field(record: Any, name: str, where: str) -> Any:
+    if not isinstance(record, Mapping) or name not in record:
+        raise malformed(where, record, f"an object with the field {name!r}")
+    return record[name]
+
+
+def _content(value: Any, where: str) -> str:
+    text = str(value).strip().lower()
+    if text in ("1", "2"):
+        return text
+    if text in ("tie", "equal"):
+        return TIE
+    raise malformed(where, value, "1, 2 or tie")
+
+
+def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
+    completion = _field(game, "completion", where)
+    # Some judges' clients return the text with what came beside it: the text stands first.
+    text = completion[0] if isinstance(completion, list) and completion else completion
+    if not isinstance(text, str):
+        raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
+    if reparse:
+        return Judgment(trial, judge, parse_reply(text, SPACE), reply=text)
+    winner = _field(game, "winner", where)
+    outcome: Outcome = Unparsed("no winner recorded")
+    if winner is not None:
+        outcome = Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
+    return Judgment(trial, judge, outcome, reply=text)
 
 
 def imported_games(options: Namespace) -> Imported:
@@ -86,7 +197,7 @@ def read_games(rows: Sequence[Row], suite: str) -> Imported:
     name = slug(suite)
     judgments = _each_once(game for row in rows for game in _games(row, name))
     notices = left_out(rows, ("pair_id", "label", "judgments"))
-    return Imported(tuple((judgment, SLOTS) for judgment in judgments), notices)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments), notices)
 
 
 def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
@@ -247,7 +358,7 @@ def _design(judgments: Iterable[Judgment]) -> Design:
     verdicts = {verdict for verdict, _ in said if verdict} - {TIE, ABSTAIN}
     labels = {label for _, label in said if label} - {TIE}
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"}:
-        return SLOTS
+        return DESIGN
     words = verdicts | labels
     ordinal = all(word.lstrip("-").isdecimal() for word in words)
     ordered = sorted(words, key=int) if ordinal else sorted(words)

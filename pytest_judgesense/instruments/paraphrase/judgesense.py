@@ -19,8 +19,7 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -244,9 +243,15 @@ def _suite(
         }
         for row, cluster, parts in zip(rows, _clusters(rows), apart, strict=True)
     )
+    if turned := sum("inverted" in item for item in items):
+        notices.append(
+            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
+            "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
+            "stands beside it"
+        )
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    return _toml(text, space, whole=bool(whole)), items, [*notices, *_turned(task, items)]
+    return _toml(text, space, whole=bool(whole)), items, notices
 
 
 def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
@@ -285,16 +290,6 @@ def _inverted(fields: Mapping[str, str], side: str, space: DecisionSpace) -> boo
     wording = "\n".join(text for name, text in fields.items() if side in name.split("_"))
     normal = -1 if space.ordinal else 1  # the first score is the worst, YES is the best
     return reads_as(wording, space)[0] == -normal
-
-
-def _turned(task: str, items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    found = Counter(len(item.get("inverted", ())) for item in items)
-    if turned := sum(count for number, count in found.items() if number):
-        yield (
-            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
-            "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
-            "stands beside it"
-        )
 
 
 _TOML: Final = """kind = "paraphrase"

@@ -6,7 +6,7 @@ has no word. Their table stands in docs/datasheet.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -35,6 +35,15 @@ class Word:
         if not self.each:
             return [self.text] if self.holds(estimates) else []
         return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
+
+
+def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Word]:
+    """Words of which at most one holds: that which ``said`` gives of the estimates."""
+
+    def word(text: str) -> Word:
+        return Word(text, lambda estimates: said(estimates) == text)
+
+    return map(word, texts)
 
 
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:

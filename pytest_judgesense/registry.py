@@ -8,7 +8,7 @@ every session imports this module when pytest starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -151,13 +151,9 @@ class SuiteKind:
         """
         found: object = self.form() if callable(self.form) else self.form
         if not isinstance(found, Kind) or found.name != self.name:
-            raise ExtensionError(
-                f"kind {self.name!r} of plugin {self.source} has no form",
-                found=repr(found)[:200],
-                expected=f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
-                "gives it",
-                remedy="fix the plugin",
-            )
+            expected = f"pytest_judgesense.registry.Kind({self.name!r}, ...), or a function that "
+            what = f"kind {self.name!r} of plugin {self.source} has no form"
+            raise _fault(what, repr(found)[:200], f"{expected}gives it")
         return replace(found, source=self.source)
 
 
@@ -265,19 +261,20 @@ class Registry:
     @property
     def tables(self) -> dict[str, str]:
         """The names of all tables of the report, and whose each is."""
-        compared = {name: one.source for one in self.comparisons for name in one.all_names}
-        return _sources(self.sections) | compared
+        every: tuple[ReportSection | Comparison, ...] = (*self.sections, *self.comparisons)
+        return {name: one.source for one in every for name in one.all_names}
 
 
 def registry_of(
     kinds: Iterable[SuiteKind], loose: Iterable[Measure] = (), reports: Iterable[Report] = ()
 ) -> Registry:
     """The registry of kinds of suites, of measures given by themselves, and of report sections."""
-    reports = tuple(reports)
-    comparisons = [one for report in reports for one in report.comparisons]
-    words = [one for report in reports for one in report.words]
+    reports, loose = tuple(reports), tuple(loose)
+
+    def reported(name: str) -> tuple[Any, ...]:
+        return tuple(one for report in reports for one in getattr(report, name))
+
     known = {kind.name: kind for kind in kinds}
-    loose = tuple(loose)
     measures: dict[str, Measure] = {}
     for one in (*(one for kind in known.values() for one in kind.measures), *loose):
         measures.setdefault(one.name, one)
@@ -288,11 +285,11 @@ def registry_of(
         {one.name: one for one in checks},
         known,
         loose,
-        sections=tuple(one for report in reports for one in report.sections),
-        comparisons=tuple(sorted(comparisons, key=lambda one: not one.apart)),
-        profile=tuple(sorted(words, key=lambda one: not one.first)),
-        doubts=tuple(one for report in reports for one in report.doubts),
-        identities=tuple(one for report in reports for one in report.identities),
+        sections=reported("sections"),
+        comparisons=tuple(sorted(reported("comparisons"), key=lambda one: not one.apart)),
+        profile=tuple(sorted(reported("words"), key=lambda one: not one.first)),
+        doubts=reported("doubts"),
+        identities=reported("identities"),
     )
 
 
@@ -306,11 +303,8 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
     loose = list(known.loose)
     for source, measure in _objects(_MEASURES, Measure, given):
         _refuse_faulty(measure, _MEASURES, source)
-        sourced = measure._replace(source=source)
-        _enter(measures, "measure", sourced)
-        loose.append(sourced)
-        if sourced.check:
-            _enter(checks, "check", gate_of(sourced))
+        loose.append(measure._replace(source=source))
+        _enter_measure(measures, checks, loose[-1])
     return replace(known, measures=measures, checks=checks, loose=tuple(loose))
 
 
@@ -322,10 +316,10 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
     """
     providers: dict[str, Provider] = {}
     for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
-        _refuse_taken("provider", provider.name, source, dict.fromkeys(_PROVIDERS_HERE, ""))
+        here = "" if provider.name in _PROVIDERS_HERE else None
+        _refuse_taken("provider", provider.name, source, here)
         _enter(providers, "provider", replace(provider, source=source))
-    kinds = dict(known.kinds)
-    measures, checks = dict(known.measures), dict(known.checks)
+    kinds, measures, checks = dict(known.kinds), dict(known.measures), dict(known.checks)
     for source, kind in _objects(_KINDS, SuiteKind, given(_KINDS)):
         sourced = tuple(
             one if one.name in measures else one._replace(source=source) for one in kind.measures
@@ -334,24 +328,19 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
         for one in sourced:
             _refuse_faulty(one, _KINDS, source)
             if one.name not in measures:
-                measures[one.name] = one
-                if one.check:
-                    _enter(checks, "check", gate_of(one))
+                _enter_measure(measures, checks, one)
         for check in kind.checks:
             _enter(checks, "check", check._replace(source=source))
+    known = replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
     for source, one in _objects(_SECTIONS, (ReportSection, Comparison), given(_SECTIONS)):
-        known = _with_tables(known, replace(one, source=source))
-    return replace(known, measures=measures, checks=checks, kinds=kinds, providers=providers)
-
-
-def _with_tables(known: Registry, one: ReportSection | Comparison) -> Registry:
-    """``known`` with a section or a comparison, no table of which has another's name."""
-    names = one.all_names if isinstance(one, Comparison) else (one.name,)
-    for name in names:
-        _refuse_taken("report section", name, one.source, known.tables)
-    if isinstance(one, Comparison):
-        return replace(known, comparisons=(*known.comparisons, one))
-    return replace(known, sections=(*known.sections, one))
+        for name in one.all_names:
+            _refuse_taken("report section", name, source, known.tables.get(name))
+        sourced = replace(one, source=source)
+        if isinstance(sourced, Comparison):
+            known = replace(known, comparisons=(*known.comparisons, sourced))
+        else:
+            known = replace(known, sections=(*known.sections, sourced))
+    return known
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
@@ -393,9 +382,13 @@ def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
     return extended(with_measures(known, given(_MEASURES)), given)
 
 
+def _fault(what: str, found: str, expected: str) -> ExtensionError:
+    return ExtensionError(what, found=found, expected=expected, remedy="fix the plugin")
+
+
 def _objects(
     hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
-) -> Iterator[tuple[str, Any]]:
+) -> list[tuple[str, Any]]:
     """The plugin and the value of everything that a hook gives, by name: in the same order for
     every process, whatever the order in which plugins were loaded.
     """
@@ -403,54 +396,46 @@ def _objects(
     names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
     expected = f"a list of pytest_judgesense.registry.{' or '.join(names)}"
     for source, function in given:
+        its = f"plugin {source}: its {hook}"
         try:
             objects = list(function() or ())
         except Exception as error:
-            raise ExtensionError(
-                f"plugin {source}: its {hook} failed",
-                found=f"{type(error).__name__}: {error}",
-                expected=expected,
-                remedy="fix the plugin",
-            ) from error
+            said = f"{type(error).__name__}: {error}"
+            raise _fault(f"{its} failed", said, expected) from error
         for one in objects:
             if not isinstance(one, kinds):
-                raise ExtensionError(
-                    f"plugin {source}: its {hook} returned something else",
-                    found=repr(one)[:200],
-                    expected=expected,
-                    remedy="fix the plugin",
-                )
+                raise _fault(f"{its} returned something else", repr(one)[:200], expected)
             found.append((source, one))
-    yield from sorted(found, key=lambda pair: (pair[1].name, pair[0]))
-
-
-def _sources(known: Iterable[Any]) -> dict[str, str]:
-    """By name whose each is: a plugin's; empty for this package."""
-    return {one.name: one.source for one in known}
+    return sorted(found, key=lambda pair: (pair[1].name, pair[0]))
 
 
 def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
     if fault := measure.fault():
-        raise ExtensionError(
-            f"plugin {source}: its {hook} failed",
-            found=fault,
-            expected="measures as pytest_judgesense.registry.Measure documents them",
-            remedy="fix the plugin",
-        )
+        expected = "measures as pytest_judgesense.registry.Measure documents them"
+        raise _fault(f"plugin {source}: its {hook} failed", fault, expected)
+
+
+def _enter_measure(measures: dict[str, Any], checks: dict[str, Any], one: Measure) -> None:
+    """Add a measure of a plugin, and the check that gates it."""
+    _enter(measures, "measure", one)
+    if one.check:
+        _enter(checks, "check", gate_of(one))
 
 
 def _enter(known: dict[str, Any], what: str, one: Any) -> None:
     """Add a value of a plugin to those of its sort, none of which has its name."""
-    _refuse_taken(what, one.name, one.source, _sources(known.values()))
+    owner = known[one.name].source if one.name in known else None
+    _refuse_taken(what, one.name, one.source, owner)
     known[one.name] = one
 
 
-def _refuse_taken(what: str, name: str, source: str, taken: Mapping[str, str]) -> None:
-    if name in taken:
-        owner = f"plugin {taken[name]}" if taken[name] else "pytest-judgesense itself"
+def _refuse_taken(what: str, name: str, source: str, owner: str | None) -> None:
+    """``owner``: the plugin that has the name, empty for this package; ``None`` if it is free."""
+    if owner is not None:
+        named = f"plugin {owner}" if owner else "pytest-judgesense itself"
         raise ExtensionError(
             f"{what} {name!r} of plugin {source} has a name that is taken",
-            found=f"a {what} {name!r} of {owner}",
+            found=f"a {what} {name!r} of {named}",
             expected="a name of its own",
             remedy="rename it in the plugin",
         )

@@ -79,6 +79,11 @@ class ReportSection:
     def __post_init__(self) -> None:
         _verify(self.name)
 
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The name of its one table."""
+        return (self.name,)
+
     def analysis(self, cell: Cell, estimates: Estimates, suite: Suite | None) -> Analysis | None:
         """The table of a cell; ``None`` where it has none.
 

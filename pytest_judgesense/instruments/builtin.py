@@ -6,29 +6,26 @@ from typing import Final
 
 from pytest_judgesense.instruments.debate.kind import KINDS as DEBATE
 from pytest_judgesense.instruments.debate.sections import REPORT as DEBATE_REPORT
-from pytest_judgesense.instruments.ladder.kind import KINDS as LADDER
-from pytest_judgesense.instruments.ladder.sections import REPORT as LADDER_REPORT
-from pytest_judgesense.instruments.paraphrase.kind import KINDS as PARAPHRASE
-from pytest_judgesense.instruments.paraphrase.sections import REPORT as PARAPHRASE_REPORT
+from pytest_judgesense.instruments.ladder import kind as ladder
+from pytest_judgesense.instruments.paraphrase import kind as paraphrase
 from pytest_judgesense.instruments.temperature.kind import KINDS as TEMPERATURE
 from pytest_judgesense.instruments.temperature.sections import REPORT as TEMPERATURE_REPORT
-from pytest_judgesense.instruments.vacuum.kind import KINDS as VACUUM
-from pytest_judgesense.instruments.vacuum.sections import REPORT as VACUUM_REPORT
+from pytest_judgesense.instruments.vacuum import kind as vacuum
 from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import registry_of
 from pytest_judgesense.sections import Report
 
 INSTRUMENTS: Final = (
-    PARAPHRASE,
-    VACUUM,
-    LADDER,
+    paraphrase.KINDS,
+    vacuum.KINDS,
+    ladder.KINDS,
     DEBATE,
     TEMPERATURE,
 )
 REPORTS: Final = (
-    VACUUM_REPORT,
-    LADDER_REPORT,
-    PARAPHRASE_REPORT,
+    vacuum.REPORT,
+    ladder.REPORT,
+    paraphrase.REPORT,
     TEMPERATURE_REPORT,
     DEBATE_REPORT,
     # What every kind of suite has.

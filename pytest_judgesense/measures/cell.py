@@ -7,7 +7,7 @@ once: a judgment without a verdict takes part in no rate, and every rate says ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Design, Failed, Judgment, Unparsed
 
 _Value = TypeVar("_Value")
 
@@ -96,6 +96,11 @@ def no_preference(judgment: Judgment) -> bool:
     return judgment.chosen in (TIE, ABSTAIN)
 
 
+def answered(judgment: Judgment) -> bool:
+    """Whether the reply states a verdict."""
+    return judgment.verdict is not None
+
+
 @dataclass(frozen=True)
 class Units:
     """What a rate is taken over: a value and a cluster for each unit, and what is missing.
@@ -127,7 +132,7 @@ class Units:
         groups: Iterable[tuple[Judgment, ...]],
         value: Callable[..., float],
         *,
-        usable: Callable[[Judgment], bool] = lambda judgment: judgment.verdict is not None,
+        usable: Callable[[Judgment], bool] = answered,
         weight: int = 1,
     ) -> Units:
         """Units from groups of judgments, one value a group.
@@ -138,28 +143,17 @@ class Units:
             usable: a group with a judgment that is not usable is dropped, and counted.
             weight: calls that one group stands for, where the unit is the call.
         """
-        values: list[float] = []
-        clusters: list[str] = []
-        keys: list[str] = []
-        dropped = 0
-        calls: dict[str, Judgment] = {}
-        for group in groups:
-            for judgment in group:
-                calls[judgment.trial.id] = judgment
-            if all(usable(judgment) for judgment in group):
-                values.append(value(*group))
-                clusters.append(group[0].trial.cluster)
-                keys.append("\n".join(judgment.trial.id for judgment in group))
-            else:
-                dropped += weight
+        groups = list(groups)
+        kept = [group for group in groups if all(map(usable, group))]
+        outcomes = {call.trial.id: call.outcome for group in groups for call in group}
         return cls(
-            values=np.asarray(values, dtype=np.float64),
-            clusters=clusters,
-            dropped=dropped,
-            unparsed=sum(isinstance(call.outcome, Unparsed) for call in calls.values()),
-            failed=sum(isinstance(call.outcome, Failed) for call in calls.values()),
-            calls=len(calls),
-            keys=tuple(keys),
+            values=np.array([value(*group) for group in kept], dtype=np.float64),
+            clusters=[group[0].trial.cluster for group in kept],
+            dropped=weight * (len(groups) - len(kept)),
+            unparsed=sum(isinstance(outcome, Unparsed) for outcome in outcomes.values()),
+            failed=sum(isinstance(outcome, Failed) for outcome in outcomes.values()),
+            calls=len(outcomes),
+            keys=tuple("\n".join(call.trial.id for call in group) for group in kept),
         )
 
     @classmethod
@@ -168,7 +162,7 @@ class Units:
         judgments: Iterable[Judgment],
         value: Callable[[Judgment], float],
         *,
-        usable: Callable[[Judgment], bool] = lambda judgment: judgment.verdict is not None,
+        usable: Callable[[Judgment], bool] = answered,
     ) -> Units:
         """Units that are single calls; see `collect`."""
         return cls.collect(((judgment,) for judgment in judgments), value, usable=usable)
@@ -185,45 +179,36 @@ class Units:
         )
         return Observations(self.keys, tuple(self.values.tolist()), tuple(map(str, clusters)))
 
-    def missing(self, *, lower_is_one: bool = False) -> Missing:
-        """The missing replies with the worst-case bounds of the rate over all units."""
+    def missing(self, *, bounded: bool = True) -> Missing:
+        """The missing replies, with the worst cases of the rate over all units if ``bounded``."""
         total = len(self.values) + self.dropped
         known = float(self.values.sum())
         share = (self.unparsed + self.failed) / self.calls if self.calls else 0.0
-        if not total:
-            return Missing(self.unparsed, self.failed, None, None, share)
+        if not total or not bounded:
+            return Missing(self.unparsed, self.failed, share=share)
         low, high = known / total, (known + self.dropped + self.undecided) / total
-        if lower_is_one:
-            low, high = 1 - high, 1 - low
         return Missing(self.unparsed, self.failed, low, high, share)
 
 
+def estimated(
+    measure: Measure, cell: Cell, condition: Condition | None = None, **fields: Any
+) -> Estimate:
+    """The estimate of a measure on a cell; ``fields``: others of an `Estimate`."""
+    return Estimate(measure.name, cell.suite, dict(condition or {}), unit=measure.unit, **fields)
+
+
 def unavailable(
-    measure: Measure,
-    cell: Cell,
-    reason: str,
-    condition: Mapping[str, str | int | float] | None = None,
-    *,
-    missing: Missing | None = None,
-    flags: tuple[str, ...] = (),
+    measure: Measure, cell: Cell, reason: str, condition: Condition | None = None, **fields: Any
 ) -> Estimate:
     """The estimate of a measure that has no value here, with the reason."""
-    return Estimate(
-        measure=measure.name,
-        suite=cell.suite,
-        condition=dict(condition or {}),
-        unit=measure.unit,
-        missing=missing or Missing(),
-        flags=flags,
-        unavailable=reason,
-    )
+    return estimated(measure, cell, condition, unavailable=reason, **fields)
 
 
 def rate(
     measure: Measure,
     cell: Cell,
     units: Units,
-    condition: Mapping[str, str | int | float] | None = None,
+    condition: Condition | None = None,
     *,
     interval: Callable[[NDArray[np.float64]], Interval] | None = None,
     flags: tuple[str, ...] = (),
@@ -235,19 +220,16 @@ def rate(
     n = len(units.values)
     missing = units.missing()
     if n == 0:
-        reason = nothing
-        if units.dropped:
-            reason = f"all {units.dropped} units lack a verdict"
+        reason = f"all {units.dropped} units lack a verdict" if units.dropped else nothing
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
     count = float(units.values.sum())
-    return Estimate(
-        measure=measure.name,
-        suite=cell.suite,
-        condition=dict(condition or {}),
+    return estimated(
+        measure,
+        cell,
+        condition,
         value=count / n,
         count=count,
         n=n,
-        unit=measure.unit,
         interval=interval(units.values) if interval else wilson(count, n),
         clustered=clustered_proportion(units.values, units.clusters),
         missing=missing,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from pytest_judgesense.measures.cell import Cell, no_preference
+from pytest_judgesense.measures.cell import Cell, answered, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
@@ -28,7 +28,7 @@ def orders(matches: Callable[[Judgment, Judgment], object]) -> Find:
     return lambda cell, _: [
         (ab, ba)
         for ab, ba in cell.both_orders(cell.judgments)
-        if ab.verdict is not None and ba.verdict is not None and matches(ab, ba)
+        if answered(ab) and answered(ba) and matches(ab, ba)
     ]
 
 
@@ -46,19 +46,15 @@ def repeats(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     ]
 
 
-def _wrong(judgment: Judgment) -> bool:
-    return _missed(judgment) and not no_preference(judgment)
-
-
 def _missed(judgment: Judgment) -> bool:
-    return judgment.verdict is not None and judgment.correct is False
+    return answered(judgment) and judgment.correct is False
 
 
 positional = orders(DECOMPOSITION["positional"])
 one_sided = orders(DECOMPOSITION["one_sided"])
-decisive = calls(lambda judgment: judgment.verdict is not None and not no_preference(judgment))
+decisive = calls(lambda judgment: answered(judgment) and not no_preference(judgment))
 missed = calls(_missed)
-wrong = calls(_wrong)
+wrong = calls(lambda judgment: _missed(judgment) and not no_preference(judgment))
 not_right = calls(lambda judgment: judgment.correct is False)
 missed_by_tie = calls(
     lambda judgment: judgment.trial.label in ("1", "2") and no_preference(judgment)

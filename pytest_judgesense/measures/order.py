@@ -33,52 +33,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
-from pytest_judgesense.measures.shared import (
-    FIRST_SLOT_RATE,
-    ORDER_ONE_SIDED,
-    ORDER_POSITIONAL,
-    ORDER_STABLE,
-    ORDER_TIED,
-    SIDE_BIAS,
-)
-from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.trial import Condition, Judgment
 
-
-def _stable(ab: Judgment, ba: Judgment) -> bool:
-    return not no_preference(ab) and ab.chosen == ba.chosen
-
-
-def _positional(ab: Judgment, ba: Judgment) -> bool:
-    return not no_preference(ab) and ab.verdict == ba.verdict
-
-
-def _one_sided(ab: Judgment, ba: Judgment) -> bool:
-    return no_preference(ab) != no_preference(ba)
-
-
-def _tied(ab: Judgment, ba: Judgment) -> bool:
-    return no_preference(ab) and no_preference(ba)
-
-
 DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
-    "stable": _stable,
-    "positional": _positional,
-    "one_sided": _one_sided,
-    "tied": _tied,
+    "stable": lambda ab, ba: not no_preference(ab) and ab.chosen == ba.chosen,
+    "positional": lambda ab, ba: not no_preference(ab) and ab.verdict == ba.verdict,
+    "one_sided": lambda ab, ba: no_preference(ab) != no_preference(ba),
+    "tied": lambda ab, ba: no_preference(ab) and no_preference(ba),
 }
-
-
-# By the term of the decomposition.
-_MEASURES: Final = {
-    "stable": ORDER_STABLE,
-    "positional": ORDER_POSITIONAL,
-    "one_sided": ORDER_ONE_SIDED,
-    "tied": ORDER_TIED,
-}
+_MEASURES: Final = (
+    shared.ORDER_STABLE,
+    shared.ORDER_POSITIONAL,
+    shared.ORDER_ONE_SIDED,
+    shared.ORDER_TIED,
+)
 
 
 def order_estimates(cell: Cell) -> list[Estimate]:
@@ -87,12 +58,12 @@ def order_estimates(cell: Cell) -> list[Estimate]:
         return []
     if pairs := cell.both_orders(cell.judgments):
         terms = [
-            rate(_MEASURES[term], cell, Units.collect(pairs, matches))
-            for term, matches in DECOMPOSITION.items()
+            rate(measure, cell, Units.collect(pairs, matches))
+            for measure, matches in zip(_MEASURES, DECOMPOSITION.values(), strict=True)
         ]
     else:
         reason = "the suite was not run in both presentation orders"
-        terms = [unavailable(measure, cell, reason) for measure in _MEASURES.values()]
+        terms = [unavailable(measure, cell, reason) for measure in _MEASURES]
     return [*terms, side_bias(cell), first_slot_rate(cell)]
 
 
@@ -111,7 +82,9 @@ def first_slot_rate(cell: Cell) -> Estimate:
     ):
         flags.append("one content throughout")
     nothing = "no decisive answer"
-    return rate(FIRST_SLOT_RATE, cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing)
+    return rate(
+        shared.FIRST_SLOT_RATE, cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing
+    )
 
 
 def side_bias(
@@ -127,29 +100,25 @@ def side_bias(
     """
     answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
     units = Units.of_calls(answered, lambda judgment: judgment.verdict == first)
-    n = len(units.values)
-    missing = units.missing()
-    if n == 0:
+    share = rate(shared.SIDE_BIAS, cell, units, condition)
+    missing, wilson = share.missing, share.interval
+    if share.value is None or wilson is None:
         reason = "no decisive answer: every reply was a tie, or stated no verdict"
-        return unavailable(
-            SIDE_BIAS, cell, reason, condition, missing=Missing(missing.unparsed, missing.failed)
-        )
-    count = float(units.values.sum())
-    share = wilson(count, n)
-    clustered = clustered_proportion(units.values, units.clusters)
-    both = exchanged or len({j.trial.order for j in answered}) == 2
-    return Estimate(
-        measure=SIDE_BIAS.name,
-        suite=cell.suite,
-        condition=dict(condition or {}),
-        value=abs(count / n - 0.5),
-        count=count,
-        n=n,
-        unit=SIDE_BIAS.unit,
-        interval=Interval(share.method, *folded_ends(share.lower, share.upper), share.level),
-        clustered=clustered and folded(clustered),
-        missing=_folded_missing(missing),
+        missing = Missing(missing.unparsed, missing.failed)
+        return unavailable(shared.SIDE_BIAS, cell, reason, condition, missing=missing)
+    if missing.lower_bound is not None and missing.upper_bound is not None:
+        low, high = folded_ends(missing.lower_bound, missing.upper_bound)
+        missing = replace(missing, lower_bound=low, upper_bound=high)
+    lower, upper = folded_ends(wilson.lower, wilson.upper)
+    both = exchanged or len({judgment.trial.order for judgment in answered}) == 2
+    return replace(
+        share,
+        value=abs(share.value - 0.5),
+        interval=replace(wilson, lower=lower, upper=upper),
+        clustered=share.clustered and folded(share.clustered),
+        missing=missing,
         flags=() if both else ("one presentation order only",),
+        observations=None,
     )
 
 
@@ -171,10 +140,3 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
         lower_bound=bound_low,
         upper_bound=bound_high,
     )
-
-
-def _folded_missing(missing: Missing) -> Missing:
-    if missing.lower_bound is None or missing.upper_bound is None:
-        return missing
-    low, high = folded_ends(missing.lower_bound, missing.upper_bound)
-    return replace(missing, lower_bound=low, upper_bound=high)

@@ -18,15 +18,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures import shared
+from pytest_judgesense.measures.cell import Cell, Units, answered, no_preference, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.shared import (
-    AGREEMENT,
-    FAILED_RATE,
-    REPEAT_FLIP_RATE,
-    TIE_RATE,
-    UNPARSED_RATE,
-)
 from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
 
 
@@ -38,9 +32,9 @@ def agreement(cell: Cell) -> list[Estimate]:
     """Agreement with the label, where items have one."""
     labelled = [judgment for judgment in cell.judgments if judgment.trial.label is not None]
     if not labelled:
-        return [unavailable(AGREEMENT, cell, "the items have no labels")]
+        return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
     units = Units.of_calls(labelled, lambda judgment: judgment.correct is True, usable=_received)
-    return [rate(AGREEMENT, cell, units)]
+    return [rate(shared.AGREEMENT, cell, units)]
 
 
 def repeat_flips_of_replicates(cell: Cell) -> list[Estimate]:
@@ -63,29 +57,23 @@ def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate
     groups = [tuple(group) for group in repeats.values() if len(group) > 1]
     if not groups:
         reason = "needs two or more replicates; set replicates in [design]"
-        return unavailable(REPEAT_FLIP_RATE, cell, reason, condition)
-    enough = [
-        group for group in groups if sum(judgment.verdict is not None for judgment in group) > 1
-    ]
+        return unavailable(shared.REPEAT_FLIP_RATE, cell, reason, condition)
+    enough = [group for group in groups if sum(map(answered, group)) > 1]
 
     def flips(*group: Judgment) -> bool:
         return len({judgment.verdict for judgment in group} - {None}) > 1
 
-    units = Units.collect(enough, flips, usable=lambda _: True)
     every = Units.collect(groups, flips)
     units = replace(
-        units,
-        dropped=len(groups) - len(enough),
+        Units.collect(enough, flips, usable=lambda _: True),
         unparsed=every.unparsed,
         failed=every.failed,
         calls=every.calls,
+        dropped=len(groups) - len(enough),
         # Replicates that agree so far, with one missing: a reply could still have disagreed.
-        undecided=sum(
-            not flips(*group) and any(judgment.verdict is None for judgment in group)
-            for group in enough
-        ),
+        undecided=sum(not flips(*group) and not all(map(answered, group)) for group in enough),
     )
-    return rate(REPEAT_FLIP_RATE, cell, units, condition)
+    return rate(shared.REPEAT_FLIP_RATE, cell, units, condition)
 
 
 def unparsed(cell: Cell) -> list[Estimate]:
@@ -93,7 +81,7 @@ def unparsed(cell: Cell) -> list[Estimate]:
     units = Units.of_calls(
         cell.judgments, lambda judgment: isinstance(judgment.outcome, Unparsed), usable=_received
     )
-    return [rate(UNPARSED_RATE, cell, units)]
+    return [rate(shared.UNPARSED_RATE, cell, units)]
 
 
 def failed(cell: Cell) -> list[Estimate]:
@@ -101,11 +89,14 @@ def failed(cell: Cell) -> list[Estimate]:
     units = Units.of_calls(
         cell.judgments, lambda judgment: not _received(judgment), usable=lambda _: True
     )
-    return [rate(FAILED_RATE, cell, units)]
+    return [rate(shared.FAILED_RATE, cell, units)]
 
 
 def tie_rate(
-    cell: Cell, judgments: Iterable[Judgment], condition: Condition, measure: Measure = TIE_RATE
+    cell: Cell,
+    judgments: Iterable[Judgment],
+    condition: Condition,
+    measure: Measure = shared.TIE_RATE,
 ) -> Estimate:
     """Share of the calls that prefer neither content."""
     return rate(measure, cell, Units.of_calls(judgments, no_preference), condition)

@@ -2,65 +2,53 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.trial import Judgment
 
-_ORDER: Final = later("pytest_judgesense.measures.order", "order_estimates")
-_RATES: Final = "pytest_judgesense.measures.rates"
-_EVIDENCE: Final = "pytest_judgesense.measures.evidence"
-_POSITIONAL: Final = Evidence("pairs won by a slot", later(_EVIDENCE, "positional"))
-_UNREADABLE: Final = Evidence("replies without a verdict", later(_EVIDENCE, "unparsed"))
+_rates: Final = partial(later, "pytest_judgesense.measures.rates")
+_found: Final = partial(later, "pytest_judgesense.measures.evidence")
+_POSITIONAL: Final = Evidence("pairs won by a slot", _found("positional"))
 
-SIDE_BIAS: Final = Measure(
-    "side_bias",
-    "lower",
-    "call",
-    "distance of the first slot's share of decisive answers from one half",
-    _ORDER,
-    "limit",
+_order: Final = partial(
+    Measure, estimator=later("pytest_judgesense.measures.order", "order_estimates")
+)
+_of_pairs: Final = partial(_order, unit="canonical pair")
+_bound: Final = partial(_of_pairs, direction="lower", gate="bound", best="units")
+_ceiling: Final = partial(Measure, direction="lower", unit="call", gate="ceiling", best="units")
+
+SIDE_BIAS: Final = _order(
+    name="side_bias",
+    direction="lower",
+    unit="call",
+    meaning="distance of the first slot's share of decisive answers from one half",
+    gate="limit",
     bounds=(0.0, 0.5),
     evidence=_POSITIONAL,
     best="half",
 )
-FIRST_SLOT_RATE: Final = Measure(
-    "first_slot_rate",
-    "construct",
-    "call",
-    "the first slot's share of decisive answers",
-    _ORDER,
+FIRST_SLOT_RATE: Final = _order(
+    name="first_slot_rate",
+    direction="construct",
+    unit="call",
+    meaning="the first slot's share of decisive answers",
     conditional=True,
 )
-ORDER_STABLE: Final = Measure(
-    "order_stable",
-    "construct",
-    "canonical pair",
-    "the same content wins in both orders",
-    _ORDER,
+ORDER_STABLE: Final = _of_pairs(
+    name="order_stable", direction="construct", meaning="the same content wins in both orders"
 )
-ORDER_POSITIONAL: Final = Measure(
-    "order_positional",
-    "lower",
-    "canonical pair",
-    "the same slot wins in both orders",
-    _ORDER,
-    "bound",
-    evidence=_POSITIONAL,
-    best="units",
+ORDER_POSITIONAL: Final = _bound(
+    name="order_positional", meaning="the same slot wins in both orders", evidence=_POSITIONAL
 )
-ORDER_ONE_SIDED: Final = Measure(
-    "order_one_sided",
-    "lower",
-    "canonical pair",
-    "a winner in just one of the orders",
-    _ORDER,
-    "bound",
-    evidence=Evidence("pairs decided in one order only", later(_EVIDENCE, "one_sided")),
-    best="units",
+ORDER_ONE_SIDED: Final = _bound(
+    name="order_one_sided",
+    meaning="a winner in just one of the orders",
+    evidence=Evidence("pairs decided in one order only", _found("one_sided")),
 )
-ORDER_TIED: Final = Measure(
-    "order_tied", "construct", "canonical pair", "a tie in both orders", _ORDER
+ORDER_TIED: Final = _of_pairs(
+    name="order_tied", direction="construct", meaning="a tie in both orders"
 )
 # What every suite of pairs has that is asked in both presentation orders.
 ORDER: Final = (
@@ -77,9 +65,9 @@ AGREEMENT: Final = Measure(
     "higher",
     "call",
     "verdict equals the label",
-    later(_RATES, "agreement"),
+    _rates("agreement"),
     "floor",
-    evidence=Evidence("wrong verdicts", later(_EVIDENCE, "missed")),
+    evidence=Evidence("wrong verdicts", _found("missed")),
     best="units",
 )
 REPEAT_FLIP_RATE: Final = Measure(
@@ -87,38 +75,28 @@ REPEAT_FLIP_RATE: Final = Measure(
     "lower",
     "item",
     "items whose replicates disagree",
-    later(_RATES, "repeat_flips_of_replicates"),
+    _rates("repeat_flips_of_replicates"),
     "bound",
-    evidence=Evidence("items whose replicates disagree", later(_EVIDENCE, "repeats")),
+    evidence=Evidence("items whose replicates disagree", _found("repeats")),
     best="units",
 )
-UNPARSED_RATE: Final = Measure(
-    "unparsed_rate",
-    "lower",
-    "call",
-    "replies that state no usable verdict",
-    later(_RATES, "unparsed"),
-    "ceiling",
-    evidence=_UNREADABLE,
-    best="units",
+UNPARSED_RATE: Final = _ceiling(
+    name="unparsed_rate",
+    meaning="replies that state no usable verdict",
+    estimator=_rates("unparsed"),
+    evidence=Evidence("replies without a verdict", _found("unparsed")),
 )
-FAILED_RATE: Final = Measure(
-    "failed_rate",
-    "lower",
-    "call",
-    "calls without a reply",
-    later(_RATES, "failed"),
-    "ceiling",
-    evidence=Evidence("calls without a reply", later(_EVIDENCE, "failed")),
-    best="units",
+FAILED_RATE: Final = _ceiling(
+    name="failed_rate",
+    meaning="calls without a reply",
+    estimator=_rates("failed"),
+    evidence=Evidence("calls without a reply", _found("failed")),
 )
 # What every suite has whose trials are single calls.
 REPLIES: Final = (REPEAT_FLIP_RATE, UNPARSED_RATE, FAILED_RATE)
 
 # Taken by the kinds that permit a tie, each over calls of its own.
-TIE_RATE: Final = Measure(
-    "tie_rate", "construct", "call", "a tie is chosen", later(_RATES, "tie_rates")
-)
+TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _rates("tie_rates"))
 
 
 def right(judgment: Judgment) -> float | None:

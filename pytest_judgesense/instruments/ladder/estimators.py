@@ -13,119 +13,122 @@ that an answer points at::
     criterion shift          tie rate strict - baseline       the same calls under both prompts
 
 Identity: RFP0 = SCS + PFP + OSC/2 + Other; raw false preference is therefore taken over the
-calls of complete pairs only, and every datasheet asserts it (`verify_identity`). What the
-calls at each distance say stands in `sensitivity`. A measure whose arm was not run is unavailable
-with the reason: so the strict arm has no dark current unless vacuum was run under it.
+calls of complete pairs only, and every datasheet asserts it (`verify_identity`).
 
-Validity comes first: of a ladder, or of a criterion, that was not run as it must be, nothing is
-computed (`invalidity`). The texts of a suite are looked at when it is loaded
-(`instruments.ladder.stimuli`).
+Over the calls at distance d, both orders::
+
+    target sensitivity           mean 1[W = the higher level]      a tie is wrong
+    ... among decisive answers   the same                          calls that name a winner
+    wrong choice                 mean 1[W = the lower level]
+    miss by tie                  mean 1[W = tie]
+    d'                           `stats.detection`, slot 1 as the signal
+    detection threshold          `stats.threshold`, over all distances above 0
+
+Sensitivity, wrong choice and miss by tie sum to 1. A call without a verdict takes part in none of
+them. Its worst cases: for the rates 0 and 1; for d' a miss or a false alarm, and their opposites;
+for the threshold a wrong and a right answer, no worst case being known where it is censored.
+
+A measure whose arm was not run is unavailable with the reason: so the strict arm has no dark
+current unless vacuum was run under it. Of a ladder, or of a criterion, that was not run as it must
+be, nothing is computed (`invalidity`); its texts are looked at when it is loaded (`stimuli`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.ladder.measures import (
-    CRITERION_SHIFT,
-    EVERY,
-    FILLER_PREFERENCE,
-    NO_PREFERENCE,
-    ONE_SIDED_COMMIT,
-    OTHER_CONFLICT,
-    PLAIN_PREFERENCE,
-    POSITIONAL_FALSE_PREFERENCE,
-    RAW_FALSE_PREFERENCE,
-    STABLE_CROSS_SENSITIVITY,
-)
-from pytest_judgesense.instruments.ladder.sensitivity import (
-    sensitivity_by_distance,
-    threshold_estimate,
-)
+from pytest_judgesense.estimate import Estimate, Interval, Missing
+from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures import evidence
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Units,
+    answered,
+    estimated,
+    no_preference,
+    rate,
+    unavailable,
+)
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.rates import tie_rate
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
+from pytest_judgesense.stats.threshold import detection_threshold
+from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
-_Condition = dict[str, str | int | float]
-
-_TERMS: Final = (
-    (STABLE_CROSS_SENSITIVITY, "stable"),
-    (POSITIONAL_FALSE_PREFERENCE, "positional"),
-    (ONE_SIDED_COMMIT, "one_sided"),
-    (NO_PREFERENCE, "tied"),
-)
+# By the term of the decomposition.
+_TERMS: Final = {
+    "stable": of.STABLE_CROSS_SENSITIVITY,
+    "positional": of.POSITIONAL_FALSE_PREFERENCE,
+    "one_sided": of.ONE_SIDED_COMMIT,
+    "tied": of.NO_PREFERENCE,
+}
+_EQUAL: Final = (of.RAW_FALSE_PREFERENCE, *_TERMS.values(), of.OTHER_CONFLICT)
 # By the content that is chosen: a filler is content 2 of its pair.
-_FILLERS: Final = ((FILLER_PREFERENCE, "2"), (PLAIN_PREFERENCE, "1"))
-_EQUAL: Final = (RAW_FALSE_PREFERENCE, *(measure for measure, _ in _TERMS), OTHER_CONFLICT)
+_FILLERS: Final = {"2": of.FILLER_PREFERENCE, "1": of.PLAIN_PREFERENCE}
 _NO_STRICT_VACUUM: Final = (
     'vacuum was not run under the strict prompt; give a vacuum suite a template with arm = "strict"'
 )
-# What is unavailable where nothing can be computed.
-_LADDER: Final = (
-    *_EQUAL,
-    *(measure for measure, _ in _FILLERS),
-    *(measure for measure in EVERY if measure not in _EQUAL),
+_RATES: Final = (
+    of.TARGET_SENSITIVITY,
+    of.TARGET_SENSITIVITY_DECISIVE,
+    of.WRONG_CHOICE,
+    of.MISS_BY_TIE,
 )
-_CRITERION: Final = (
-    *EVERY,
-    CRITERION_SHIFT,
-)
-_IDENTITY: Final = (
-    STABLE_CROSS_SENSITIVITY,
-    POSITIONAL_FALSE_PREFERENCE,
-    ONE_SIDED_COMMIT,
-    OTHER_CONFLICT,
-)
+_NOTHING: Final = "no pair of different quality was run"
 _ROUNDING: Final = 1e-9
+
+
+def vacuum_estimates(cell: Cell) -> list[Estimate]:
+    """Dark current, pooled and by category, and the tie rate; under each prompt that was run."""
+    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
+    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
+    found = [_preference(cell, {**arm, **more}) for arm in arms for more in ({}, *categories)]
+    return [*found, *(tie_rate(cell, cell.where(**arm), arm) for arm in arms)]
+
+
+def _preference(cell: Cell, condition: Condition) -> Estimate:
+    units = Units.of_calls(cell.where(**condition), lambda judgment: not no_preference(judgment))
+    return rate(DARK_CURRENT, cell, units, condition)
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:
     """Same-quality preference with its decomposition, fillers, and what each distance says."""
+    if reason := invalidity(cell):
+        others = (measure for measure in of.EVERY if measure not in _EQUAL)
+        every = (*_EQUAL, *_FILLERS.values(), *others)
+        return [unavailable(measure, cell, reason) for measure in every]
     same = cell.where(subset="same")
-    return _if_valid(
-        cell,
-        lambda: [
-            *_same_quality(cell, cell.where(distance=0, subset="same"), {}),
-            *_different_subsets(cell),
-            *_fillers(cell),
-            *sensitivity_by_distance(cell, same, {}),
-            threshold_estimate(cell, same, {}),
-        ],
-        _LADDER,
-    )
+    return [
+        *_same_quality(cell, cell.where(distance=0, subset="same"), {}),
+        *_different_subsets(cell),
+        *_fillers(cell),
+        *sensitivity_by_distance(cell, same, {}),
+        threshold_estimate(cell, same, {}),
+    ]
 
 
 def criterion_estimates(cell: Cell) -> list[Estimate]:
     """The ladder's measures under each prompt, and the shift of the tie rate between them."""
-    return _if_valid(cell, lambda: _criterion_estimates(cell), _CRITERION)
-
-
-def _criterion_estimates(cell: Cell) -> list[Estimate]:
+    if reason := invalidity(cell):
+        return [unavailable(one, cell, reason) for one in (*of.EVERY, of.CRITERION_SHIFT)]
     estimates = []
     for arm in ("strict", "baseline"):
-        trials = cell.where(arm=arm, subset="same")
-        zero = [judgment for judgment in trials if judgment.trial.condition["distance"] == 0]
+        zero = cell.where(arm=arm, subset="same", distance=0)
         estimates += _same_quality(cell, zero, {"arm": arm})
+        trials = cell.where(arm=arm, subset="same")
         estimates += sensitivity_by_distance(cell, trials, {"arm": arm})
     estimates.append(unavailable(DARK_CURRENT, cell, _NO_STRICT_VACUUM, {"arm": "strict"}))
-    shifts = [_shift(cell, cell.where(subset="same"), {})]
-    shifts += [
-        _shift(cell, cell.where(subset="same", distance=distance), {"distance": distance})
-        for distance in cell.values_of("distance")
-    ]
-    return estimates + shifts
+    at: list[Condition] = [{}, *({"distance": d} for d in cell.values_of("distance"))]
+    return [*estimates, *(_shift(cell, condition) for condition in at)]
 
 
 def invalidity(cell: Cell) -> str | None:
@@ -150,45 +153,26 @@ def invalidity(cell: Cell) -> str | None:
     return None
 
 
-def _if_valid(
-    cell: Cell, estimates: Callable[[], list[Estimate]], measures: Sequence[Measure]
-) -> list[Estimate]:
-    reason = invalidity(cell)
-    if reason is None:
-        return estimates()
-    return [unavailable(measure, cell, reason) for measure in measures]
-
-
 def _same_quality(
-    cell: Cell, judgments: Sequence[Judgment], condition: _Condition
+    cell: Cell, judgments: Sequence[Judgment], condition: Condition
 ) -> list[Estimate]:
     pairs = cell.both_orders(judgments)
     if not pairs:
-        reason = (
-            "same-quality pairs were not run in both orders"
-            if judgments
-            else "no same-quality pair was run"
-        )
+        reason = "same-quality pairs were not run in both orders"
+        if not judgments:
+            reason = "no same-quality pair was run"
         return [unavailable(measure, cell, reason, condition) for measure in _EQUAL]
+    terms = [Units.collect(pairs, DECOMPOSITION[term]) for term in _TERMS]
+    every = (_both_calls(pairs), *terms, Units.collect(pairs, other_conflict))
     return [
-        rate(RAW_FALSE_PREFERENCE, cell, _both_calls(pairs), condition),
-        *(
-            rate(measure, cell, Units.collect(pairs, DECOMPOSITION[term]), condition)
-            for measure, term in _TERMS
-        ),
-        rate(OTHER_CONFLICT, cell, Units.collect(pairs, other_conflict), condition),
+        rate(measure, cell, units, condition) for measure, units in zip(_EQUAL, every, strict=True)
     ]
 
 
 def _both_calls(pairs: Sequence[tuple[Judgment, Judgment]]) -> Units:
     """One unit a call, over complete pairs: a call whose partner is missing is missing too."""
     whole = Units.collect(pairs, lambda *_: 0.0, weight=2)
-    complete = [
-        judgment
-        for ab, ba in pairs
-        if ab.verdict is not None and ba.verdict is not None
-        for judgment in (ab, ba)
-    ]
+    complete = [call for pair in pairs if all(map(answered, pair)) for call in pair]
     calls = Units.of_calls(complete, lambda call: not no_preference(call))
     return replace(whole, values=calls.values, clusters=calls.clusters, keys=calls.keys)
 
@@ -201,61 +185,174 @@ def other_conflict(ab: Judgment, ba: Judgment) -> float:
 
 
 def _different_subsets(cell: Cell) -> list[Estimate]:
-    judgments = cell.where(subset="different")
+    condition: Condition = {"subset": "different"}
+    judgments = cell.where(**condition)
     if not judgments:
         return []
-    condition: _Condition = {"subset": "different"}
     return [*_same_quality(cell, judgments, condition), tie_rate(cell, judgments, condition)]
 
 
 def _fillers(cell: Cell) -> list[Estimate]:
     """What is chosen of a text and the same padded with empty phrases (always content 2)."""
-    condition: _Condition = {"subset": "filler"}
+    condition: Condition = {"subset": "filler"}
     judgments = cell.where(**condition)
     if not judgments:
         reason = "no filler control was run"
-        return [unavailable(measure, cell, reason) for measure, _ in _FILLERS]
-    return [
-        *(
-            rate(measure, cell, Units.of_calls(judgments, partial(_chooses, content)))
-            for measure, content in _FILLERS
-        ),
-        tie_rate(cell, judgments, condition),
-    ]
+        return [unavailable(measure, cell, reason) for measure in _FILLERS.values()]
+
+    def chosen(content: str) -> Units:
+        return Units.of_calls(judgments, lambda judgment: judgment.chosen == content)
+
+    rates = [rate(measure, cell, chosen(content)) for content, measure in _FILLERS.items()]
+    return [*rates, tie_rate(cell, judgments, condition)]
 
 
-def _chooses(content: str, judgment: Judgment) -> bool:
-    return judgment.chosen == content
-
-
-def _shift(cell: Cell, judgments: Sequence[Judgment], condition: _Condition) -> Estimate:
-    found: dict[tuple[str, str, int], dict[str, Judgment]] = {}
-    for judgment in judgments:
+def _shift(cell: Cell, condition: Condition) -> Estimate:
+    found: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
+    for judgment in cell.where(subset="same", **condition):
         trial = judgment.trial
-        key = (trial.item, trial.order, trial.replicate)
-        found.setdefault(key, {})[str(trial.condition.get("arm"))] = judgment
+        arm = str(trial.condition.get("arm"))
+        found[trial.item, trial.order, trial.replicate][arm] = judgment
     pairs = [(two["strict"], two["baseline"]) for two in found.values() if len(two) == 2]
     if not pairs:
         reason = "the same calls were not run under both prompts"
-        return unavailable(CRITERION_SHIFT, cell, reason, condition)
+        return unavailable(of.CRITERION_SHIFT, cell, reason, condition)
     units = Units.collect(
         pairs, lambda strict, base: float(no_preference(strict)) - float(no_preference(base))
     )
     # The worst case of a difference is not that of a rate: no bound is claimed.
-    missing = replace(units.missing(), lower_bound=None, upper_bound=None)
+    missing = units.missing(bounded=False)
     if not len(units.values):
         reason = f"all {units.dropped} pairs of calls lack a verdict"
-        return unavailable(CRITERION_SHIFT, cell, reason, condition, missing=missing)
-    return Estimate(
-        measure=CRITERION_SHIFT.name,
-        suite=cell.suite,
-        condition=condition,
+        return unavailable(of.CRITERION_SHIFT, cell, reason, condition, missing=missing)
+    return estimated(
+        of.CRITERION_SHIFT,
+        cell,
+        condition,
         value=float(np.mean(units.values)),
         n=len(units.values),
-        unit=CRITERION_SHIFT.unit,
         clustered=clustered_mean(units.values, units.clusters, lower=-1.0, upper=1.0),
         missing=missing,
     )
+
+
+def sensitivity_by_distance(
+    cell: Cell, judgments: Sequence[Judgment], condition: Condition
+) -> list[Estimate]:
+    """The rates at each distance and pooled, d' and tie rate at each distance."""
+    by_distance: dict[Any, list[Judgment]] = defaultdict(list)
+    for judgment in judgments:
+        by_distance[judgment.trial.condition["distance"]].append(judgment)
+    at = [({**condition, "distance": d}, by_distance[d]) for d in sorted(by_distance)]
+    ties = [tie_rate(cell, calls, where) for where, calls in at]
+    better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]
+    if not better:
+        return [*(unavailable(name, cell, _NOTHING, condition) for name in _RATES), *ties]
+    pooled = (condition, [judgment for _, calls in better for judgment in calls])
+    rates = [
+        _rate(name, cell, calls, where) for name in _RATES for where, calls in (pooled, *better)
+    ]
+    return [*rates, *(_d_prime(cell, calls, where) for where, calls in better), *ties]
+
+
+def _rate(
+    measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: Condition
+) -> Estimate:
+    if measure is of.MISS_BY_TIE:
+        return tie_rate(cell, judgments, condition, measure)
+    if measure is of.TARGET_SENSITIVITY_DECISIVE:
+        judgments = [judgment for judgment in judgments if not no_preference(judgment)]
+    units = Units.of_calls(judgments, _wrong if measure is of.WRONG_CHOICE else _right)
+    return rate(measure, cell, units, condition, nothing="every reply was a tie")
+
+
+def _right(judgment: Judgment) -> bool:
+    return judgment.correct is True
+
+
+def _wrong(judgment: Judgment) -> bool:
+    return judgment.correct is False and not no_preference(judgment)
+
+
+def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) -> Estimate:
+    """The d' of the calls at one distance: a signal is the better candidate in slot 1 (``A``)."""
+    units = Units.of_calls(judgments, lambda judgment: judgment.verdict == "A")
+    missing = units.missing(bounded=False)
+    signal = np.array([_signal(one) for one in judgments if answered(one)], dtype=bool)
+    first = units.values
+    if not signal.any() or signal.all():
+        reason = "no verdict with the better candidate in each of the slots"
+        return unavailable(of.D_PRIME, cell, reason, condition, missing=missing)
+    hits, alarms = float(first[signal].sum()), float(first[~signal].sum())
+    signals, noises = int(signal.sum()), int((~signal).sum())
+    lost = [_signal(one) for one in judgments if not answered(one)]
+    lost_signals, lost_noises = sum(lost), len(lost) - sum(lost)
+    every = signals + lost_signals, noises + lost_noises
+    return estimated(
+        of.D_PRIME,
+        cell,
+        condition,
+        value=d_prime(hits, signals, alarms, noises),
+        n=first.size,
+        clustered=clustered_d_prime(first, signal, units.clusters),
+        # If all missing calls had erred, and if none had.
+        missing=replace(
+            missing,
+            lower_bound=d_prime(hits, every[0], alarms + lost_noises, every[1]),
+            upper_bound=d_prime(hits + lost_signals, every[0], alarms, every[1]),
+        ),
+    )
+
+
+def _signal(judgment: Judgment) -> bool:
+    """Whether the better candidate stands in slot 1."""
+    return slot_of_content(str(judgment.trial.label), judgment.trial.order) == "A"
+
+
+def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Condition) -> Estimate:
+    """The detection threshold over the calls at all distances above 0."""
+    # By cluster: the draws must not depend on the order of a log's lines.
+    calls = sorted(
+        (j for j in judgments if _distance(j) > 0), key=lambda judgment: judgment.trial.cluster
+    )
+    units = Units.of_calls(calls, _right)
+    missing = units.missing(bounded=False)
+    if not units.values.size:
+        reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
+        return unavailable(of.DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
+    read = [_distance(call) for call in calls if answered(call)]
+    found = detection_threshold(units.values, read, units.clusters, cell.seed)
+    interval = found.clustered
+    return estimated(
+        of.DETECTION_THRESHOLD,
+        cell,
+        condition,
+        value=found.value,
+        n=units.values.size,
+        # The paper's interval is a bootstrap over tasks: the clustered one itself.
+        interval=interval
+        and Interval(interval.method, interval.lower, interval.upper, interval.level),
+        clustered=interval,
+        missing=_worst_threshold(cell, calls, missing) if units.dropped else missing,
+        flags=found.flags,
+    )
+
+
+def _distance(call: Judgment) -> float:
+    return float(call.trial.condition["distance"])
+
+
+def _worst_threshold(cell: Cell, calls: Sequence[Judgment], missing: Missing) -> Missing:
+    """The thresholds if all missing calls had been right, and wrong."""
+    clusters = [call.trial.cluster for call in calls]
+    distances = list(map(_distance, calls))
+
+    def if_missing_were(right: float) -> float | None:
+        answers = [float(c.correct is True) if answered(c) else right for c in calls]
+        found = detection_threshold(answers, distances, clusters, cell.seed, resamples=1)
+        return None if "right-censored" in found.flags else found.value
+
+    return replace(missing, lower_bound=if_missing_were(1.0), upper_bound=if_missing_were(0.0))
 
 
 def verify_identity(estimates: Iterable[Estimate]) -> None:
@@ -264,12 +361,14 @@ def verify_identity(estimates: Iterable[Estimate]) -> None:
     Raises:
         InternalError: it is violated; numbers that contradict one another must not be read.
     """
-    known = {(e.measure, e.suite, tuple(sorted(e.condition.items()))): e.value for e in estimates}
-    for (measure, suite, condition), raw in known.items():
-        terms = [known.get((one.name, suite, condition)) for one in _IDENTITY]
-        if measure != RAW_FALSE_PREFERENCE.name or raw is None or None in terms:
+    terms: dict[tuple[Any, ...], dict[str, float | None]] = defaultdict(dict)
+    for e in estimates:
+        terms[e.suite, tuple(sorted(e.condition.items()))][e.measure] = e.value
+    for (suite, condition), known in terms.items():
+        values = [known.get(one.name) for one in _EQUAL if one is not of.NO_PREFERENCE]
+        if None in values:
             continue
-        stable, positional, one_sided, other = (term or 0.0 for term in terms)
+        raw, stable, positional, one_sided, other = (value or 0.0 for value in values)
         total = stable + positional + one_sided / 2 + other
         if abs(raw - total) > _ROUNDING:
             raise InternalError(

@@ -1,10 +1,9 @@
-"""Figures of judges as instruments: psychometric curves, equal pairs, the criterion, position."""
+"""Figures of judges as instruments: on nothing, graded differences, equal pairs, the criterion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import pairwise
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
@@ -46,6 +45,73 @@ _TERMS: Final = {
 _NO_PAIRS: Final = "It needs same-quality pairs in both orders: --judge-suite ladder."
 
 
+def vacuum_figures(sheet: Datasheet) -> Iterator[Found]:
+    """The metrology map: what a judge reports where nothing is, beside how it takes equals."""
+    head = Head("metrology", "1", "Metrology map")
+    dark_suite = suite_of(sheet, "dark_current")
+    ladder = suite_of(sheet, "stable_cross_sensitivity")
+    near_suite = suite_of(sheet, "target_sensitivity", distance=1)
+    marks = [
+        (
+            number,
+            name_of(judge),
+            dark,
+            stable,
+            find(judge, near_suite, "target_sensitivity", distance=1),
+        )
+        for number, judge in enumerate(sheet.judges)
+        if (dark := find(judge, dark_suite, "dark_current")) is not None
+        and (stable := find(judge, ladder, "stable_cross_sensitivity")) is not None
+    ]
+    if not marks:
+        yield Absent(
+            head,
+            "It needs a judge that was measured on a vacuum suite and on a ladder: "
+            "--judge-suite vacuum --judge-suite ladder.",
+        )
+        return
+
+    def draw(axes: Any) -> None:
+        shares(axes)
+        for number, who, dark, stable, near in marks:
+            _mark(axes, number, dark, stable, who, size=None if near is None else near.value)
+        labels(
+            axes,
+            "dark current (share of calls on nothing)",
+            "stable cross-sensitivity (share of pairs)",
+        )
+
+    _, worst, most, equals, _ = max(marks, key=lambda one: one[2].value)
+    _, best, least, *_ = min(marks, key=lambda one: one[2].value)
+    finding = f"{worst} names a winner in {percent(most.value)} of comparisons of nothing"
+    if len(marks) > 1:
+        finding += f", {best} in {percent(least.value)}"
+    else:
+        finding += f" and prefers one content in {percent(equals.value)} of equal pairs"
+    yield Figure(
+        head,
+        finding,
+        "A judge that reports nothing where nothing is stands at the lower left. The larger the "
+        "mark, the more often the better candidate is chosen at distance 1. Bars are 95% clustered "
+        "intervals.",
+        (Panel(draw),),
+        ("judge", *named("dark current"), *named("stable"), *named("sensitivity at 1")),
+        tuple(
+            (who, *cells(dark), *cells(stable), *cells(near))
+            for _, who, dark, stable, near in marks
+        ),
+    )
+
+
+def _mark(
+    axes: Any, number: int, x: Any, y: Any, words: str, *, below: bool = False, **style: Any
+) -> None:
+    """A mark at two estimates, with the clustered intervals of both, and words beside it."""
+    across, along = ends_of(x.clustered), ends_of(y.clustered)
+    point(axes, number, x.value, y.value, across=across, along=along, **style)
+    beside(axes, number, x.value, y.value, words, below=below)
+
+
 def ladder_figures(sheet: Datasheet) -> Iterator[Found]:
     """The figures of graded differences, and of pairs without a difference."""
     yield _psychometric(sheet)
@@ -63,10 +129,9 @@ def _psychometric(sheet: Datasheet) -> Found:
     for suite in sorted(suites, key=lambda suite: (-reach[suite], suite)):
         curves = []
         for number, judge in enumerate(sheet.judges):
-            measured = [e for e in _by_distance([judge], suite) if e.value is not None]
-            if not measured:
+            measured = (e for e in _by_distance([judge], suite) if e.value is not None)
+            if not (points := sorted(measured, key=_distance)):
                 continue
-            points = sorted(measured, key=_distance)
             threshold = find(judge, suite, "detection_threshold")
             who = name_of(judge)
             curves.append((number, who, points, threshold))
@@ -188,20 +253,12 @@ def _criterion(sheet: Datasheet) -> Found:
     def draw(axes: Any) -> None:
         shares(axes)
         for number, who, arms in moves:
-            for (_, before), (_, after) in pairwise(arms.items()):
-                xs, ys = ([then.value, now.value] for then, now in zip(before, after, strict=True))
-                curve(axes, number, xs, ys, who)
-            for arm, (false, near) in arms.items():
-                x, y, strict = false.value, near.value, arm == "strict"
-                across, along = ends_of(false.clustered), ends_of(near.clustered)
-                fill = "full" if strict else "none"
-                point(axes, number, x, y, across=across, along=along, fillstyle=fill)
-                beside(axes, number, x, y, arm, below=strict)
-        labels(
-            axes,
-            "raw false preference (share of calls)",
-            "sensitivity at distance 1 (share of calls)",
-        )
+            xs, ys = ([e.value for e in along] for along in zip(*arms.values(), strict=True))
+            curve(axes, number, xs, ys, who)
+            _mark(axes, number, *arms["baseline"], "baseline", fillstyle="none")
+            _mark(axes, number, *arms["strict"], "strict", fillstyle="full", below=True)
+        x, y = "raw false preference", "sensitivity at distance 1"
+        labels(axes, f"{x} (share of calls)", f"{y} (share of calls)")
 
     def moved(arms: dict[str, tuple[Any, Any]]) -> float:
         pairs = zip(arms["baseline"], arms["strict"], strict=True)
@@ -239,14 +296,9 @@ def _position(sheet: Datasheet) -> Found:
         shares(axes)
         dotted(axes)
         for number, who, stable, place in known:
-            across, along = ends_of(stable.clustered), ends_of(place.clustered)
-            point(axes, number, stable.value, place.value, across=across, along=along)
-            beside(axes, number, stable.value, place.value, who)
-        labels(
-            axes,
-            "stable: the same content (share of pairs)",
-            "positional: the same slot (share of pairs)",
-        )
+            _mark(axes, number, stable, place, who)
+        x, y = "stable: the same content", "positional: the same slot"
+        labels(axes, f"{x} (share of pairs)", f"{y} (share of pairs)")
 
     gaps = [(place.value - stable.value, who, stable, place) for _, who, stable, place in known]
     above = [who for gap, who, *_ in gaps if gap > 0]

@@ -1,7 +1,8 @@
-"""What the instrument gives through the hooks."""
+"""What the instrument gives through the hooks; sensitive is a judge from 75% at distance 1 on."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pytest_judgesense.instruments.ladder.measures import (
@@ -11,21 +12,30 @@ from pytest_judgesense.instruments.ladder.measures import (
     TARGET_SENSITIVITY,
 )
 from pytest_judgesense.measures.measure import later
+from pytest_judgesense.profile import Word, some
 from pytest_judgesense.registry import SuiteKind
+from pytest_judgesense.sections import Report, ReportSection
 
-_STIMULI: Final = "pytest_judgesense.instruments.ladder.stimuli"
-KINDS: Final = (
-    SuiteKind(
-        "ladder",
-        later(_STIMULI, "LADDER"),
-        LADDER_MEASURES,
-        call_measure=TARGET_SENSITIVITY.name,
+_ROOM: Final = "pytest_judgesense.instruments.ladder"
+_LADDER: Final = SuiteKind(
+    "ladder",
+    later(f"{_ROOM}.stimuli", "LADDER"),
+    LADDER_MEASURES,
+    call_measure=TARGET_SENSITIVITY.name,
+)
+_CRITERION: Final = replace(
+    _LADDER,
+    name="criterion",
+    form=later(f"{_ROOM}.stimuli", "CRITERION"),
+    measures=CRITERION_MEASURES,
+    checks=(CRITERION_TRADEOFF,),
+)
+KINDS: Final = (_LADDER, _CRITERION)
+REPORT: Final = Report(
+    sections=(ReportSection("ladder", figures=later(f"{_ROOM}.figures", "ladder_figures")),),
+    words=(
+        Word("sensitive", some("target_sensitivity", lambda rate: rate >= 0.75, distance=1)),
+        Word("insensitive", some("target_sensitivity", lambda rate: rate < 0.75, distance=1)),
     ),
-    SuiteKind(
-        "criterion",
-        later(_STIMULI, "CRITERION"),
-        CRITERION_MEASURES,
-        (CRITERION_TRADEOFF,),
-        call_measure=TARGET_SENSITIVITY.name,
-    ),
+    identities=(later(f"{_ROOM}.estimators", "verify_identity"),),
 )

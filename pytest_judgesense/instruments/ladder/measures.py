@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
@@ -10,176 +11,101 @@ from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
 
 _ROOM: Final = "pytest_judgesense.instruments.ladder"
-_EVIDENCE: Final = "pytest_judgesense.measures.evidence"
-_LADDER: Final = later(f"{_ROOM}.estimators", "ladder_estimates")
-_CRITERION: Final = later(f"{_ROOM}.estimators", "criterion_estimates")
-_SUITE: Final = "ladder"
+_found: Final = partial(later, "pytest_judgesense.measures.evidence")
+_found_here: Final = partial(later, f"{_ROOM}.estimators")
+_LADDER: Final = _found_here("ladder_estimates")
+_CRITERION: Final = _found_here("criterion_estimates")
 # Same-quality pairs, unless an estimate names another subset; pairs of which one is better.
 _EQUAL: Final = {"subset": "same", "distance": 0}
 _UNEQUAL: Final = {"subset": "same"}
-_MISSED: Final = Evidence("better candidates missed", later(_EVIDENCE, "missed"), _UNEQUAL)
-_WRONG: Final = Evidence("worse candidates chosen", later(_EVIDENCE, "wrong"), _UNEQUAL)
+_MISSED: Final = Evidence("better candidates missed", _found("missed"), _UNEQUAL)
+_WRONG: Final = Evidence("worse candidates chosen", _found("wrong"), _UNEQUAL)
 
-RAW_FALSE_PREFERENCE: Final = Measure(
-    "raw_false_preference",
-    "lower",
-    "call",
-    "a winner is named between candidates of the same quality",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence("preferences between equals", later(_EVIDENCE, "decisive"), _EQUAL),
-    best="units",
+_measure: Final = partial(Measure, unit="call", estimator=_LADDER)
+_construct: Final = partial(_measure, direction="construct")
+_floor: Final = partial(_measure, direction="higher", gate="floor", suite="ladder")
+_ceiling: Final = partial(_measure, direction="lower", gate="ceiling", suite="ladder")
+_share: Final = partial(_ceiling, best="units")
+_PAIR: Final = "canonical pair"
+
+RAW_FALSE_PREFERENCE: Final = _share(
+    name="raw_false_preference",
+    meaning="a winner is named between candidates of the same quality",
+    evidence=Evidence("preferences between equals", _found("decisive"), _EQUAL),
 )
-STABLE_CROSS_SENSITIVITY: Final = Measure(
-    "stable_cross_sensitivity",
-    "construct",
-    "canonical pair",
-    "same-quality pairs: the same content wins in both orders",
-    _LADDER,
+STABLE_CROSS_SENSITIVITY: Final = _construct(
+    name="stable_cross_sensitivity",
+    unit=_PAIR,
+    meaning="same-quality pairs: the same content wins in both orders",
 )
-POSITIONAL_FALSE_PREFERENCE: Final = Measure(
-    "positional_false_preference",
-    "lower",
-    "canonical pair",
-    "same-quality pairs: the same slot wins in both orders",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence("pairs won by a slot", later(_EVIDENCE, "positional"), _EQUAL),
-    best="units",
+POSITIONAL_FALSE_PREFERENCE: Final = _share(
+    name="positional_false_preference",
+    unit=_PAIR,
+    meaning="same-quality pairs: the same slot wins in both orders",
+    evidence=Evidence("pairs won by a slot", _found("positional"), _EQUAL),
 )
-ONE_SIDED_COMMIT: Final = Measure(
-    "one_sided_commit",
-    "lower",
-    "canonical pair",
-    "same-quality pairs: a winner in just one of the orders",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence("pairs decided in one order only", later(_EVIDENCE, "one_sided"), _EQUAL),
-    best="units",
+ONE_SIDED_COMMIT: Final = _share(
+    name="one_sided_commit",
+    unit=_PAIR,
+    meaning="same-quality pairs: a winner in just one of the orders",
+    evidence=Evidence("pairs decided in one order only", _found("one_sided"), _EQUAL),
 )
-OTHER_CONFLICT: Final = Measure(
-    "other_conflict",
-    "lower",
-    "canonical pair",
-    "same-quality pairs: false preference that no other term explains",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence(
-        "pairs in conflict otherwise", later(f"{_ROOM}.estimators", "other_conflicts"), _EQUAL
-    ),
-    best="units",
+OTHER_CONFLICT: Final = _share(
+    name="other_conflict",
+    unit=_PAIR,
+    meaning="same-quality pairs: false preference that no other term explains",
+    evidence=Evidence("pairs in conflict otherwise", _found_here("other_conflicts"), _EQUAL),
 )
-NO_PREFERENCE: Final = Measure(
-    "no_preference",
-    "construct",
-    "canonical pair",
-    "same-quality pairs: a tie in both orders",
-    _LADDER,
+NO_PREFERENCE: Final = _construct(
+    name="no_preference", unit=_PAIR, meaning="same-quality pairs: a tie in both orders"
 )
-TARGET_SENSITIVITY: Final = Measure(
-    "target_sensitivity",
-    "higher",
-    "call",
-    "the better candidate is chosen (a tie is wrong)",
-    _LADDER,
-    "floor",
-    _SUITE,
+TARGET_SENSITIVITY: Final = _floor(
+    name="target_sensitivity",
+    meaning="the better candidate is chosen (a tie is wrong)",
     evidence=_MISSED,
     best="units",
 )
-TARGET_SENSITIVITY_DECISIVE: Final = Measure(
-    "target_sensitivity_decisive",
-    "higher",
-    "call",
-    "the better candidate is chosen, of the answers that name a winner",
-    _LADDER,
-    "floor",
-    _SUITE,
+TARGET_SENSITIVITY_DECISIVE: Final = _floor(
+    name="target_sensitivity_decisive",
+    meaning="the better candidate is chosen, of the answers that name a winner",
     evidence=_WRONG,
     conditional=True,
 )
-WRONG_CHOICE: Final = Measure(
-    "wrong_choice",
-    "lower",
-    "call",
-    "the worse candidate is chosen",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=_WRONG,
-    best="units",
+WRONG_CHOICE: Final = _share(
+    name="wrong_choice", meaning="the worse candidate is chosen", evidence=_WRONG
 )
-D_PRIME: Final = Measure(
-    "d_prime",
-    "higher",
-    "call",
-    "distance between better-first and better-second calls, in standard deviations",
-    _LADDER,
-    "floor",
-    _SUITE,
+D_PRIME: Final = _floor(
+    name="d_prime",
+    meaning="distance between better-first and better-second calls, in standard deviations",
     # Within 10 for any number of calls that can be paid for.
     bounds=(-10.0, 10.0),
     margin=0.5,
     evidence=_MISSED,
 )
-DETECTION_THRESHOLD: Final = Measure(
-    "detection_threshold",
-    "lower",
-    "call",
-    "smallest distance at which the better candidate is chosen three times of four",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    # A distance, no share.
-    bounds=(0.0, 100.0),
+DETECTION_THRESHOLD: Final = _ceiling(
+    name="detection_threshold",
+    meaning="smallest distance at which the better candidate is chosen three times of four",
+    bounds=(0.0, 100.0),  # a distance, no share
     margin=0.5,
     evidence=_MISSED,
 )
-FILLER_PREFERENCE: Final = Measure(
-    "filler_preference",
-    "lower",
-    "call",
-    "a text padded with empty phrases is chosen over the same without",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence(
-        "padded texts chosen",
-        later(f"{_ROOM}.estimators", "fillers_chosen"),
-        {"subset": "filler"},
-    ),
-    best="units",
+FILLER_PREFERENCE: Final = _share(
+    name="filler_preference",
+    meaning="a text padded with empty phrases is chosen over the same without",
+    evidence=Evidence("padded texts chosen", _found_here("fillers_chosen"), {"subset": "filler"}),
 )
-PLAIN_PREFERENCE: Final = Measure(
-    "plain_preference",
-    "construct",
-    "call",
-    "the text without padding is chosen over the padded",
-    _LADDER,
+PLAIN_PREFERENCE: Final = _construct(
+    name="plain_preference", meaning="the text without padding is chosen over the padded"
 )
-MISS_BY_TIE: Final = Measure(
-    "miss_by_tie",
-    "lower",
-    "call",
-    "a tie is chosen although one candidate is better",
-    _LADDER,
-    "ceiling",
-    _SUITE,
-    evidence=Evidence(
-        "better candidates missed by a tie", later(_EVIDENCE, "missed_by_tie"), _UNEQUAL
-    ),
-    best="units",
+MISS_BY_TIE: Final = _share(
+    name="miss_by_tie",
+    meaning="a tie is chosen although one candidate is better",
+    evidence=Evidence("better candidates missed by a tie", _found("missed_by_tie"), _UNEQUAL),
 )
-CRITERION_SHIFT: Final = Measure(
-    "criterion_shift",
-    "construct",
-    "call",
-    "tie rate under the strict prompt less that under the baseline prompt",
-    _CRITERION,
+CRITERION_SHIFT: Final = _construct(
+    name="criterion_shift",
+    meaning="tie rate under the strict prompt less that under the baseline prompt",
+    estimator=_CRITERION,
 )
 
 # Taken on ladders and on criteria.

@@ -24,8 +24,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import Final, TypeVar
+from itertools import chain, combinations
+from typing import ClassVar, Final, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -80,6 +80,31 @@ class LadderTask(Form):
         """The texts that stand in no chain."""
         return [*(other.text for other in self.alternatives), *(one.text for one in self.fillers)]
 
+    @property
+    def asked(self) -> str:
+        """The task as the judge reads it: the request, then what a reply must contain."""
+        return with_elements(self.task, self.elements)
+
+    def items(self, parity: int) -> Iterator[Item]:
+        """Its pairs; a filler is always content 2."""
+        pairs = sorted(combinations(range(6), 2), key=lambda pair: (pair[1] - pair[0], pair))
+        for index, (low, high) in enumerate(pairs):
+            texts = (self.levels[low], self.levels[high])
+            yield _graded(self, f"d{high - low}-{low}{high}", texts, high - low, index + parity)
+
+        def equal(name: str, texts: tuple[str, str], subset: str, turn: int) -> Item:
+            contents = texts if turn % 2 else texts[::-1]
+            return _item(self, name, contents, None, {"distance": 0, "subset": subset})
+
+        for level, texts in enumerate(zip(self.levels, self.rewordings, strict=True)):
+            yield equal(f"same-{level}", texts, "same", level + parity)
+        for index, other in enumerate(self.alternatives):
+            texts = (self.levels[len(other.elements)], other.text)
+            yield equal(f"diff-{index + 1}", texts, "different", index + parity)
+        for index, filler in enumerate(self.fillers):
+            texts = (self.levels[filler.level], filler.text)
+            yield equal(f"filler-{index + 1}", texts, "filler", turn=1)
+
 
 class QuarterTask(Form):
     """A line of a ladder in quarter steps: a task of which one required element has four parts.
@@ -94,6 +119,7 @@ class QuarterTask(Form):
     parted: int = Field(ge=1)
     parts: list[str] = Field(min_length=4, max_length=4)
     quarters: list[str] = Field(min_length=5, max_length=5)
+    others: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
     def _listed(self) -> QuarterTask:
@@ -107,124 +133,62 @@ class QuarterTask(Form):
         return {"quarters": self.quarters}
 
     @property
-    def others(self) -> list[str]:
-        """The texts that stand in no chain: there are none."""
-        return []
+    def asked(self) -> str:
+        """The task as the judge reads it: the parts stand behind their element, after a colon."""
+        elements = list(self.elements)
+        elements[self.parted - 1] += ": " + "; ".join(self.parts)
+        return with_elements(self.task, elements)
+
+    def items(self, parity: int) -> Iterator[Item]:
+        """Its pairs; at each distance the better candidate is content 1 in one of the two."""
+        for index, (low, high) in enumerate(_QUARTER_PAIRS):
+            texts = (self.quarters[low], self.quarters[high])
+            yield _graded(self, f"q{low}{high}", texts, (high - low) / 4, index + parity)
 
 
-_Task = TypeVar("_Task", LadderTask, QuarterTask)
+_Task: TypeAlias = LadderTask | QuarterTask
 
 
-# --- from tasks to items --------------------------------------------------------------------
+def _graded(task: _Task, name: str, texts: tuple[str, str], distance: float, turn: int) -> Item:
+    """A pair of a worse and a better text, which is content 1 at every other turn."""
+    contents, label = (texts, "2") if turn % 2 else (texts[::-1], "1")
+    return _item(task, name, contents, label, {"distance": distance, "subset": "same"})
 
 
-def task_with_elements(task: LadderTask) -> str:
-    """The task as the judge reads it: the request, then what a reply must contain."""
-    return with_elements(task.task, task.elements)
+def _item(
+    task: _Task, name: str, contents: tuple[str, ...], label: str | None, condition: Condition
+) -> Item:
+    return Item(f"{task.id}-{name}", task.id, {"task": task.asked}, contents, label, condition)
 
 
-def ladder_items(
-    tasks: Iterable[LadderTask],
+def items_of(
+    tasks: Iterable[_Task],
     distances: Iterable[int | float] | None = None,
     subsets: Iterable[str] | None = None,
 ) -> list[Item]:
     """All items of the tasks, or those of the given ``distances`` and ``subsets``.
 
     The better candidate is content 1 in every other pair, so that no fixed answer is right more
-    often than half of the time; a filler is always content 2.
+    often than half of the time.
     """
     wanted = None if distances is None else set(distances)
-    kinds = {"same", "different", "filler"} if subsets is None else set(subsets)
+    kinds = None if subsets is None else set(subsets)
     return [
         item
         for parity, task in enumerate(tasks)
-        for item in _task_items(task, parity)
+        for item in task.items(parity)
         if (wanted is None or item.condition["distance"] in wanted)
-        and item.condition["subset"] in kinds
+        and (kinds is None or item.condition["subset"] in kinds)
     ]
 
 
-def _task_items(task: LadderTask, parity: int) -> Iterator[Item]:
-    fields = {"task": task_with_elements(task)}
-
-    def item(name: str, contents: tuple[str, str], label: str | None, **condition: object) -> Item:
-        typed: Condition = condition  # type: ignore[assignment]
-        return Item(f"{task.id}-{name}", task.id, fields, contents, label, typed)
-
-    pairs = sorted(combinations(range(6), 2), key=lambda pair: (pair[1] - pair[0], pair))
-    for index, (low, high) in enumerate(pairs):
-        distance = high - low
-        contents = (task.levels[low], task.levels[high])
-        better_first = (index + parity) % 2 == 0
-        yield item(
-            f"d{distance}-{low}{high}",
-            contents[::-1] if better_first else contents,
-            "1" if better_first else "2",
-            distance=distance,
-            subset="same",
-        )
-    for level, (plain, reworded) in enumerate(zip(task.levels, task.rewordings, strict=True)):
-        swap = (level + parity) % 2 == 0
-        contents = (reworded, plain) if swap else (plain, reworded)
-        yield item(f"same-{level}", contents, None, distance=0, subset="same")
-    for index, other in enumerate(task.alternatives):
-        swap = (index + parity) % 2 == 0
-        prefix = task.levels[len(other.elements)]
-        contents = (other.text, prefix) if swap else (prefix, other.text)
-        yield item(f"diff-{index + 1}", contents, None, distance=0, subset="different")
-    for index, filler in enumerate(task.fillers):
-        contents = (task.levels[filler.level], filler.text)
-        yield item(f"filler-{index + 1}", contents, None, distance=0, subset="filler")
-
-
-def task_with_parts(task: QuarterTask) -> str:
-    """The task as the judge reads it: the parts stand behind their element, after a colon."""
-    elements = list(task.elements)
-    elements[task.parted - 1] += ": " + "; ".join(task.parts)
-    return with_elements(task.task, elements)
-
-
-def quarter_items(
-    tasks: Iterable[QuarterTask], distances: Iterable[int | float] | None = None
-) -> list[Item]:
-    """All pairs of the tasks in quarter steps, or those at the given ``distances``.
-
-    At each distance of each task the better candidate is content 1 in one of the two pairs.
-    """
-    wanted = None if distances is None else set(distances)
-    return [
-        item
-        for parity, task in enumerate(tasks)
-        for item in _quarter_items(task, parity)
-        if wanted is None or item.condition["distance"] in wanted
-    ]
-
-
-def _quarter_items(task: QuarterTask, parity: int) -> Iterator[Item]:
-    fields = {"task": task_with_parts(task)}
-    for index, (low, high) in enumerate(_QUARTER_PAIRS):
-        contents = (task.quarters[low], task.quarters[high])
-        better_first = (index + parity) % 2 == 0
-        yield Item(
-            id=f"{task.id}-q{low}{high}",
-            cluster=task.id,
-            fields=fields,
-            contents=contents[::-1] if better_first else contents,
-            label="1" if better_first else "2",
-            condition={"distance": (high - low) / 4, "subset": "same"},
-        )
-
-
-# --- what is verified -----------------------------------------------------------------------
-
-
-def _verify_task(task: LadderTask | QuarterTask, where: str) -> None:
+def _verify_task(task: _Task, where: str) -> None:
     for name, texts in task.chains.items():
         _verify_chain(f"{where}: the {name}", texts)
     if isinstance(task, LadderTask):
         _verify_alternatives(task, where)
-    texts = [text for chain in (*task.chains.values(), task.others) for text in chain]
-    lengths = [len(text.split()) for text in texts]
+    every = chain(*task.chains.values(), task.others)
+    lengths = [len(text.split()) for text in every]
     if max(lengths) > _MOST_LONGER * min(lengths):
         raise SuiteError(
             f"{where}: the texts differ in length",
@@ -238,10 +202,9 @@ def _verify_chain(what: str, texts: Sequence[str]) -> None:
     sentences = [set(filter(None, _SENTENCE_END.split(text.strip()))) for text in texts]
     # What has stood at a lower level and comes back is padding: it covers no element.
     seen, gained = set(sentences[0]), set[str]()
-    for level in range(1, len(texts)):
-        new = sentences[level] - seen
-        lost = gained - sentences[level]
-        seen |= sentences[level]
+    for level, held in enumerate(sentences[1:], start=1):
+        new, lost = held - seen, gained - held
+        seen |= held
         if new and not lost:
             gained |= new
             continue
@@ -283,11 +246,11 @@ def _both_orders(suite: Suite) -> Iterator[LintFinding]:
 
 def _items(stimuli: Stimuli) -> list[Item]:
     options = stimuli.form.stimuli
-    if options.steps == "quarter":
-        items = quarter_items(_verified(stimuli, QuarterTask), options.distances)
-    else:
-        tasks = _verified(stimuli, LadderTask)
-        items = ladder_items(tasks, options.distances, options.subsets)
+    quarters = options.steps == "quarter"
+    tasks: list[_Task] = stimuli.parse(QuarterTask if quarters else LadderTask)
+    for task in tasks:
+        _verify_task(task, f"task {task.id} in {stimuli.file}")
+    items = items_of(tasks, options.distances, None if quarters else options.subsets)
     if not items:
         raise SuiteError(
             f"suite {stimuli.form.name} has no items",
@@ -296,13 +259,6 @@ def _items(stimuli: Stimuli) -> list[Item]:
             remedy="fix [stimuli] in the suite file",
         )
     return items
-
-
-def _verified(stimuli: Stimuli, model: type[_Task]) -> list[_Task]:
-    tasks = stimuli.parse(model)
-    for task in tasks:
-        _verify_task(task, f"task {task.id} in {stimuli.file}")
-    return tasks
 
 
 def _two_arms(form: SuiteForm) -> None:

@@ -31,28 +31,24 @@ the pooled estimates say how many. Worst cases of kappa stand where a verdict is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pytest_judgesense.estimate import Estimate, Interval, Missing
-from pytest_judgesense.instruments.paraphrase.measures import (
-    FLIP_RATE,
-    JSS,
-    JSS_BINARY,
-    KAPPA,
-    KAPPA_QUADRATIC,
-    WITHIN_ONE_AGREEMENT,
-)
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.instruments.paraphrase import measures as of
+from pytest_judgesense.measures.cell import Cell, Units, answered, estimated, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
+from pytest_judgesense.stats.agreement import (
+    clustered_kappa,
+    cohen_kappa,
+    kappa_bounds,
+    weighted_kappa,
+)
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.suite import template_pairs
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Condition, Judgment
 
 Pair: TypeAlias = tuple[Judgment, Judgment]
 Say: TypeAlias = Callable[[Judgment], str | None]
@@ -67,11 +63,11 @@ def paraphrase_pairs(cell: Cell) -> list[Pair]:
     Pairs that reviewers find not equivalent are left out.
     """
     excluded = set(map(frozenset, cell.design.excluded))
-    return [
-        (a, b)
-        for a, b in _all_pairs(cell)
-        if frozenset((a.trial.template, b.trial.template)) not in excluded
-    ]
+    return [pair for pair in _all_pairs(cell) if _templates(pair) not in excluded]
+
+
+def _templates(pair: Pair) -> frozenset[str]:
+    return frozenset(judgment.trial.template for judgment in pair)
 
 
 def _all_pairs(cell: Cell) -> list[Pair]:
@@ -116,10 +112,7 @@ def upper_half(cell: Cell) -> int:
 
 def estimates(cell: Cell) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
-
-    def mean(judgment: Judgment) -> str | None:
-        return meaning(cell, judgment)
-
+    mean = partial(meaning, cell)
     pairs = paraphrase_pairs(cell)
     notes = _exclusions(cell, len(pairs))
     found = _family(cell, pairs, {}, mean, notes)
@@ -139,39 +132,31 @@ def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
     return (f"{len(_all_pairs(cell)) - compared} pairs excluded, not equivalent: {names}",)
 
 
-def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> list[Estimate]:
+def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> Iterator[Estimate]:
     by_pair: dict[tuple[str, str], list[Pair]] = defaultdict(list)
     for a, b in pairs:
         by_pair[a.trial.template, b.trial.template].append((a, b))
     unsure = set(map(frozenset, cell.design.unsure))
-    estimates = []
-    for (first, second), of_pair in by_pair.items():
-        judgments = tuple(j for j in cell.judgments if j.trial.template in (first, second))
-        part = replace(cell, judgments=judgments)
-        notes = ("equivalence unsure",) * (frozenset((first, second)) in unsure)
-        estimates += _family(part, of_pair, {"template_pair": f"{first}~{second}"}, say, notes)
-    return estimates
+    for two, of_pair in by_pair.items():
+        part = replace(cell, judgments=tuple(j for j in cell.judgments if j.trial.template in two))
+        notes = ("equivalence unsure",) * (frozenset(two) in unsure)
+        yield from _family(part, of_pair, {"template_pair": "~".join(two)}, say, notes)
 
 
 def _family(
-    cell: Cell,
-    pairs: list[Pair],
-    condition: dict[str, str],
-    say: Say,
-    notes: tuple[str, ...],
+    cell: Cell, pairs: list[Pair], condition: Condition, say: Say, notes: tuple[str, ...]
 ) -> list[Estimate]:
-    flags = (*_degenerate(cell, say), *notes)
     agree = Units.collect(pairs, lambda a, b: say(a) == say(b))
     flip = Units.collect(pairs, lambda a, b: say(a) != say(b))
-    nothing = _ALL_EXCLUDED if cell.design.excluded else _NOTHING
-
-    def bootstrap(values: NDArray[np.float64]) -> Interval:
-        return percentile_bootstrap(values, cell.seed)
-
+    shown: dict[str, Any] = {
+        "interval": partial(percentile_bootstrap, seed=cell.seed),
+        "flags": (*_degenerate(cell, say), *notes),
+        "nothing": _ALL_EXCLUDED if cell.design.excluded else _NOTHING,
+    }
     return [
-        rate(JSS, cell, agree, condition, interval=bootstrap, flags=flags, nothing=nothing),
-        rate(FLIP_RATE, cell, flip, condition, interval=bootstrap, flags=flags, nothing=nothing),
-        _kappa(KAPPA, cell, pairs, condition, say, agree, notes=notes),
+        rate(of.JSS, cell, agree, condition, **shown),
+        rate(of.FLIP_RATE, cell, flip, condition, **shown),
+        _kappa(of.KAPPA, cell, pairs, condition, say, agree, notes=notes),
     ]
 
 
@@ -184,36 +169,40 @@ def _degenerate(cell: Cell, say: Say) -> tuple[str, ...]:
 
 def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
     labels, at = cell.design.labels, upper_half(cell)
-    place = {label: position for position, label in enumerate(labels)}
-    said = {meant for judgment in cell.judgments if (meant := mean(judgment)) is not None}
-    if not said <= set(labels):
-        reason = f"a verdict is no label of the scale: {min(said - set(labels))}"
-        names = (JSS_BINARY, WITHIN_ONE_AGREEMENT, KAPPA_QUADRATIC)
+    if unknown := set(map(mean, cell.judgments)) - {*labels, None}:
+        reason = f"a verdict is no label of the scale: {min(map(str, unknown))}"
+        names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
-
-    def half(judgment: Judgment) -> str | None:
-        meant = mean(judgment)
-        return None if meant is None else "upper" if place[meant] >= at else "lower"
-
-    def within_one(a: Judgment, b: Judgment) -> bool:
-        return abs(place[str(mean(a))] - place[str(mean(b))]) <= 1
-
+    halves = partial(_half, cell)
     agree = Units.collect(pairs, lambda a, b: mean(a) == mean(b))
-    binary = Units.collect(pairs, lambda a, b: half(a) == half(b))
-    near = Units.collect(pairs, within_one)
-    cut = f"cut below {labels[at]}"
+    binary = Units.collect(pairs, lambda a, b: halves(a) == halves(b))
+    near = Units.collect(pairs, lambda a, b: _steps(cell, a, b) <= 1)
+    cut = (*_degenerate(cell, halves), f"cut below {labels[at]}")
     return [
-        rate(JSS_BINARY, cell, binary, flags=(*_degenerate(cell, half), cut), nothing=_NOTHING),
-        rate(WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
-        _kappa(KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
+        rate(of.JSS_BINARY, cell, binary, flags=cut, nothing=_NOTHING),
+        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
+        _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
     ]
+
+
+def _half(cell: Cell, judgment: Judgment) -> str | None:
+    meant = meaning(cell, judgment)
+    if meant is None:
+        return None
+    return "upper" if cell.design.labels.index(meant) >= upper_half(cell) else "lower"
+
+
+def _steps(cell: Cell, a: Judgment, b: Judgment) -> int:
+    """How far apart two answers stand on the scale."""
+    one, other = (cell.design.labels.index(str(meaning(cell, judgment))) for judgment in (a, b))
+    return abs(one - other)
 
 
 def _kappa(
     measure: Measure,
     cell: Cell,
     pairs: list[Pair],
-    condition: dict[str, str],
+    condition: Condition,
     say: Say,
     units: Units,
     *,
@@ -221,34 +210,27 @@ def _kappa(
     notes: tuple[str, ...] = (),
 ) -> Estimate:
     """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
-    complete = [(a, b) for a, b in pairs if a.verdict is not None and b.verdict is not None]
+    complete = [pair for pair in pairs if all(map(answered, pair))]
     missing = _kappa_missing(cell, pairs, say, units)
     if not complete:
         reason = _ALL_EXCLUDED if cell.design.excluded and not pairs else _NOTHING
         return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
-    said = [(str(say(a)), str(say(b))) for a, b in complete]
-    labels = list(scale) or sorted({label for pair in said for label in pair})
-    place = {label: position for position, label in enumerate(labels)}
-    size = len(labels)
-    cells = np.array([place[a] * size + place[b] for a, b in said])
-
-    table = np.bincount(cells, minlength=size * size).reshape(size, size)
-    value = table_kappa(table, quadratic=bool(scale))
+    first, second = (
+        [str(say(judgment)) for judgment in side] for side in zip(*complete, strict=True)
+    )
+    value = weighted_kappa(first, second, scale) if scale else cohen_kappa(first, second)
     if value is None:
         reason = "undefined: both wordings gave one and the same label throughout"
         flags = ("degenerate", *notes)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
     flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
-    return Estimate(
-        measure=measure.name,
-        suite=cell.suite,
-        condition=condition,
+    return estimated(
+        measure,
+        cell,
+        condition,
         value=value,
         n=len(complete),
-        unit=measure.unit,
-        clustered=clustered_kappa(
-            [a for a, _ in said], [b for _, b in said], units.clusters, scale=scale
-        ),
+        clustered=clustered_kappa(first, second, units.clusters, scale=scale),
         missing=missing,
         flags=(*flags, *notes),
     )
@@ -256,42 +238,34 @@ def _kappa(
 
 def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Missing:
     """What is missing, with the worst cases of kappa where a verdict is one of two labels."""
-    missing = units.missing()
-    bounds = None
-    labels, said = cell.design.labels, {say(judgment) for pair in pairs for judgment in pair}
-    if len(labels) == 2 and not cell.design.others and said <= {*labels, None}:
-        first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
-        bounds = kappa_bounds(first, second, (labels[0], labels[1]))
-    lower, upper = bounds or (None, None)
+    missing = units.missing(bounded=False)
+    labels = cell.design.labels
+    first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
+    if len(labels) != 2 or cell.design.others or not {*first, *second} <= {*labels, None}:
+        return missing
+    lower, upper = kappa_bounds(first, second, (labels[0], labels[1])) or (None, None)
     return replace(missing, lower_bound=lower, upper_bound=upper)
 
 
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs that differ in what they say, or, of raw labels, in the verdict itself."""
-    if condition.get("polarity") == "raw":
-        return _differing(cell, _verdict)
-    return _differing(cell, lambda judgment: meaning(cell, judgment))
+    raw = condition.get("polarity") == "raw"
+    return _differing(cell, _verdict if raw else partial(meaning, cell))
 
 
 def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
     """Template pairs on different sides of the cut."""
-    labels, at = cell.design.labels, upper_half(cell)
-    return _differing(cell, lambda j: str(labels.index(str(meaning(cell, j))) >= at))
+    return _differing(cell, partial(_half, cell))
 
 
 def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs more than one step apart."""
-    place = {label: position for position, label in enumerate(cell.design.labels)}
-    return [
-        (a, b)
-        for a, b in flips(cell, condition)
-        if abs(place[str(meaning(cell, a))] - place[str(meaning(cell, b))]) > 1
-    ]
+    return [pair for pair in flips(cell, condition) if _steps(cell, *pair) > 1]
 
 
 def _differing(cell: Cell, say: Say) -> list[Pair]:
     return [
         (a, b)
         for a, b in paraphrase_pairs(cell)
-        if a.verdict is not None and b.verdict is not None and say(a) != say(b)
+        if answered(a) and answered(b) and say(a) != say(b)
     ]

@@ -1,4 +1,4 @@
-"""JudgeSense's prompt pairs (arXiv 2604.23478) to a suite, and its words for labels.
+"""JudgeSense's files (arXiv 2604.23478): prompt pairs to a suite, decision logs to judgments.
 
 A row of a pair file is a prompt pair: both prompts whole, the response that they judge, its gold
 label. A row becomes an item of its own, its prompts the templates ``a`` and ``b``; rows on one
@@ -7,23 +7,39 @@ benchmark. A prompt is taken apart around the text that it judges (around both o
 row, in the order in which it shows them); put together, it is the prompt of the row, to the letter.
 
 Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` are 1 to 5; ``A``,
-``B`` name the options of ``response_being_judged``. Its decision logs are read in `results`.
+``B`` name the options of ``response_being_judged``.
+
+A row of a decision log is a prompt pair asked in one run. A row with an error has no reply: it
+takes part in no rate, like a decision that is no label (``UNCLEAR``), and both are counted.
+``ab_swapped`` is the presentation order.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.importers import Row, left_out, once, read_rows, slug
+from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
+from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import reads_as
+from pytest_judgesense.trial import (
+    Design,
+    Failed,
+    Judgment,
+    Order,
+    Outcome,
+    Trial,
+    Unparsed,
+    Verdict,
+)
 
 PAIR_FIELDS: Final = (
     "pair_id", "task_type", "source_benchmark", "prompt_a", "prompt_b", "response_being_judged",
@@ -39,6 +55,7 @@ _NAMES: Final = {1: ("before", "after"), 2: ("before", "between", "after")}
 
 _YES_NO: Final = DecisionSpace(("YES", "NO"))
 _SCORES: Final = DecisionSpace(("1", "2", "3", "4", "5"), ordinal=True)
+_NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
 _SLOTS: Final = DecisionSpace(("A", "B"), pairwise=True)
 _WORDS: Final[Mapping[str, tuple[DecisionSpace, str]]] = {
     **dict.fromkeys(("accurate", "yes"), (_YES_NO, "YES")),
@@ -92,24 +109,6 @@ class PairFile:
             lines = (json.dumps(item, ensure_ascii=False) + "\n" for item in items)
             texts[folder / file] = "".join(lines)
         return texts
-
-
-def holds_decisions(rows: Sequence[Row], path: Path) -> bool:
-    """Whether the rows of ``path`` are of a decision log, by their fields, or of a pair file.
-
-    Raises:
-        LogError: they are of neither.
-    """
-    fields = set(rows[0].value) if rows else set[str]()
-    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
-        return True
-    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
-        return False
-    raise LogError(
-        f"{path} is no file of JudgeSense",
-        found=", ".join(sorted(fields)) or "no rows",
-        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
-    )
 
 
 def complete(rows: Iterable[Row], fields: Sequence[str]) -> None:
@@ -168,13 +167,11 @@ def _options(row: Row) -> tuple[str, str] | None:
     return None
 
 
-def _judged(row: Row) -> frozenset[str]:
-    """What a row judges, in whatever order it shows it."""
-    return frozenset(_options(row) or (row.text("response_being_judged"),))
-
-
-def _numbered(judged: Iterable[frozenset[str]]) -> dict[frozenset[str], str]:
-    return {one: f"response-{i}" for i, one in enumerate(dict.fromkeys(judged), start=1)}
+def _clusters(rows: Iterable[Row]) -> list[str]:
+    """The cluster of each row: those that judge the same, in whatever order, share one."""
+    names: dict[frozenset[str], str] = {}
+    judged = (_options(row) or (row.text("response_being_judged"),) for row in rows)
+    return [names.setdefault(frozenset(one), f"response-{len(names) + 1}") for one in judged]
 
 
 def _around(prompt: str, texts: Sequence[str]) -> list[str] | None:
@@ -217,11 +214,9 @@ def read_pairs(rows: Sequence[Row], path: Path) -> PairFile:
             f"{swapped} of {len(rows)} rows show their options exchanged ({SWAPPED}): each row "
             "keeps the order that its prompts have"
         )
-    tasks = {}
-    for task, part in by_task.items():
-        tasks[task], said = _suite(task, part, spaces[task], path)
-        notices += said
-    return PairFile(tasks, tuple(notices))
+    suites = {task: _suite(task, part, spaces[task], path) for task, part in by_task.items()}
+    tasks = {task: (toml, items) for task, (toml, items, _) in suites.items()}
+    return PairFile(tasks, (*notices, *(said for *_, part in suites.values() for said in part)))
 
 
 _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
@@ -229,23 +224,34 @@ _Apart: TypeAlias = tuple[tuple[str, ...], dict[str, str]]
 
 def _suite(
     task: str, rows: Sequence[Row], space: DecisionSpace, path: Path
-) -> tuple[tuple[str, tuple[Mapping[str, Any], ...]], list[str]]:
-    clusters = _numbered(map(_judged, rows))
-    apart = {row.where: _apart(row, space) for row in rows}
-    whole = [where for where, parts in apart.items() if parts is None]
-    notices = [
-        f"task {task}: {len(whole)} rows do not show what they judge word for word, the first is "
-        f"{whole[0]}: prompts are kept whole"
-        + (", and slots are labels like others" if space.pairwise else "")
-        for _ in whole[:1]
-    ]
-    items = []
-    for row in rows:
-        head = {"id": row.text("pair_id"), "cluster": clusters[_judged(row)]}
-        items.append({**head, **_item(row, space, None if whole else apart[row.where])})
+) -> tuple[str, tuple[Mapping[str, Any], ...], list[str]]:
+    """Its TOML, its items, and what was read into the rows."""
+    apart = [_apart(row, space) for row in rows]
+    whole = [row.where for row, parts in zip(rows, apart, strict=True) if parts is None]
+    notices = []
+    if whole:
+        kept = ", and slots are labels like others" if space.pairwise else ""
+        notices.append(
+            f"task {task}: {len(whole)} rows do not show what they judge word for word, the first "
+            f"is {whole[0]}: prompts are kept whole{kept}"
+        )
+    items = tuple(
+        {
+            "id": row.text("pair_id"),
+            "cluster": cluster,
+            **_item(row, space, None if whole else parts),
+        }
+        for row, cluster, parts in zip(rows, _clusters(rows), apart, strict=True)
+    )
+    if turned := sum("inverted" in item for item in items):
+        notices.append(
+            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
+            "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
+            "stands beside it"
+        )
     sources = ", ".join(sorted({str(row.value["source_benchmark"]) for row in rows}))
     text = f"JudgeSense, {task}: {len(rows)} prompt pairs ({sources}) of {path.name}"
-    return (_toml(text, space, whole=bool(whole)), tuple(items)), [*notices, *_turned(task, items)]
+    return _toml(text, space, whole=bool(whole)), items, notices
 
 
 def _apart(row: Row, space: DecisionSpace) -> _Apart | None:
@@ -286,44 +292,47 @@ def _inverted(fields: Mapping[str, str], side: str, space: DecisionSpace) -> boo
     return reads_as(wording, space)[0] == -normal
 
 
-def _turned(task: str, items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    found = Counter(len(item.get("inverted", ())) for item in items)
-    if turned := sum(count for number, count in found.items() if number):
-        yield (
-            f"task {task}: {turned} of {len(items)} rows have a prompt whose labels read as the "
-            "opposite; it is declared inverted, so JSS compares what is meant, and the raw one "
-            "stands beside it"
-        )
+_TOML: Final = """kind = "paraphrase"
+description = {description}
+
+[space]
+labels = {labels}
+{more}
+[stimuli]
+file = "@ITEMS@"
+
+[design]
+pairs = [["a", "b"]]
+orders = "ab"
+
+[[templates]]
+id = "a"
+text = "{a}"
+
+[[templates]]
+id = "b"
+text = "{b}"
+
+[checks]
+jss_floor = 0.8
+"""
 
 
 def _toml(description: str, space: DecisionSpace, *, whole: bool) -> str:
     pairwise = space.pairwise and not whole
-    texts = {side: f"{{{{prompt_{side}}}}}" for side in "ab"}
-    if not whole:
-        holes = (
-            ("before", "a", "between", "b", "after")
-            if pairwise
-            else ("before", "response", "after")
-        )
-        texts = {
-            side: "".join(
-                f"{{{{{side}_{h}}}}}" if h in _NAMES[2] else f"{{{{{h}}}}}" for h in holes
-            )
-            for side in "ab"
-        }
-    return "\n".join(
-        [
-            'kind = "paraphrase"',
-            f"description = {json.dumps(description)}",
-            "\n[space]",
-            f"labels = {json.dumps(list(space.labels))}",
-            *(["ordinal = true"] if space.ordinal else []),
-            *(["pairwise = true"] if pairwise else []),
-            '\n[stimuli]\nfile = "@ITEMS@"',
-            '\n[design]\npairs = [["a", "b"]]\norders = "ab"',
-            *(f'\n[[templates]]\nid = "{side}"\ntext = "{texts[side]}"' for side in "ab"),
-            "\n[checks]\njss_floor = 0.8\n",
-        ]
+
+    def text(side: str) -> str:
+        middle = ["a", f"{side}_between", "b"] if pairwise else ["response"]
+        names = [f"prompt_{side}"] if whole else [f"{side}_before", *middle, f"{side}_after"]
+        return "".join(f"{{{{{name}}}}}" for name in names)
+
+    flags = {"ordinal": space.ordinal, "pairwise": pairwise}
+    return _TOML.format(
+        description=json.dumps(description),
+        labels=json.dumps(list(space.labels)),
+        more="".join(f"{name} = true\n" for name, holds in flags.items() if holds),
+        a=text("a"),
+        b=text("b"),
     )
 
 
@@ -331,5 +340,96 @@ def clusters_of(pairs: Path) -> dict[str, str]:
     """The cluster of each pair of a pair file: pairs that judge the same response share one."""
     rows = list(read_rows(pairs))
     complete(rows, PAIR_FIELDS)
-    names = _numbered(_judged(row) for row in rows)
-    return {row.text("pair_id"): names[_judged(row)] for row in rows}
+    names = [row.text("pair_id") for row in rows]
+    return dict(zip(names, _clusters(rows), strict=True))
+
+
+def imported_pairs(options: Namespace) -> Imported | PairFile:
+    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
+    rows = all_rows(options.path)
+    fields = set(rows[0].value) if rows else set[str]()
+    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
+        return read_decisions(rows, options.pairs)
+    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
+        return read_pairs(rows, options.path)
+    raise LogError(
+        f"{options.path} is no file of JudgeSense",
+        found=", ".join(sorted(fields)) or "no rows",
+        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
+    )
+
+
+def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
+    """A field of that type, or null."""
+    found = row.value.get(name, ...)
+    if not isinstance(found, (kind, NoneType)):
+        raise row.wrong(name, f"{expected}, or null")
+    return found
+
+
+def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
+    """The judgments of a JudgeSense decision log.
+
+    Args:
+        rows: the rows of one or more logs.
+        pairs: the pair file, which tells the pairs that judge the same response.
+
+    Raises:
+        LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
+    """
+    complete(rows, LOG_FIELDS)
+    spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
+    clusters = {} if pairs is None else clusters_of(pairs)
+    known: dict[tuple[str, str], str] = {}
+    judgments = []
+    contradicted = []
+    for row in rows:
+        space = spaces[row.text("task_type")]
+        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
+        two = [_decision(row, side, space, clusters) for side in "ab"]
+        once(known, (two[0].judge, two[0].trial.id), row)
+        judgments += [(one, design) for one in two]
+        said = [one.verdict for one in two]
+        flipped = _typed(row, "flipped", bool, "true or false")
+        if None not in (*said, flipped) and flipped != (said[0] != said[1]):
+            contradicted.append(row.where)
+    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
+    if contradicted:
+        notices.append(
+            f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
+            f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
+        )
+    if pairs is None:
+        notices.append(
+            "a log does not say which pairs judge the same response: every pair counts as a "
+            "cluster of its own; --pairs FILE names the file of the pairs, which does"
+        )
+    return Imported(tuple(judgments), tuple(notices))
+
+
+def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, str]) -> Judgment:
+    suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
+    if clusters and pair not in clusters:
+        raise row.wrong("pair_id", "a pair of the file that --pairs names")
+    run = row.number("run")
+    order: Order = "ba" if row.value.get(SWAPPED) else "ab"
+    name = f"{suite}/{pair}/{side}/{order}/r{run}"
+    trial = Trial(name, suite, pair, clusters.get(pair, pair), side, order, run)
+    outcome = _outcome(row, side, space)
+    raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
+    reply = None if isinstance(outcome, Failed) else raw
+    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
+    return placed(judgment) if space.pairwise else judgment
+
+
+def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
+    error = _typed(row, "error", str, "the text of the error")
+    if error is not None:
+        broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]
+        # Where neither side is marked, it is not known which call ended: neither is taken.
+        if side in broken or not broken:
+            return Failed(error or "an error without a text")
+    word = row.value[f"normalized_{side}"]
+    if str(word if word is not None else "").strip().lower() in _NOT_DECIDED:
+        return Unparsed(f"recorded as {word}")
+    return Verdict(label_of(row, f"normalized_{side}", space))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from pytest_judgesense.measures.measure import Evidence, Measure, later
@@ -13,80 +14,45 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 
-_ROOM: Final = "pytest_judgesense.instruments.paraphrase"
-_ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
-_FLIPS: Final = Evidence("flips", later(f"{_ROOM}.estimators", "flips"))
+_here: Final = partial(later, "pytest_judgesense.instruments.paraphrase.estimators")
+_measure: Final = partial(
+    Measure,
+    unit="template pair",
+    estimator=_here("estimates"),
+    evidence=Evidence("flips", _here("flips")),
+    stability=True,
+)
+_floor: Final = partial(_measure, direction="higher", gate="floor")
+_kappa: Final = partial(_floor, bounds=(-1.0, 1.0), margin=0.1)
 
-JSS: Final = Measure(
-    "jss",
-    "higher",
-    "template pair",
-    "same verdict under two wordings of the prompt",
-    _ESTIMATES,
-    "floor",
-    evidence=_FLIPS,
-    stability=True,
+JSS: Final = _floor(
+    name="jss", meaning="same verdict under two wordings of the prompt", best="units"
+)
+FLIP_RATE: Final = _measure(
+    name="flip_rate",
+    direction="lower",
+    meaning="another verdict under another wording of the prompt",
+    gate="bound",
     best="units",
 )
-FLIP_RATE: Final = Measure(
-    "flip_rate",
-    "lower",
-    "template pair",
-    "another verdict under another wording of the prompt",
-    _ESTIMATES,
-    "bound",
-    evidence=_FLIPS,
-    stability=True,
+KAPPA: Final = _kappa(
+    name="kappa", meaning="agreement of two wordings beyond chance (Cohen)", best="kappa"
+)
+JSS_BINARY: Final = _floor(
+    name="jss_binary",
+    meaning="ordinal labels: same side of the cut under two wordings",
+    evidence=Evidence("flips over the cut", _here("flips_over_the_cut")),
     best="units",
 )
-KAPPA: Final = Measure(
-    "kappa",
-    "higher",
-    "template pair",
-    "agreement of two wordings beyond chance (Cohen)",
-    _ESTIMATES,
-    "floor",
-    bounds=(-1.0, 1.0),
-    margin=0.1,
-    evidence=_FLIPS,
-    stability=True,
-    best="kappa",
-)
-JSS_BINARY: Final = Measure(
-    "jss_binary",
-    "higher",
-    "template pair",
-    "ordinal labels: same side of the cut under two wordings",
-    _ESTIMATES,
-    "floor",
-    evidence=Evidence("flips over the cut", later(f"{_ROOM}.estimators", "flips_over_the_cut")),
-    stability=True,
+WITHIN_ONE_AGREEMENT: Final = _floor(
+    name="within_one_agreement",
+    meaning="ordinal labels: at most one step apart under two wordings",
+    evidence=Evidence("flips of two steps and more", _here("flips_of_two_steps")),
     best="units",
 )
-WITHIN_ONE_AGREEMENT: Final = Measure(
-    "within_one_agreement",
-    "higher",
-    "template pair",
-    "ordinal labels: at most one step apart under two wordings",
-    _ESTIMATES,
-    "floor",
-    evidence=Evidence(
-        "flips of two steps and more", later(f"{_ROOM}.estimators", "flips_of_two_steps")
-    ),
-    stability=True,
-    best="units",
-)
-KAPPA_QUADRATIC: Final = Measure(
-    "kappa_quadratic",
-    "higher",
-    "template pair",
-    "ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
-    _ESTIMATES,
-    "floor",
-    bounds=(-1.0, 1.0),
-    margin=0.1,
-    evidence=_FLIPS,
-    stability=True,
+KAPPA_QUADRATIC: Final = _kappa(
+    name="kappa_quadratic",
+    meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
 )
 MEASURES: Final = (
     JSS,

@@ -1,8 +1,11 @@
 """Foreign result files to judgments: rows of JSON Lines, JSON or CSV, read by field.
 
-**decisions** (``read_decisions``): a row of a JudgeSense log is a prompt pair asked in one run. A
-row with an error has no reply: it takes part in no rate, like a decision that is no label
-(``UNCLEAR``), and both are counted. ``ab_swapped`` is the presentation order.
+**llmbar** (``read_llmbar``): a file ``SUBSET/.../JUDGE/VARIANT/result.json`` is a list of records.
+Each has ``label`` (the better output, 1 or 2) and ``results``, whose last stage holds the games
+``swap = False`` and ``swap = True``, each with the ``completion`` and the ``winner`` by content:
+``"1"``, ``"2"`` or null. A subset becomes a suite, a variant of the prompt a template, a record an
+item, a game a presentation order; the judge is the judge. The recorded winners come from the
+benchmark's own reading of the completions; ``reparse`` reads them anew, by the rule of `replies`.
 
 **games** (``read_games``): a row is a pair that was judged twice, ``pair_id``, ``label`` and
 ``judgments``, the second game with the sides exchanged. A game's ``decision`` names slots: ``A>B``,
@@ -16,10 +19,12 @@ of a judgment log. A field that is not mapped is read from a column of its own n
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from types import NoneType
+from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.importers import (
@@ -27,21 +32,13 @@ from pytest_judgesense.importers import (
     Imported,
     Row,
     left_out,
+    malformed,
     once,
+    read_json,
     read_rows,
     slug,
 )
-from pytest_judgesense.instruments.paraphrase.judgesense import (
-    LOG_FIELDS,
-    SWAPPED,
-    PairFile,
-    clusters_of,
-    complete,
-    holds_decisions,
-    label_of,
-    read_pairs,
-    spaces_of,
-)
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
@@ -56,22 +53,117 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     content_of_slot,
+    slot_of_content,
 )
 
-_NOT_DECIDED: Final = frozenset({"", "unclear", "unparsed", "unknown", "none", "null", "n/a"})
+_ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
+SPACE: Final = DecisionSpace(
+    ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+)
+DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
+_GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
+
+
+def placed(one: Judgment) -> Judgment:
+    """``one`` of two candidates, with the content that its verdict points at."""
+    chosen = None if one.verdict is None else content_of_slot(one.verdict, one.trial.order)
+    return replace(one, chosen=chosen)
+
+
+def all_rows(path: Path) -> list[Row]:
+    """The rows of a file, or of all files of a folder."""
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    return [row for file in files for row in read_rows(file)]
+
+
+def imported_llmbar(options: Namespace) -> Imported:
+    """What ``judgesense import llmbar`` reads."""
+    judgments = read_llmbar(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+
+
+def read_llmbar(folder: Path, *, reparse: bool = False) -> Iterator[Judgment]:
+    """The judgments of every ``result.json`` at or below ``folder``, in the order of their paths.
+
+    Args:
+        folder: a folder of the benchmark's results, at any level, or one file.
+        reparse: read the completions anew instead of keeping the recorded winners.
+
+    Raises:
+        LogError: there is no such file, or a field is missing or malformed; it names file,
+            record and field.
+    """
+    files = [folder] if folder.is_file() else sorted(folder.rglob("result.json"))
+    if not files:
+        raise LogError(
+            f"there are no LLMBar results at {folder}",
+            found="no result.json" if folder.exists() else "no such folder",
+            expected="files SUBSET/JUDGE/VARIANT/result.json below it",
+        )
+    for file in files:
+        yield from _llmbar_file(file, folder, reparse)
+
+
+def _llmbar_file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
+    suite, judge, variant = _place(file, folder)
+    for index, record in enumerate(read_json(file, list, "a list of records"), start=1):
+        where, item = f"{file}, record {index}", f"{index:04d}"
+        label = _content(_field(record, "label", where), f"{where}: label")
+        stages = _field(record, "results", where)
+        if not isinstance(stages, list) or not stages:
+            raise malformed(f"{where}: results", stages, "a list with at least one stage")
+        for key, order in _GAMES.items():
+            game = _field(stages[-1], key, where)
+            name = f"{suite}/{item}/{variant}/{order}/r1"
+            trial = Trial(name, suite, item, item, variant, order, label=label)
+            yield placed(_llmbar_game(game, f"{where}, {key}", trial, judge, reparse=reparse))
+
+
+def _place(file: Path, folder: Path) -> tuple[str, str, str]:
+    """Suite, judge and prompt variant, from the folders above a result file."""
+    above = file.resolve().parent.parts
+    if len(above) < 3:
+        raise LogError(f"{file} does not lie in SUBSET/JUDGE/VARIANT", found=str(file.resolve()))
+    *rest, judge, variant = above
+    # A folder at or above the subset gives it its whole name; one below knows the nearest part.
+    depth = len(file.resolve().parts) - 1 - len(folder.resolve().parts)
+    subset = rest[len(rest) - max(depth - 2, 1) :]
+    return "llmbar-" + "-".join(subset), judge, variant
+
+
+def _field(record: Any, name: str, where: str) -> Any:
+    if not isinstance(record, Mapping) or name not in record:
+        raise malformed(where, record, f"an object with the field {name!r}")
+    return record[name]
+
+
+def _content(value: Any, where: str) -> str:
+    text = str(value).strip().lower()
+    if text in ("1", "2"):
+        return text
+    if text in ("tie", "equal"):
+        return TIE
+    raise malformed(where, value, "1, 2 or tie")
+
+
+def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bool) -> Judgment:
+    completion = _field(game, "completion", where)
+    # Some judges' clients return the text with what came beside it: the text stands first.
+    text = completion[0] if isinstance(completion, list) and completion else completion
+    if not isinstance(text, str):
+        raise malformed(f"{where}: completion", completion, "a text, or a list that begins with it")
+    if reparse:
+        return Judgment(trial, judge, parse_reply(text, SPACE), reply=text)
+    winner = _field(game, "winner", where)
+    outcome: Outcome = Unparsed("no winner recorded")
+    if winner is not None:
+        outcome = Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
+    return Judgment(trial, judge, outcome, reply=text)
 
 
 def imported_games(options: Namespace) -> Imported:
     """What ``judgesense import games`` reads."""
-    return read_games(_rows(options.path), options.suite or options.path.stem)
-
-
-def imported_pairs(options: Namespace) -> Imported | PairFile:
-    """What ``judgesense import judgesense`` reads: a decision log, or a pair file."""
-    rows = _rows(options.path)
-    if holds_decisions(rows, options.path):
-        return read_decisions(rows, options.pairs)
-    return read_pairs(rows, options.path)
+    return read_games(all_rows(options.path), options.suite or options.path.stem)
 
 
 def imported_table(options: Namespace) -> Imported:
@@ -82,94 +174,18 @@ def imported_table(options: Namespace) -> Imported:
     )
 
 
-def _rows(path: Path) -> list[Row]:
-    """The rows of a file, or of all files of a folder."""
-    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    return [row for file in files for row in read_rows(file)]
-
-
-def read_decisions(rows: Sequence[Row], pairs: Path | None = None) -> Imported:
-    """The judgments of a JudgeSense decision log.
-
-    Args:
-        rows: the rows of one or more logs.
-        pairs: the pair file, which tells the pairs that judge the same response.
-
-    Raises:
-        LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
-    """
-    complete(rows, LOG_FIELDS)
-    spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
-    clusters = {} if pairs is None else clusters_of(pairs)
+def _each_once(read: Iterable[tuple[Row, Judgment]]) -> list[Judgment]:
+    """The judgments of rows, no trial of which a judge has answered in another row."""
     known: dict[tuple[str, str], str] = {}
     judgments = []
-    contradicted = []
-    for row in rows:
-        space = spaces[row.text("task_type")]
-        design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, (("a", "b"),))
-        two = [_decision(row, side, space, clusters) for side in ("a", "b")]
-        once(known, (two[0].judge, two[0].trial.id), row)
-        judgments += [(one, design) for one in two]
-        said = [one.verdict for one in two]
-        if not isinstance(flipped := row.value["flipped"], bool) and flipped is not None:
-            raise row.wrong("flipped", "true or false")
-        if None not in said and flipped is not None and flipped != (said[0] != said[1]):
-            contradicted.append(row.where)
-    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
-    if contradicted:
-        notices.append(
-            f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
-            f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
-        )
-    if pairs is None:
-        notices.append(
-            "a log does not say which pairs judge the same response: every pair counts as a "
-            "cluster of its own; --pairs FILE names the file of the pairs, which does"
-        )
-    return Imported(tuple(judgments), tuple(notices))
+    for row, judgment in read:
+        once(known, (judgment.judge, judgment.trial.id), row)
+        judgments.append(judgment)
+    return judgments
 
 
-def _decision(row: Row, side: str, space: DecisionSpace, clusters: Mapping[str, str]) -> Judgment:
-    suite, pair = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
-    if clusters and pair not in clusters:
-        raise row.wrong("pair_id", "a pair of the file that --pairs names")
-    order: Order = "ba" if row.value.get(SWAPPED) else "ab"
-    run = row.number("run")
-    trial = Trial(
-        id=f"{suite}/{pair}/{side}/{order}/r{run}",
-        suite=suite,
-        item=pair,
-        cluster=clusters.get(pair, pair),
-        template=side,
-        order=order,
-        replicate=run,
-    )
-    raw, outcome = row.value[f"prompt_{side}_raw"], _outcome(row, side, space)
-    if raw is not None and not isinstance(raw, str):
-        raise row.wrong(f"prompt_{side}_raw", "the text of the reply, or null")
-    reply = None if isinstance(outcome, Failed) else raw
-    return _judgment(trial, row.text("model"), outcome, reply, pairwise=space.pairwise)
-
-
-def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
-    error = row.value["error"]
-    if error is not None and not isinstance(error, str):
-        raise row.wrong("error", "the text of the error, or null")
-    if error is not None:
-        broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]
-        # Where neither side is marked, it is not known which call ended: neither is taken.
-        if side in broken or not broken:
-            return Failed(error or "an error without a text")
-    word = row.value[f"normalized_{side}"]
-    if str(word if word is not None else "").strip().lower() in _NOT_DECIDED:
-        return Unparsed(f"recorded as {word}")
-    return Verdict(label_of(row, f"normalized_{side}", space))
-
-
-SLOTS: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pairs="all")
 _DECISIONS: Final = {"A>B": "A", "B>A": "B", "A=B": TIE}
 _DECISION: Final = "A>B, B>A or A=B"
-_GAME_ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
 
 
 def read_games(rows: Sequence[Row], suite: str) -> Imported:
@@ -179,25 +195,27 @@ def read_games(rows: Sequence[Row], suite: str) -> Imported:
         LogError: a field is missing or malformed, or a judge has judged a pair twice.
     """
     name = slug(suite)
-    known: dict[tuple[str, str], str] = {}
-    judgments = []
-    for row in rows:
-        pair = row.text("pair_id")
-        label = row.value.get("label")
-        if label not in _DECISIONS:
-            raise row.wrong("label", _DECISION)
-        games = row.value.get("judgments")
-        if not isinstance(games, list) or len(games) != 2:
-            raise row.wrong("judgments", "a list of two games")
-        for order, game in zip(_GAME_ORDERS, games, strict=True):
-            at = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
-            made = _game(at, name, pair, order, content_of_slot(_DECISIONS[label], "ab"))
-            once(known, (made.judge, made.trial.id), at)
-            judgments.append((made, SLOTS))
-    return Imported(tuple(judgments), left_out(rows, ("pair_id", "label", "judgments")))
+    judgments = _each_once(game for row in rows for game in _games(row, name))
+    notices = left_out(rows, ("pair_id", "label", "judgments"))
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments), notices)
 
 
-def _game(row: Row, suite: str, pair: str, order: Order, label: str) -> Judgment:
+def _games(row: Row, suite: str) -> Iterator[tuple[Row, Judgment]]:
+    pair, label = row.text("pair_id"), row.value.get("label")
+    if label not in _DECISIONS:
+        raise row.wrong("label", _DECISION)
+    games = row.value.get("judgments")
+    if not isinstance(games, list) or len(games) != 2:
+        raise row.wrong("judgments", "a list of two games")
+    better = content_of_slot(_DECISIONS[label], "ab")
+    for order, game in zip(_ORDERS, games, strict=True):
+        name = f"{suite}/{pair}/t1/{order}/r1"
+        trial = Trial(name, suite, pair, pair, "t1", order, label=better)
+        at = Row(f"{row.where}, game {order}", game if isinstance(game, dict) else {})
+        yield at, _game(at, trial)
+
+
+def _game(row: Row, trial: Trial) -> Judgment:
     decision = row.value.get("decision", ...)
     if decision is not None and decision not in _DECISIONS:
         raise row.wrong("decision", f"{_DECISION}, or null")
@@ -207,20 +225,10 @@ def _game(row: Row, suite: str, pair: str, order: Order, label: str) -> Judgment
     if not isinstance(judge := said.get("judge_model"), str) or not judge:
         raise row.wrong("judgment.judge_model", "the name of the judge")
     reply = said.get("response", ...)
-    if reply is not None and not isinstance(reply, str):
+    if not isinstance(reply, (str, NoneType)):
         raise row.wrong("judgment.response", "the text of the reply, or null")
     outcome: Outcome = Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])
-    trial = Trial(f"{suite}/{pair}/t1/{order}/r1", suite, pair, pair, "t1", order, label=label)
-    return _judgment(trial, judge, outcome, reply, pairwise=True)
-
-
-def _judgment(
-    trial: Trial, judge: str, outcome: Outcome, reply: str | None, *, pairwise: bool
-) -> Judgment:
-    chosen = None
-    if pairwise and isinstance(outcome, Verdict):
-        chosen = content_of_slot(outcome.value, trial.order)
-    return Judgment(trial, judge, outcome, chosen=chosen, reply=reply)
+    return placed(Judgment(trial, judge, outcome, reply=reply))
 
 
 # Fields of a judgment log that a column may hold; conditions are called condition.NAME.
@@ -276,26 +284,16 @@ def read_table(
     ]
     if given := {name for name, value in (("judge", judge), ("suite", suite)) if value}:
         columns = {name: column for name, column in columns.items() if name not in given}
-    judgments = _table_judgments(rows, columns, fixed, values or {})
-    return Imported(judgments, (*left_out(rows, columns.values()), *notices))
-
-
-def _table_judgments(
-    rows: list[Row], columns: Mapping[str, str], fixed: Mapping[str, str], values: Mapping[str, str]
-) -> tuple[tuple[Judgment, Design], ...]:
-    known: dict[tuple[str, str], str] = {}
-    made = []
-    for row in rows:
-        one = _cells(row, columns, fixed, values)
-        once(known, (one.judge, one.trial.id), row)
-        made.append(one)
-    said: dict[str, tuple[set[str | None], set[str | None]]] = {}
-    for one in made:
-        verdicts, labels = said.setdefault(one.trial.suite, (set(), set()))
-        verdicts.add(one.verdict)
-        labels.add(one.trial.label)
-    designs = {name: _design(*words) for name, words in said.items()}
-    return tuple((_placed(one, designs[one.trial.suite]), designs[one.trial.suite]) for one in made)
+    judgments = _each_once((row, _cells(row, columns, fixed, values or {})) for row in rows)
+    by_suite: dict[str, list[Judgment]] = defaultdict(list)
+    for one in judgments:
+        by_suite[one.trial.suite].append(one)
+    designs = {suite: _design(part) for suite, part in by_suite.items()}
+    read = ((one, designs[one.trial.suite]) for one in judgments)
+    return Imported(
+        tuple((_by_content(one) if design.pairwise else one, design) for one, design in read),
+        (*left_out(rows, columns.values()), *notices),
+    )
 
 
 def _cells(
@@ -314,66 +312,61 @@ def _cells(
             raise row.wrong(column, f"the {name} of the judgment: a text or a number")
         return None if found in (None, "") else str(found).strip()
 
-    def whole(name: str, default: int | None) -> int | None:
-        if cell(name) is None:
-            return default
-        return row.number(columns[name])
+    def whole(name: str) -> int | None:
+        return None if cell(name) is None else row.number(columns[name])
 
-    suite, item = cell("suite", required=True), cell("item", required=True)
+    suite, item = str(cell("suite", required=True)), str(cell("item", required=True))
     template, order = cell("template") or "t1", cell("order") or "ab"
-    if order not in _GAME_ORDERS:
+    if order not in _ORDERS:
         raise row.wrong(columns["order"], "ab or ba")
-    replicate = whole("replicate", 1)
-    verdict, failed = cell("verdict"), cell("failed")
+    replicate = whole("replicate") or 1
+    verdict, failed, label = cell("verdict"), cell("failed"), cell("label")
     outcome: Outcome = Unparsed(NO_VERDICT)
     if failed is not None:
         outcome = Failed(failed)
     elif verdict is not None:
         outcome = Verdict(values.get(verdict, verdict))
-    label = cell("label")
     latency = cell("latency_s")
     try:
         seconds = None if latency is None else float(latency)
     except ValueError as error:
         raise row.wrong(columns["latency_s"], "seconds") from error
+    conditions = {name: cell(name) for name in columns if name.startswith("condition.")}
     trial = Trial(
         id=f"{suite}/{item}/{template}/{order}/r{replicate}",
-        suite=str(suite),
-        item=str(item),
-        cluster=cell("cluster") or str(item),
+        suite=suite,
+        item=item,
+        cluster=cell("cluster") or item,
         template=template,
         order="ab" if order == "ab" else "ba",
-        replicate=replicate or 1,
+        replicate=replicate,
         condition={
-            name.removeprefix("condition."): str(cell(name))
-            for name in columns
-            if name.startswith("condition.") and cell(name) is not None
+            name.removeprefix("condition."): value
+            for name, value in conditions.items()
+            if value is not None
         },
         label=None if label is None else values.get(label, label),
     )
-    usage = Usage(whole("prompt_tokens", None), whole("completion_tokens", None))
+    usage = Usage(whole("prompt_tokens"), whole("completion_tokens"))
     judge = str(cell("judge", required=True))
     return Judgment(trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds)
 
 
-def _design(verdicts: Collection[str | None], labels: Collection[str | None]) -> Design:
+def _design(judgments: Iterable[Judgment]) -> Design:
     """The design of a suite in which these verdicts and labels occur."""
-    verdicts, labels = set(verdicts) - {None, TIE, ABSTAIN}, set(labels) - {None, TIE}
+    said = {(one.verdict, one.trial.label) for one in judgments}
+    verdicts = {verdict for verdict, _ in said if verdict} - {TIE, ABSTAIN}
+    labels = {label for _, label in said if label} - {TIE}
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"}:
-        return SLOTS
-    words = {str(word) for word in verdicts | labels}
-    if ordinal := all(word.lstrip("-").isdecimal() for word in words):
-        return Design("paraphrase", tuple(sorted(words, key=int)), ordinal, pairs="all")
-    return Design("paraphrase", tuple(sorted(words)), pairs="all")
+        return DESIGN
+    words = verdicts | labels
+    ordinal = all(word.lstrip("-").isdecimal() for word in words)
+    ordered = sorted(words, key=int) if ordinal else sorted(words)
+    return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
 
 
-def _placed(one: Judgment, design: Design) -> Judgment:
-    """``one`` with slots mapped to contents, where ``design`` compares two."""
-    if not design.pairwise:
-        return one
-    label = one.trial.label
-    trial = replace(
-        one.trial, label=None if label is None else content_of_slot(label, one.trial.order)
-    )
-    placed = _judgment(trial, one.judge, one.outcome, one.reply, pairwise=True)
-    return replace(placed, usage=one.usage, latency_s=one.latency_s)
+def _by_content(one: Judgment) -> Judgment:
+    """``one`` of two candidates, with slots mapped to contents."""
+    trial = one.trial
+    label = None if trial.label is None else content_of_slot(trial.label, trial.order)
+    return placed(replace(one, trial=replace(trial, label=label)))

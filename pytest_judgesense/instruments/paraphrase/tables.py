@@ -20,38 +20,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.instruments.paraphrase.estimators import meaning, paraphrase_pairs
+from pytest_judgesense.instruments.paraphrase.estimators import Pair, meaning, paraphrase_pairs
+from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import (
-    Beside,
-    Board,
-    Digits,
-    Entrant,
-    Estimates,
-    Rows,
-)
+from pytest_judgesense.sections import Beside, Board, Digits, Entrant, Estimates, Rows
 from pytest_judgesense.stats.agreement import cohen_kappa
-from pytest_judgesense.suites.suite import Review, Suite, template_pairs
+from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
-
-_HIGH_JSS: Final = 0.9
-_HIGH_KAPPA: Final = 0.8
-_MODERATE_JSS: Final = 0.8
 
 
 def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
     """The tier of a judge that is not degenerate, and what flags it, if anything does."""
-    if jss < _MODERATE_JSS:
+    if jss < 0.8:
         return "low", None
-    if jss < _HIGH_JSS:
+    if jss < 0.9:
         return "moderate", None
-    if kappa < _HIGH_KAPPA:
-        return "moderate", f"kappa {kappa:.3f} is below {_HIGH_KAPPA:g}"
+    if kappa < 0.8:
+        return "moderate", f"kappa {kappa:.3f} is below 0.8"
     return "high", None
 
 
@@ -62,45 +52,32 @@ def _jss_of_wordings(cell: Cell, estimates: Estimates) -> Estimate | None:
 
 def tier(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """The tier of a judge, where wording varies."""
-    jss = _jss_of_wordings(cell, estimates)
-    return None if jss is None else [_tier_row(jss, estimates)]
-
-
-def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
-    """Flips and missing replies of each template."""
-    return _template_rows(cell) if _jss_of_wordings(cell, estimates) else None
-
-
-def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
-    """What reviewers say of the pairs of templates, where they have said anything."""
-    if suite is None or not suite.reviews or _jss_of_wordings(cell, estimates) is None:
+    jss, kappa = _jss_of_wordings(cell, estimates), find_estimate(estimates, "kappa")
+    if jss is None:
         return None
-    return _review_rows(cell, suite.reviews)
-
-
-def _tier_row(jss: Estimate, estimates: Estimates) -> dict[str, Any]:
-    kappa = find_estimate(estimates, "kappa")
     value = None if kappa is None else kappa.value
     degenerate = "degenerate" in jss.flags
     tier, note = None, None
     if degenerate:
         note = _what_is_constant(find_estimate(estimates, "first_slot_rate"))
-    elif jss.value is None or kappa is None or value is None:
+    elif jss.value is None or value is None:
         note = jss.unavailable or (None if kappa is None else kappa.unavailable)
     else:
         tier, note = tier_of(jss.value, value)
         if value < 0:
             note = f"kappa {value:.3f} is negative: two wordings pull apart"
-    return {
-        "tier": tier,
-        "jss": jss.value,
-        "n": jss.n,
-        "lower": jss.clustered and jss.clustered.lower,
-        "upper": jss.clustered and jss.clustered.upper,
-        "kappa": value,
-        "degenerate": degenerate,
-        "note": note,
-    }
+    return [
+        {
+            "tier": tier,
+            "jss": jss.value,
+            "n": jss.n,
+            "lower": jss.clustered and jss.clustered.lower,
+            "upper": jss.clustered and jss.clustered.upper,
+            "kappa": value,
+            "degenerate": degenerate,
+            "note": note,
+        }
+    ]
 
 
 def _what_is_constant(first_slot: Estimate | None) -> str:
@@ -114,48 +91,54 @@ def _what_is_constant(first_slot: Estimate | None) -> str:
     return f"degenerate: the slot, {slot} in both orders"
 
 
-def _template_rows(cell: Cell) -> list[dict[str, Any]]:
-    """A row a template, the one that flips most first."""
-    rows: dict[str, dict[str, Any]] = {
-        name: dict.fromkeys(("pairs", "flips", "calls", "unparsed", "failed"), 0)
-        for name in cell.templates
-    }
-    for judgment in cell.judgments:
-        row = rows[judgment.trial.template]
-        row["calls"] += 1
-        row["unparsed"] += isinstance(judgment.outcome, Unparsed)
-        row["failed"] += isinstance(judgment.outcome, Failed)
-    for pair in paraphrase_pairs(cell):
-        first, second = (meaning(cell, judgment) for judgment in pair)
-        if first is not None and second is not None:
-            for judgment in pair:
-                rows[judgment.trial.template]["pairs"] += 1
-                rows[judgment.trial.template]["flips"] += first != second
-    for row in rows.values():
-        received = row["calls"] - row["failed"]
-        row["flip_rate"] = row["flips"] / row["pairs"] if row["pairs"] else None
-        row["unparsed_rate"] = row["unparsed"] / received if received else None
-        row["failed_rate"] = row["failed"] / row["calls"]
-    ranked = sorted(rows, key=lambda name: -(rows[name]["flip_rate"] or 0.0))
-    return [{"template": name, **rows[name]} for name in ranked]
-
-
-def _review_rows(cell: Cell, reviews: Sequence[Review]) -> list[dict[str, Any]]:
-    """A row for each compared pair, and one for each two reviewers."""
-    known = {frozenset(review.pair): review for review in reviews}
-    rows: list[dict[str, Any]] = []
-    for a, b in template_pairs(cell.templates, cell.design.pairs):
-        review = known.get(frozenset((a, b)))
+def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """Flips and missing replies of each template, of the one that flips most first."""
+    if _jss_of_wordings(cell, estimates) is None:
+        return None
+    pairs = [pair for pair in paraphrase_pairs(cell) if None not in _meant(cell, pair)]
+    rows = []
+    for name in cell.templates:
+        calls = [one.outcome for one in cell.judgments if one.trial.template == name]
+        unparsed = sum(isinstance(outcome, Unparsed) for outcome in calls)
+        failed = sum(isinstance(outcome, Failed) for outcome in calls)
+        own = [_meant(cell, pair) for pair in pairs if name in {one.trial.template for one in pair}]
+        flips = sum(first != second for first, second in own)
+        received = len(calls) - failed
         rows.append(
             {
-                "template_pair": f"{a}~{b}",
-                "verdict": review and review.verdict,
-                "reviews": dict(review.verdicts) if review else {},
+                "template": name,
+                "pairs": len(own),
+                "flips": flips,
+                "calls": len(calls),
+                "unparsed": unparsed,
+                "failed": failed,
+                "flip_rate": flips / len(own) if own else None,
+                "unparsed_rate": unparsed / received if received else None,
+                "failed_rate": failed / len(calls),
             }
         )
-    names = sorted({name for review in reviews for name in review.verdicts})
+    return sorted(rows, key=lambda row: -(row["flip_rate"] or 0.0))
+
+
+def _meant(cell: Cell, pair: Pair) -> list[str | None]:
+    return [meaning(cell, judgment) for judgment in pair]
+
+
+def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
+    """What reviewers say, where they have said anything: a row for each compared pair of
+    templates, and one for each two reviewers.
+    """
+    if suite is None or not suite.reviews or _jss_of_wordings(cell, estimates) is None:
+        return None
+    known = {frozenset(review.pair): review for review in suite.reviews}
+    rows: list[dict[str, Any]] = []
+    for pair in template_pairs(cell.templates, cell.design.pairs):
+        review = known.get(frozenset(pair))
+        verdict, said = (review.verdict, dict(review.verdicts)) if review else (None, {})
+        rows.append({"template_pair": "~".join(pair), "verdict": verdict, "reviews": said})
+    names = sorted({name for review in suite.reviews for name in review.verdicts})
     for one, other in combinations(names, 2):
-        both = [r.verdicts for r in reviews if one in r.verdicts and other in r.verdicts]
+        both = [r.verdicts for r in suite.reviews if {one, other} <= set(r.verdicts)]
         kappa = cohen_kappa([said[one] for said in both], [said[other] for said in both])
         rows.append({"reviewers": [one, other], "kappa": kappa, "n": len(both)})
     return rows
@@ -215,10 +198,7 @@ def by_pair(estimates: Iterable[Estimate]) -> Iterator[Beside]:
 
 def flips(cell: Cell) -> Iterator[tuple[Judgment, Judgment, str]]:
     """Judgments of one item that contradict one another under two wordings."""
-    for a, b in paraphrase_pairs(cell):
-        one, other = meaning(cell, a), meaning(cell, b)
-        if one is not None and other is not None and one != other:
-            yield a, b, "wording"
+    return ((a, b, "wording") for a, b in contradictions(cell, {}))
 
 
 def leaderboard(
@@ -234,18 +214,14 @@ def leaderboard(
         for table in one.analyses
         if (table["analysis"], table["suite"]) == ("tier", suite)
     ]
-    return {"leaderboard": _ranked(rows)} if len(rows) > 1 else {}
-
-
-def _ranked(rows: Rows) -> list[dict[str, Any]]:
-    has_tier = [row for row in rows if row["tier"] is not None]
-    placed = sorted(has_tier, key=lambda row: (-row["jss"], row["judge"]))
+    if len(rows) < 2:
+        return {}
+    rows.sort(key=lambda row: row["judge"])
+    placed = sorted((row for row in rows if row["tier"] is not None), key=lambda row: -row["jss"])
     jss = [row["jss"] for row in placed]
-    left_out = sorted((row for row in rows if row["tier"] is None), key=lambda row: row["judge"])
-    return [
-        *({"rank": jss.index(row["jss"]) + 1, **row} for row in placed),
-        *({"rank": None, **row} for row in left_out),
-    ]
+    ranked = [{"rank": jss.index(row["jss"]) + 1, **row} for row in placed]
+    left_out = [{"rank": None, **row} for row in rows if row["tier"] is None]
+    return {"leaderboard": [*ranked, *left_out]}
 
 
 def _ends(of: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
 
-_ESTIMATES: Final = later("pytest_judgesense.instruments.vacuum.estimators", "estimates")
+_ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
 
 DARK_CURRENT: Final = Measure(
     "dark_current",

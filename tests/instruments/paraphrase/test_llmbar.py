@@ -10,8 +10,8 @@ import pytest
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.instruments.paraphrase.llmbar import DESIGN, read_llmbar
 from pytest_judgesense.instruments.paraphrase.measures import MEASURES
+from pytest_judgesense.instruments.paraphrase.results import DESIGN, read_llmbar
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.agreement import cohen_kappa

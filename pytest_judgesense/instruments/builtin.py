@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.instruments.debate.kind import KINDS as DEBATE
-from pytest_judgesense.instruments.debate.sections import REPORT as DEBATE_REPORT
+from pytest_judgesense.instruments.debate.kind import REPORT as DEBATE_REPORT
 from pytest_judgesense.instruments.ladder.kind import KINDS as LADDER
 from pytest_judgesense.instruments.ladder.sections import REPORT as LADDER_REPORT
 from pytest_judgesense.instruments.paraphrase.kind import KINDS as PARAPHRASE
 from pytest_judgesense.instruments.paraphrase.sections import REPORT as PARAPHRASE_REPORT
 from pytest_judgesense.instruments.temperature.kind import KINDS as TEMPERATURE
-from pytest_judgesense.instruments.temperature.sections import REPORT as TEMPERATURE_REPORT
+from pytest_judgesense.instruments.temperature.kind import REPORT as TEMPERATURE_REPORT
 from pytest_judgesense.instruments.vacuum.kind import KINDS as VACUUM
 from pytest_judgesense.instruments.vacuum.sections import REPORT as VACUUM_REPORT
 from pytest_judgesense.profile import Word, any_above

@@ -7,6 +7,7 @@ first ranks among the resamples of topics as well.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import named_arguments
@@ -66,36 +67,23 @@ def judge_ranking(check: Check, ranking: Ranking, policy: Policy) -> Outcome:
     """
     name = str(check.condition["config"])
     row = ranking.find(name)
-    beside = tuple(
-        Estimate(
-            measure=INSTABILITY.name,
-            suite=ranking.suite,
-            condition={"config": one.name},
-            value=one.instability,
-        )
-        for one in ranking.rows[:3]
-    )
+    stated = partial(Estimate, measure=RANK.name, suite=ranking.suite, condition=check.condition)
+    warning = None
     if row is None:
         known = ", ".join(one.name for one in ranking.rows) or "none"
-        reason = ranking.excluded.get(name, f"not among the configurations: {known}")
-        estimate = Estimate(
-            measure=RANK.name, suite=ranking.suite, condition=check.condition, unavailable=reason
-        )
-        finding = Finding(estimate, 1.0, RANK, "inconclusive", reason)
-        return Outcome(check, ranking.suite, policy, (finding,), beside)
-    said = f"first in {row.shares[0]:.1%} of the resamples of topics"
-    settled = row.shares[0] >= _RANKED_FIRST
-    outcome: OutcomeWord = "pass" if row.rank == 1 else "fail"
-    if outcome == "pass" and policy == "confident" and not settled:
-        outcome = "inconclusive"
-    warning = None if settled or row.rank > 1 else f"{said}: below {_RANKED_FIRST:.0%}, not settled"
-    estimate = Estimate(
-        measure=RANK.name,
-        suite=ranking.suite,
-        condition=check.condition,
-        value=float(row.rank),
-        n=len(ranking.rows),
-        unit=RANK.unit,
+        said = ranking.excluded.get(name, f"not among the configurations: {known}")
+        estimate = stated(unavailable=said)
+        outcome: OutcomeWord = "inconclusive"
+    else:
+        estimate = stated(value=float(row.rank), n=len(ranking.rows), unit=RANK.unit)
+        said = f"first in {row.shares[0]:.1%} of the resamples of topics"
+        outcome = "pass" if row.rank == 1 else "fail"
+        if row.rank == 1 and row.shares[0] < _RANKED_FIRST:
+            warning = f"{said}: below {_RANKED_FIRST:.0%}, not settled"
+            outcome = "inconclusive" if policy == "confident" else "pass"
+    beside = tuple(
+        stated(measure=INSTABILITY.name, condition={"config": one.name}, value=one.instability)
+        for one in ranking.rows[:3]
     )
     finding = Finding(estimate, 1.0, RANK, outcome, said, warning)
     return Outcome(check, ranking.suite, policy, (finding,), beside)

@@ -21,9 +21,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -142,13 +141,9 @@ def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDA
 
 
 def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The components of instability, in the order of `COMPONENTS`.
+    """The components of instability, in the order of `COMPONENTS`; NaN where nothing is counted.
 
-    Args:
-        sums: rows of tallies (see `Tally.row`), added up; shape (..., 6).
-
-    Returns:
-        Shape (..., 4); NaN where nothing is counted.
+    From rows of tallies (see `Tally.row`), added up, of shape (..., 6) to shape (..., 4).
     """
     flips, debates, scores, confidence, pro, wins = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -161,28 +156,31 @@ def rows_of(tallies: Sequence[Tally]) -> NDArray[np.float64]:
     return np.array([tally.row for tally in tallies], dtype=np.float64).reshape(-1, 6)
 
 
+class _Part(NamedTuple):
+    """What is estimated together: all judgments of a cell, or those under one prompt."""
+
+    cell: Cell
+    condition: dict[str, str]
+    tallies: Sequence[Tally]
+
+
 def estimates(cell: Cell) -> list[Estimate]:
     """All of them, pooled first, then by prompt; between prompts see `ranking`."""
     tallies = tallies_of(cell)
-    pooled = [tally for some in tallies.values() for tally in some]
-    parts: list[tuple[Cell, dict[str, str], Sequence[Tally]]] = [(cell, {}, pooled)]
+    parts = [_Part(cell, {}, [tally for some in tallies.values() for tally in some])]
     if len(cell.templates) > 1:
         for template, some in tallies.items():
             kept = tuple(j for j in cell.judgments if j.trial.template == template)
-            parts.append((replace(cell, judgments=kept), {"prompt_style": template}, some))
+            parts.append(_Part(replace(cell, judgments=kept), {"prompt_style": template}, some))
+    first = cell.design.labels[0]
     return [
-        estimate
-        for estimator in (
-            _instability,
-            lambda part, condition, _: [repeat_flip_rate(part, condition)],
-            _side_bias,
-            _score_variances,
-            _confidence_variance,
-            partial(_same_wins, SAME_SIDE_WINS),
-            partial(_same_wins, SAME_MODEL_WINS),
-        )
-        for part in parts
-        for estimate in estimator(*part)
+        *map(_instability, parts),
+        *(repeat_flip_rate(part.cell, part.condition) for part in parts),
+        # The orders of the speeches are fixed: each topic is debated with exchanged sides.
+        *(side_bias(part.cell, part.condition, first=first, exchanged=True) for part in parts),
+        *(estimate for part in parts for estimate in _score_variances(part)),
+        *map(_confidence_variance, parts),
+        *(_same_wins(part, same) for same in (SAME_SIDE_WINS, SAME_MODEL_WINS) for part in parts),
     ]
 
 
@@ -221,52 +219,32 @@ def mean_over_debates(
 
 
 def _variance(
-    measure: Measure,
-    cell: Cell,
-    condition: dict[str, str],
-    values: Sequence[tuple[float, str]],
-    most: float,
+    measure: Measure, part: _Part, values: Sequence[tuple[float, str]], most: float, **within: str
 ) -> Estimate:
-    ddof = cell.design.ddof
+    cell, condition, ddof = part.cell, {**part.condition, **within}, part.cell.design.ddof
     # It stands beside the pooled value alone: a list of numbers reads better.
     flags = () if condition else ("variance over n - 1" if ddof else "variance over n",)
     # Two runs, dividing by n - 1: twice the variance that dividing by n gives.
     return mean_over_debates(measure, cell, condition, values, most * (1 + ddof), flags=flags)
 
 
-def _side_bias(cell: Cell, condition: dict[str, str], _: object) -> list[Estimate]:
-    # The orders of the speeches are fixed: each topic is debated with exchanged sides.
-    return [side_bias(cell, condition, first=cell.design.labels[0], exchanged=True)]
-
-
-def _score_variances(
-    cell: Cell, condition: dict[str, str], tallies: Sequence[Tally]
-) -> list[Estimate]:
-    counted = [(t.variances, t.cluster) for t in tallies if t.variances is not None]
-    detail = next((j.detail for j in cell.judgments if j.detail is not None), None)
-    values = {"": [(sum(v) / len(v), cluster) for v, cluster in counted]}
+def _score_variances(part: _Part) -> Iterator[Estimate]:
+    counted = [(t.variances, t.cluster) for t in part.tallies if t.variances is not None]
+    means = [(sum(v) / len(v), cluster) for v, cluster in counted]
+    yield _variance(SCORE_VARIANCE, part, means, _MOST_SCORE)
+    detail = next((j.detail for j in part.cell.judgments if j.detail is not None), None)
     for index, category in enumerate(detail["scores"] if detail and counted else ()):
-        values[category] = [(variances[index], cluster) for variances, cluster in counted]
-    return [
-        _variance(
-            SCORE_VARIANCE,
-            cell,
-            {**condition, "category": category} if category else condition,
-            some,
-            _MOST_SCORE,
-        )
-        for category, some in values.items()
-    ]
+        of = [(variances[index], cluster) for variances, cluster in counted]
+        yield _variance(SCORE_VARIANCE, part, of, _MOST_SCORE, category=category)
 
 
-def _confidence_variance(
-    cell: Cell, condition: dict[str, str], tallies: Sequence[Tally]
-) -> list[Estimate]:
-    values = [(t.confidence, t.cluster) for t in tallies if t.confidence is not None]
-    return [_variance(CONFIDENCE_VARIANCE, cell, condition, values, _MOST_CONFIDENCE)]
+def _confidence_variance(part: _Part) -> Estimate:
+    values = [(t.confidence, t.cluster) for t in part.tallies if t.confidence is not None]
+    return _variance(CONFIDENCE_VARIANCE, part, values, _MOST_CONFIDENCE)
 
 
-def _instability(cell: Cell, condition: dict[str, str], tallies: Sequence[Tally]) -> list[Estimate]:
+def _instability(part: _Part) -> Estimate:
+    cell, condition, tallies = part
     rows, weights = rows_of(tallies), np.array(cell.design.weights or WEIGHTS)
     missing = _missing(cell.judgments)
 
@@ -275,8 +253,8 @@ def _instability(cell: Cell, condition: dict[str, str], tallies: Sequence[Tally]
 
     value = statistic(np.arange(len(rows)))
     if not np.isfinite(value):
-        return [unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)]
-    estimate = Estimate(
+        return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
+    return Estimate(
         measure=INSTABILITY.name,
         suite=cell.suite,
         condition=condition,
@@ -287,11 +265,11 @@ def _instability(cell: Cell, condition: dict[str, str], tallies: Sequence[Tally]
         missing=missing,
         flags=() if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),),
     )
-    return [estimate]
 
 
-def _same_wins(same: Measure, cell: Cell, condition: dict[str, str], _: object) -> list[Estimate]:
+def _same_wins(part: _Part, same: Measure) -> Estimate:
     """Topics in which one side, or one debater, wins under both assignments."""
+    cell, condition, _ = part
     topics: dict[tuple[str, str], dict[str, list[Judgment]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -301,7 +279,7 @@ def _same_wins(same: Measure, cell: Cell, condition: dict[str, str], _: object) 
     exchanged = [tuple(debates.values()) for debates in topics.values() if _exchanged(debates)]
     if not exchanged:
         reason = "no topic was debated twice with exchanged sides"
-        return [unavailable(same, cell, reason, condition)]
+        return unavailable(same, cell, reason, condition)
     values, clusters = [], []
     for first, second in exchanged:
         one, other = winner_of(first), winner_of(second)
@@ -310,7 +288,7 @@ def _same_wins(same: Measure, cell: Cell, condition: dict[str, str], _: object) 
             values.append(float((one == other) == (same is SAME_SIDE_WINS)))
             clusters.append(first[0].trial.cluster)
     units = units_of(cell, values, clusters, len(exchanged) - len(values))
-    return [rate(same, cell, units, condition)]
+    return rate(same, cell, units, condition)
 
 
 def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:

@@ -138,14 +138,10 @@ def rank(
     ddof: int = 0,
     seed: int = 0,
 ) -> Ranking:
-    """The ranking of configurations.
+    """The ranking of configurations, from the tallies of every debate by their names.
 
-    Args:
-        suite: name of the suite.
-        tallies: the tallies of every debate, by name of the configuration.
-        weights: of the components, in the order of `COMPONENTS`; the published ones by default.
-        ddof: what the variances in the tallies took off n.
-        seed: of the resamples.
+    ``weights`` are those of the `COMPONENTS`, the published ones by default; ``ddof`` is what the
+    variances in the tallies took off n, and ``seed`` that of the resamples.
     """
     usable = {
         name: {tally.debate: tally for tally in some if tally.variances is not None}
@@ -251,10 +247,7 @@ def ranking_of(
 ) -> tuple[Ranking, dict[str, list[Tally]]]:
     """The ranking of several judges' configurations, and the tallies behind it.
 
-    Args:
-        suite: name of the suite.
-        materials: what `material_of` gave, by judge; the first judge's weights are everybody's.
-        seed: of the resamples.
+    ``materials`` are what `material_of` gave, by judge; the first one's weights are everybody's.
     """
     first = next(iter(materials.values()))
     weights, ddof = first["weights"], first["ddof"]
@@ -281,19 +274,15 @@ def prompt_estimates(cell: Cell) -> list[Estimate]:
     by_debate: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
     for judgment in cell.judgments:
         by_debate[judgment.trial.item][judgment.trial.template].append(judgment)
-    parts: list[tuple[list[tuple[str, str]], dict[str, str]]] = [(pairs, {})]
-    parts += [([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs]
-    return [
-        find(
-            cell, [_of_pair(debate, *pair) for debate in by_debate.values() for pair in some], under
-        )
-        for find in (_disagreement, _score_delta)
-        for some, under in parts
-    ]
-
-
-def _of_pair(debate: Mapping[str, list[Judgment]], a: str, b: str) -> _Pair:
-    return debate.get(a, []), debate.get(b, [])
+    found: list[Estimate] = []
+    for find in (_disagreement, _score_delta):
+        for some, condition in [
+            (pairs, {}),
+            *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
+        ]:
+            runs = [(of.get(a, []), of.get(b, [])) for of in by_debate.values() for a, b in some]
+            found.append(find(cell, runs, condition))
+    return found
 
 
 def _disagreement(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) -> Estimate:

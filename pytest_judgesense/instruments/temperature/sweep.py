@@ -49,14 +49,10 @@ class Sweep:
         reasons: what was said of replies without a verdict, and of calls without a reply.
         levels: for each factor and source that occurs its values in order, and their codes.
         keys: ids of the trials; none beyond `_MOST_PAIRED` judgments.
-        state: a verdict, unparsed, failed, or refused with its whole configuration.
-        content: code of the content that was judged better; -1 without a verdict.
-        gold: code of the content that is better; -1 where no label says.
-        slot: code of the verdict in the judge's own terms; -1 without one.
-        question: code of the cluster.
-        series: code of the series; `Series.judgments` has their replicates in order.
+        content: code of the content that was judged better, ``gold`` of the one that is, ``slot``
+            of the verdict in the judge's own terms, ``reason`` of what was said; -1 without one.
+        question: code of the cluster, ``series`` of the series.
         repair: calls that were made to repair malformed replies; 0 where there were none.
-        reason: code of what was said; -1 for a verdict.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
     """

@@ -15,7 +15,7 @@ from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Poli
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
-from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
+from pytest_judgesense.instruments.debate.ranking import material_of, ranking_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.registry import Registry
@@ -43,7 +43,9 @@ def declare_ranked_first(
 def judge_ranked_first(
     check: Check, kind: str, cells: Mapping[str, Cell], policy: Policy
 ) -> Outcome:
-    """The outcome on the cells of several judges on one suite.
+    """The outcome on the cells of several judges on one suite: has it the lowest instability?
+
+    Policy ``confident``: it has it in at least 95% of the resamples as well.
 
     Raises:
         UsageError: the suite has no debates.
@@ -57,21 +59,14 @@ def judge_ranked_first(
             found=f'kind = "{kind}"',
             expected='a suite with kind = "debate" for ranked_first',
         )
-    return judge_ranking(check, ranking_of(first.suite, known, first.seed)[0], policy)
-
-
-def judge_ranking(check: Check, ranking: Ranking, policy: Policy) -> Outcome:
-    """The outcome of ``ranked_first``: the configuration has the lowest instability.
-
-    Policy ``confident``: it has it in at least 95% of the resamples as well.
-    """
+    ranking, _ = ranking_of(first.suite, known, first.seed)
     name = str(check.condition["config"])
     row = ranking.find(name)
     stated = partial(Estimate, measure=RANK.name, suite=ranking.suite, condition=check.condition)
     warning = None
     if row is None:
-        known = ", ".join(one.name for one in ranking.rows) or "none"
-        said = ranking.excluded.get(name, f"not among the configurations: {known}")
+        ranked = ", ".join(one.name for one in ranking.rows) or "none"
+        said = ranking.excluded.get(name, f"not among the configurations: {ranked}")
         estimate = stated(unavailable=said)
         outcome: OutcomeWord = "inconclusive"
     else:

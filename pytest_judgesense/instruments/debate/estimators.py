@@ -94,8 +94,8 @@ class Tally(NamedTuple):
     @classmethod
     def from_line(cls, line: str) -> Tally:
         """What `to_line` was given."""
-        *known, variances, confidence = json.loads(line)
-        return cls(*known, None if variances is None else tuple(variances), confidence)
+        known = cls._make(json.loads(line))
+        return known._replace(variances=known.variances and tuple(known.variances))
 
 
 def _winner(pro: int, runs: int) -> str | None:

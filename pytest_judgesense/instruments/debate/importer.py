@@ -84,8 +84,8 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
                 remedy="leave one of them out",
             )
         judgments[judgment.judge][judgment.trial.id] = judgment
-    found = [judgment for of in judgments.values() for judgment in of.values()]
-    for missing in _missing(folder, found, debates):
+    there = [judgment for of in judgments.values() for judgment in of.values()]
+    for missing in _missing(folder, there, debates):
         judgments[missing.judge].setdefault(missing.trial.id, missing)
     for _, of in sorted(judgments.items()):
         yield from map(of.__getitem__, trial_order(of))

@@ -152,11 +152,12 @@ def judgment_of_object(value: Mapping[str, Any]) -> _Judged:
     except ValidationError as error:
         return Unparsed(_reason(error)), None
     reason, winner = reply.get("short_reason") or "", reply["winner"]
-    pro, con = (sum(of[side] for of in reply["scores"].values()) for side in SIDES)
+    scores: Mapping[str, Any] = reply["scores"]
+    pro, con = (sum(of[side] for of in scores.values()) for side in SIDES)
     flags = [] if reason else ["no short_reason"]
     if con > pro if winner == "PRO" else pro > con:
         flags.append("winner contradicts the scores")
-    stated = {"scores": reply["scores"], "confidence": reply["confidence"]}
+    stated = {"scores": scores, "confidence": reply["confidence"]}
     return Verdict(winner), {**stated, "short_reason": reason, "flags": flags}
 
 

@@ -221,16 +221,17 @@ def _post_hoc(names: Sequence[str], cells: Floats) -> _Rows:
     rows: _Rows = []
     for i, j in pairs:
         differences = cells[i] - cells[j]
-        found = {"t": None, "p_bonferroni": None, "unavailable": "every topic differs alike"}
+        test: dict[str, Any] = {"t": None, "p_bonferroni": None}
+        test |= {"unavailable": "every topic differs alike"}
         if np.ptp(differences) != 0:
             t, p = paired_t(differences)
-            found = {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
+            test = {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
         rows.append(
             {
                 "pair": [names[i], names[j]],
                 "difference": float(differences.mean()),
                 "topics": len(differences),
-                **found,
+                **test,
                 "comparisons": len(pairs),
             }
         )

@@ -93,22 +93,21 @@ def transcript(speeches: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _item(line: DebateLine, debates: Collection[str]) -> Item:
-    return Item(
-        id=line.id,
-        cluster=debate_cluster(line.id, line.pair_id, debates),
-        fields={
-            "resolution": line.resolution,
-            "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
-        },
-        condition=line.model_dump(include={*CONDITION}, exclude_none=True),
-    )
-
-
 def _items(stimuli: Stimuli) -> Iterator[Item]:
     debates = stimuli.parse(DebateLine)
     ids = {debate.id for debate in debates}
-    return (_item(debate, ids) for debate in debates)
+    return (
+        Item(
+            id=line.id,
+            cluster=debate_cluster(line.id, line.pair_id, ids),
+            fields={
+                "resolution": line.resolution,
+                "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
+            },
+            condition=line.model_dump(include={*CONDITION}, exclude_none=True),
+        )
+        for line in debates
+    )
 
 
 def _verify(form: SuiteForm) -> None:

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.instruments.debate.kind import KINDS as DEBATE
-from pytest_judgesense.instruments.debate.sections import REPORT as DEBATE_REPORT
+from pytest_judgesense.instruments.debate import kind as debate
 from pytest_judgesense.instruments.ladder import kind as ladder
 from pytest_judgesense.instruments.paraphrase import kind as paraphrase
-from pytest_judgesense.instruments.temperature.kind import KINDS as TEMPERATURE
-from pytest_judgesense.instruments.temperature.sections import REPORT as TEMPERATURE_REPORT
+from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
 from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import registry_of
 from pytest_judgesense.sections import Report
 
 INSTRUMENTS: Final = (
-    paraphrase.KINDS,
-    vacuum.KINDS,
-    ladder.KINDS,
-    DEBATE,
-    TEMPERATURE,
+    paraphrase,
+    vacuum,
+    ladder,
+    debate,
+    temperature,
 )
 REPORTS: Final = (
     vacuum.REPORT,
     ladder.REPORT,
     paraphrase.REPORT,
-    TEMPERATURE_REPORT,
-    DEBATE_REPORT,
+    temperature.REPORT,
+    debate.REPORT,
     # What every kind of suite has.
     Report(
         words=(
@@ -36,4 +34,4 @@ REPORTS: Final = (
         )
     ),
 )
-BUILT_IN: Final = registry_of((kind for kinds in INSTRUMENTS for kind in kinds), reports=REPORTS)
+BUILT_IN: Final = registry_of((kind for room in INSTRUMENTS for kind in room.KINDS), reports=REPORTS)

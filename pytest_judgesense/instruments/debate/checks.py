@@ -7,6 +7,7 @@ first ranks among the resamples of topics as well.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import named_arguments
@@ -14,7 +15,7 @@ from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Poli
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
-from pytest_judgesense.instruments.debate.ranking import Ranking, material_of, ranking_of
+from pytest_judgesense.instruments.debate.ranking import material_of, ranking_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.registry import Registry
@@ -42,7 +43,9 @@ def declare_ranked_first(
 def judge_ranked_first(
     check: Check, kind: str, cells: Mapping[str, Cell], policy: Policy
 ) -> Outcome:
-    """The outcome on the cells of several judges on one suite.
+    """The outcome on the cells of several judges on one suite: has it the lowest instability?
+
+    Policy ``confident``: it has it in at least 95% of the resamples as well.
 
     Raises:
         UsageError: the suite has no debates.
@@ -56,46 +59,26 @@ def judge_ranked_first(
             found=f'kind = "{kind}"',
             expected='a suite with kind = "debate" for ranked_first',
         )
-    return judge_ranking(check, ranking_of(first.suite, known, first.seed)[0], policy)
-
-
-def judge_ranking(check: Check, ranking: Ranking, policy: Policy) -> Outcome:
-    """The outcome of ``ranked_first``: the configuration has the lowest instability.
-
-    Policy ``confident``: it has it in at least 95% of the resamples as well.
-    """
+    ranking, _ = ranking_of(first.suite, known, first.seed)
     name = str(check.condition["config"])
     row = ranking.find(name)
-    beside = tuple(
-        Estimate(
-            measure=INSTABILITY.name,
-            suite=ranking.suite,
-            condition={"config": one.name},
-            value=one.instability,
-        )
-        for one in ranking.rows[:3]
-    )
+    stated = partial(Estimate, measure=RANK.name, suite=ranking.suite, condition=check.condition)
+    warning = None
     if row is None:
-        known = ", ".join(one.name for one in ranking.rows) or "none"
-        reason = ranking.excluded.get(name, f"not among the configurations: {known}")
-        estimate = Estimate(
-            measure=RANK.name, suite=ranking.suite, condition=check.condition, unavailable=reason
-        )
-        finding = Finding(estimate, 1.0, RANK, "inconclusive", reason)
-        return Outcome(check, ranking.suite, policy, (finding,), beside)
-    said = f"first in {row.shares[0]:.1%} of the resamples of topics"
-    settled = row.shares[0] >= _RANKED_FIRST
-    outcome: OutcomeWord = "pass" if row.rank == 1 else "fail"
-    if outcome == "pass" and policy == "confident" and not settled:
-        outcome = "inconclusive"
-    warning = None if settled or row.rank > 1 else f"{said}: below {_RANKED_FIRST:.0%}, not settled"
-    estimate = Estimate(
-        measure=RANK.name,
-        suite=ranking.suite,
-        condition=check.condition,
-        value=float(row.rank),
-        n=len(ranking.rows),
-        unit=RANK.unit,
+        ranked = ", ".join(one.name for one in ranking.rows) or "none"
+        said = ranking.excluded.get(name, f"not among the configurations: {ranked}")
+        estimate = stated(unavailable=said)
+        outcome: OutcomeWord = "inconclusive"
+    else:
+        estimate = stated(value=float(row.rank), n=len(ranking.rows), unit=RANK.unit)
+        said = f"first in {row.shares[0]:.1%} of the resamples of topics"
+        outcome = "pass" if row.rank == 1 else "fail"
+        if row.rank == 1 and row.shares[0] < _RANKED_FIRST:
+            warning = f"{said}: below {_RANKED_FIRST:.0%}, not settled"
+            outcome = "inconclusive" if policy == "confident" else "pass"
+    beside = tuple(
+        stated(measure=INSTABILITY.name, condition={"config": one.name}, value=one.instability)
+        for one in ranking.rows[:3]
     )
     finding = Finding(estimate, 1.0, RANK, outcome, said, warning)
     return Outcome(check, ranking.suite, policy, (finding,), beside)

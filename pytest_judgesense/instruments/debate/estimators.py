@@ -22,8 +22,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,8 @@ from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mea
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # In the order of the weights; columns of `components`.
-COMPONENTS: Final = (
-    REPEAT_FLIP_RATE.name,
-    SCORE_VARIANCE.name,
-    CONFIDENCE_VARIANCE.name,
-    SIDE_BIAS.name,
+COMPONENTS: Final = tuple(
+    one.name for one in (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
 )
 # The greatest variances there can be, dividing by n: half of the values at either end.
 _MOST_SCORE: Final = 25.0
@@ -58,8 +55,7 @@ _MOST_CONFIDENCE: Final = 0.25
 _FEW_RUNS: Final = "no debate has two parsed runs; set replicates in [design]"
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """What the runs of one configuration on one debate come to.
 
     Attributes:
@@ -81,9 +77,7 @@ class Tally:
     @property
     def winner(self) -> str | None:
         """The side that most runs name; ``None`` if they are evenly split."""
-        if 2 * self.pro == self.runs:
-            return None
-        return "PRO" if 2 * self.pro > self.runs else "CON"
+        return _winner(self.pro, self.runs)
 
     @property
     def row(self) -> tuple[float, ...]:
@@ -95,15 +89,23 @@ class Tally:
 
     def to_line(self) -> str:
         """It as JSON, for files and other processes."""
-        return json.dumps(astuple(self), ensure_ascii=False)
+        return json.dumps(self, ensure_ascii=False)
 
     @classmethod
     def from_line(cls, line: str) -> Tally:
         """What `to_line` was given."""
-        known = dict(zip((f.name for f in fields(cls)), json.loads(line), strict=True))
-        if known["variances"] is not None:
-            known["variances"] = tuple(known["variances"])
-        return cls(**known)
+        known = cls._make(json.loads(line))
+        return known._replace(variances=known.variances and tuple(known.variances))
+
+
+def _winner(pro: int, runs: int) -> str | None:
+    return None if 2 * pro == runs else "PRO" if 2 * pro > runs else "CON"
+
+
+def winner_of(judgments: Sequence[Judgment]) -> str | None:
+    """The side that most runs of one debate name; ``None`` if they are evenly split, or none."""
+    named = [judgment.verdict for judgment in judgments if judgment.verdict is not None]
+    return _winner(named.count("PRO"), len(named))
 
 
 def tallies_of(cell: Cell) -> dict[str, tuple[Tally, ...]]:
@@ -126,15 +128,11 @@ def _tally(judgments: Sequence[Judgment], ddof: int) -> Tally:
         scores = np.stack([score_matrix(detail) for detail in detailed])
         variances = tuple(scores.var(axis=0, ddof=ddof).mean(axis=1).tolist())
         confidence = float(np.var([detail["confidence"] for detail in detailed], ddof=ddof))
-    return Tally(
-        debate=trial.item,
-        cluster=trial.cluster,
-        category=str(trial.condition.get("category", "")),
-        runs=len(parsed),
-        pro=sum(j.verdict == "PRO" for j in parsed),
-        variances=variances,
-        confidence=confidence,
+    category, pro = (
+        str(trial.condition.get("category", "")),
+        sum(j.verdict == "PRO" for j in parsed),
     )
+    return Tally(trial.item, trial.cluster, category, len(parsed), pro, variances, confidence)
 
 
 def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDArray[np.float64]:
@@ -143,13 +141,9 @@ def score_matrix(detail: Mapping[str, Mapping[str, Mapping[str, float]]]) -> NDA
 
 
 def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The components of instability, in the order of `COMPONENTS`.
+    """The components of instability, in the order of `COMPONENTS`; NaN where nothing is counted.
 
-    Args:
-        sums: rows of tallies (see `Tally.row`), added up; shape (..., 6).
-
-    Returns:
-        Shape (..., 4); NaN where nothing is counted.
+    From rows of tallies (see `Tally.row`), added up, of shape (..., 6) to shape (..., 4).
     """
     flips, debates, scores, confidence, pro, wins = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -157,44 +151,43 @@ def components(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.stack([*parts, np.abs(pro / wins - 0.5)], axis=-1)
 
 
+def rows_of(tallies: Sequence[Tally]) -> NDArray[np.float64]:
+    """The rows of tallies, shape (tallies, 6)."""
+    return np.array([tally.row for tally in tallies], dtype=np.float64).reshape(-1, 6)
+
+
+class _Part(NamedTuple):
+    """What is estimated together: all judgments of a cell, or those under one prompt."""
+
+    cell: Cell
+    condition: dict[str, str]
+    tallies: Sequence[Tally]
+
+
 def estimates(cell: Cell) -> list[Estimate]:
     """All of them, pooled first, then by prompt; between prompts see `ranking`."""
-    found: list[Estimate] = []
     tallies = tallies_of(cell)
-    parts: list[tuple[dict[str, str], Cell, list[Tally]]] = [
-        ({}, cell, [tally for some in tallies.values() for tally in some])
-    ]
+    parts = [_Part(cell, {}, [tally for some in tallies.values() for tally in some])]
     if len(cell.templates) > 1:
-        parts += [
-            ({"prompt_style": template}, _under(cell, template), list(tallies[template]))
-            for template in cell.templates
-        ]
-    for measure in (_instability, _flips, _side_bias, _score_variance, _confidence_variance):
-        for condition, part, counted in parts:
-            found += measure(part, condition, counted)
-    for same in (SAME_SIDE_WINS, SAME_MODEL_WINS):
-        found += [_same_wins(part, condition, same) for condition, part, _ in parts]
-    return found
-
-
-def _under(cell: Cell, template: str) -> Cell:
-    kept = tuple(j for j in cell.judgments if j.trial.template == template)
-    return replace(cell, judgments=kept)
+        for template, some in tallies.items():
+            kept = tuple(j for j in cell.judgments if j.trial.template == template)
+            parts.append(_Part(replace(cell, judgments=kept), {"prompt_style": template}, some))
+    first = cell.design.labels[0]
+    return [
+        *map(_instability, parts),
+        *(repeat_flip_rate(part.cell, part.condition) for part in parts),
+        # The orders of the speeches are fixed: each topic is debated with exchanged sides.
+        *(side_bias(part.cell, part.condition, first=first, exchanged=True) for part in parts),
+        *(estimate for part in parts for estimate in _score_variances(part)),
+        *map(_confidence_variance, parts),
+        *(_same_wins(part, same) for same in (SAME_SIDE_WINS, SAME_MODEL_WINS) for part in parts),
+    ]
 
 
 def _missing(judgments: Sequence[Judgment]) -> Missing:
     unparsed = sum(isinstance(j.outcome, Unparsed) for j in judgments)
     failed = sum(isinstance(j.outcome, Failed) for j in judgments)
     return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
-
-
-def _flips(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
-    yield repeat_flip_rate(cell, condition)
-
-
-def _side_bias(cell: Cell, condition: dict[str, str], _: list[Tally]) -> Iterator[Estimate]:
-    # The orders of the speeches are fixed: each topic is debated with exchanged sides.
-    yield side_bias(cell, condition, first=cell.design.labels[0], exchanged=True)
 
 
 def mean_over_debates(
@@ -211,7 +204,7 @@ def mean_over_debates(
     missing = _missing(cell.judgments)
     if not values:
         return unavailable(measure, cell, reason, condition, missing=missing)
-    numbers = [value for value, _ in values]
+    numbers, topics = map(list, zip(*values, strict=True))
     return Estimate(
         measure=measure.name,
         suite=cell.suite,
@@ -219,48 +212,40 @@ def mean_over_debates(
         value=float(np.mean(numbers)),
         n=len(numbers),
         unit=measure.unit,
-        clustered=clustered_mean(numbers, [topic for _, topic in values], lower=0.0, upper=most),
+        clustered=clustered_mean(numbers, topics, lower=0.0, upper=most),
         missing=missing,
         flags=flags,
     )
 
 
-def _most(cell: Cell, dividing_by_n: float) -> float:
+def _variance(
+    measure: Measure, part: _Part, values: Sequence[tuple[float, str]], most: float, **within: str
+) -> Estimate:
+    cell, condition, ddof = part.cell, {**part.condition, **within}, part.cell.design.ddof
+    # It stands beside the pooled value alone: a list of numbers reads better.
+    flags = () if condition else ("variance over n - 1" if ddof else "variance over n",)
     # Two runs, dividing by n - 1: twice the variance that dividing by n gives.
-    return dividing_by_n * (1 + cell.design.ddof)
+    return mean_over_debates(measure, cell, condition, values, most * (1 + ddof), flags=flags)
 
 
-def _denominator(cell: Cell, condition: dict[str, str]) -> tuple[str, ...]:
-    if condition:
-        return ()  # it stands beside the pooled value, and a list of numbers reads better
-    return (f"variance over n{' - 1' if cell.design.ddof else ''}",)
-
-
-def _score_variance(
-    cell: Cell, condition: dict[str, str], tallies: list[Tally]
-) -> Iterator[Estimate]:
-    counted = [(t.variances, t.cluster) for t in tallies if t.variances is not None]
-    most, flags = _most(cell, _MOST_SCORE), _denominator(cell, condition)
+def _score_variances(part: _Part) -> Iterator[Estimate]:
+    counted = [(t.variances, t.cluster) for t in part.tallies if t.variances is not None]
     means = [(sum(v) / len(v), cluster) for v, cluster in counted]
-    yield mean_over_debates(SCORE_VARIANCE, cell, condition, means, most, flags=flags)
-    detail = next((j.detail for j in cell.judgments if j.detail is not None), None)
+    yield _variance(SCORE_VARIANCE, part, means, _MOST_SCORE)
+    detail = next((j.detail for j in part.cell.judgments if j.detail is not None), None)
     for index, category in enumerate(detail["scores"] if detail and counted else ()):
-        of_category = [(variances[index], cluster) for variances, cluster in counted]
-        within = {**condition, "category": category}
-        yield mean_over_debates(SCORE_VARIANCE, cell, within, of_category, most)
+        of = [(variances[index], cluster) for variances, cluster in counted]
+        yield _variance(SCORE_VARIANCE, part, of, _MOST_SCORE, category=category)
 
 
-def _confidence_variance(
-    cell: Cell, condition: dict[str, str], tallies: list[Tally]
-) -> Iterator[Estimate]:
-    values = [(t.confidence, t.cluster) for t in tallies if t.confidence is not None]
-    most, flags = _most(cell, _MOST_CONFIDENCE), _denominator(cell, condition)
-    yield mean_over_debates(CONFIDENCE_VARIANCE, cell, condition, values, most, flags=flags)
+def _confidence_variance(part: _Part) -> Estimate:
+    values = [(t.confidence, t.cluster) for t in part.tallies if t.confidence is not None]
+    return _variance(CONFIDENCE_VARIANCE, part, values, _MOST_CONFIDENCE)
 
 
-def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) -> Iterator[Estimate]:
-    rows = np.array([tally.row for tally in tallies], dtype=np.float64).reshape(-1, 6)
-    weights = np.array(cell.design.weights or WEIGHTS)
+def _instability(part: _Part) -> Estimate:
+    cell, condition, tallies = part
+    rows, weights = rows_of(tallies), np.array(cell.design.weights or WEIGHTS)
     missing = _missing(cell.judgments)
 
     def statistic(kept: NDArray[np.intp]) -> float:
@@ -268,9 +253,8 @@ def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) ->
 
     value = statistic(np.arange(len(rows)))
     if not np.isfinite(value):
-        yield unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
-        return
-    yield Estimate(
+        return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
+    return Estimate(
         measure=INSTABILITY.name,
         suite=cell.suite,
         condition=condition,
@@ -283,13 +267,9 @@ def _instability(cell: Cell, condition: dict[str, str], tallies: list[Tally]) ->
     )
 
 
-def winner_of(judgments: Sequence[Judgment]) -> str | None:
-    """The side that most runs of one debate name; ``None`` if they are evenly split, or none."""
-    return _tally(judgments, 0).winner if judgments else None
-
-
-def _same_wins(cell: Cell, condition: dict[str, str], same: Measure) -> Estimate:
+def _same_wins(part: _Part, same: Measure) -> Estimate:
     """Topics in which one side, or one debater, wins under both assignments."""
+    cell, condition, _ = part
     topics: dict[tuple[str, str], dict[str, list[Judgment]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -307,19 +287,13 @@ def _same_wins(cell: Cell, condition: dict[str, str], same: Measure) -> Estimate
             # The sides are exchanged: one side in both debates is not one debater.
             values.append(float((one == other) == (same is SAME_SIDE_WINS)))
             clusters.append(first[0].trial.cluster)
-    return rate(
-        same,
-        cell,
-        units_of(cell, values, clusters, len(exchanged) - len(values)),
-        condition,
-    )
+    units = units_of(cell, values, clusters, len(exchanged) - len(values))
+    return rate(same, cell, units, condition)
 
 
 def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
-    sides = [
-        (runs[0].trial.condition.get("pro_model"), runs[0].trial.condition.get("con_model"))
-        for runs in debates.values()
-    ]
+    models = ("pro_model", "con_model")
+    sides = [[runs[0].trial.condition.get(key) for key in models] for runs in debates.values()]
     return len(sides) == 2 and None not in sides[0] and sides[0] == sides[1][::-1] != sides[1]
 
 

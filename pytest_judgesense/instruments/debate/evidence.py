@@ -31,11 +31,15 @@ def _about(cell: Cell, condition: Mapping[str, Any]) -> Cell:
     return replace(cell, judgments=tuple(j for j in cell.judgments if j.trial.template in prompts))
 
 
+def _under_its_prompts(find: Find) -> Find:
+    """A finder that sees the judgments under the prompts of the condition alone."""
+    return lambda cell, condition: find(_about(cell, condition), condition)
+
+
 def _that_add(size: Callable[[Cell, Tally, Mapping[str, Any]], float]) -> Find:
     """The runs of each debate under one prompt that add to a measure, those that add most first."""
 
     def find(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
-        cell = _about(cell, condition)
         runs = _runs(cell)
         added = {
             (template, tally.debate): size(cell, tally, condition)
@@ -44,7 +48,7 @@ def _that_add(size: Callable[[Cell, Tally, Mapping[str, Any]], float]) -> Find:
         }
         return [runs[key] for key in sorted(added, key=lambda key: -added[key]) if added[key] > 0]
 
-    return find
+    return _under_its_prompts(find)
 
 
 def _score_variance(cell: Cell, tally: Tally, condition: Mapping[str, Any]) -> float:
@@ -61,11 +65,6 @@ def _instability(cell: Cell, tally: Tally, _: Mapping[str, Any]) -> float:
     return weights[0] * flip + weights[1] * score + weights[2] * confidence
 
 
-def _under_its_prompts(find: Find) -> Find:
-    """A finder that sees the judgments under the prompts of the condition alone."""
-    return lambda cell, condition: find(_about(cell, condition), condition)
-
-
 repeats = _under_its_prompts(evidence.repeats)
 positional = _under_its_prompts(evidence.positional)
 score_variance = _that_add(_score_variance)
@@ -73,9 +72,9 @@ confidence_variance = _that_add(lambda _, tally, __: tally.row[3])
 instability = _that_add(_instability)
 
 
-def prompts_apart(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+@_under_its_prompts
+def prompts_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """The runs of each debate under two prompts that name different winners."""
-    cell = _about(cell, condition)
     runs = _runs(cell)
     groups = []
     for debate in dict.fromkeys(debate for _, debate in runs):

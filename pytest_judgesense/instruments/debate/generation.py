@@ -1,5 +1,7 @@
 """Debates between two models: written, recorded like every call, and resumable.
 
+The command is ``judgesense debates``.
+
 Each topic is debated twice, with the sides exchanged. A debate has six speeches (see
 `instruments.debate.stimuli`); whoever speaks is shown the resolution and the whole transcript so
 far. A speech over its limit is cut after the last sentence that fits, and that is told.
@@ -11,16 +13,17 @@ stopped, and one that was finished writes the same file anew.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
@@ -57,21 +60,12 @@ _NOT_IN_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SENTENCE: Final = re.compile(r"[.!?][\"')\]]*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """What is debated."""
 
     id: str
     resolution: str
     category: str | None = None
-
-
-@dataclass(slots=True)
-class _Told:
-    """What is to be told at the end."""
-
-    cut: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
 
 
 def read_topics(path: Path | None) -> list[Topic]:
@@ -85,12 +79,12 @@ def read_topics(path: Path | None) -> list[Topic]:
         LogError: the file or a line of it cannot be read.
     """
     if path is None:
-        items = load_suite(builtin_suites()[DEBATE.name], None, {DEBATE.name: DEBATE}).items
-        known = {item.cluster: item for item in items}
-        return [
-            Topic(cluster, item.fields["resolution"], str(item.condition["category"]))
-            for cluster, item in known.items()
-        ]
+        suite = load_suite(builtin_suites()[DEBATE.name], None, {DEBATE.name: DEBATE})
+        known = {
+            one.cluster: (one.fields["resolution"], str(one.condition["category"]))
+            for one in suite.items
+        }
+        return [Topic(cluster, *stated) for cluster, stated in known.items()]
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -138,6 +132,42 @@ def within(text: str, limit: int) -> str:
     return " ".join(words[:limit])
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the only action."""
+    verbs = parser.add_subparsers(required=True, metavar="ACTION")
+    generate = verbs.add_parser("generate", help="debate every topic twice, sides exchanged")
+    generate.add_argument(
+        "--debater",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="a declared judge or provider:model; given twice, the first begins as PRO",
+    )
+    generate.add_argument(
+        "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
+    )
+    generate.add_argument("--style", default="analytical", choices=list(STYLES))
+    generate.add_argument("--temperature", type=float, default=0.1)
+    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N")
+    generate.add_argument("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
+    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+
+
+def debates_written(
+    options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
+) -> Iterable[str]:
+    """Have two models debate every topic, sides exchanged; what there is to tell."""
+    return generate_debates(
+        judges(options.debater),
+        read_topics(options.topics),
+        options.output,
+        options.judge_cassettes,
+        style=options.style,
+        temperature=options.temperature,
+        concurrency=options.judge_concurrency,
+    )
+
+
 def generate_debates(
     debaters: Sequence[JudgeSpec],
     topics: Sequence[Topic],
@@ -153,14 +183,12 @@ def generate_debates(
     Args:
         debaters: the two who debate; the first is PRO in the original assignment.
         topics: what is debated.
-        target: the file to write, a debate a line, as a debate suite reads it.
+        target: the file to write, a debate a line, as a debate suite reads it; what there is to
+            tell is given back in lines.
         cassettes: folder of the recordings.
         style: one of `STYLES`.
         temperature: of all speeches; a debater that sends none goes on sending none.
         concurrency: debates under way at once.
-
-    Returns:
-        What there is to tell, in lines.
 
     Raises:
         UsageError: there are not two debaters, a number is wrong, or the file cannot be written.
@@ -179,47 +207,32 @@ def generate_debates(
             found=f"temperature {temperature:g}, {concurrency} debates at once",
             expected="a temperature of at least 0, and at least one debate",
         )
-    told = _Told()
-    recorder = Recorder.here()
-    paths = {one.slug: cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters}
-    loop = AskingLoop()
+    recorder, loop = Recorder.here(), AskingLoop()
+    paths = [cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters]
     with ExitStack() as stack:
         stack.callback(loop.close)
-        for path in sorted(paths.values()):
+        for path in sorted(paths):
             stack.enter_context(recording_alone(path, recorder))
         tapes = [
-            Cassette(paths[one.slug], "record", secrets=credentials_of(one)) for one in debaters
+            Cassette(path, "record", secrets=credentials_of(one))
+            for path, one in zip(paths, debaters, strict=True)
         ]
         asked_as = [_asked_as(one, temperature) for one in debaters]
+        held = _Held(topics, style)
         try:
-            debates = loop.run(_debate_all(asked_as, tapes, topics, style, concurrency, told))
+            loop.run(held.hold(asked_as, tapes, concurrency))
         finally:
             for tape in tapes:
                 tape.finish(trial_order(tape.trials))
         spans = [tape.recorded for tape in tapes if tape.recorded]
-    created = min((span[0] for span in spans), default=None)
-    lines = [
-        json.dumps(
-            {**debate, "temperature": temperature, "created_at": created}, ensure_ascii=False
-        )
-        for debate in debates
-        if debate is not None
-    ]
+    common = {
+        "temperature": temperature,
+        "created_at": min((span[0] for span in spans), default=None),
+    }
+    lines = [json.dumps({**one, **common}, ensure_ascii=False) for one in held.debates]
     write_text(target, "".join(f"{line}\n" for line in lines))
-    return list(_lines(target, lines, len(topics) * len(_ASSIGNMENTS), told))
-
-
-def _lines(target: Path, written: Sequence[str], planned: int, told: _Told) -> list[str]:
-    lines = [f"{len(written)} of {planned} debates written: {target}"]
-    # The first by name, the original before the flipped: which one ended first is chance.
-    if told.cut:
-        lines.append(f"{len(told.cut)} speeches cut to their limit, the first {min(told.cut)}")
-    if told.failed:
-        first = min(told.failed, key=lambda debate: debate.replace("-original", "-"))
-        reason = told.failed[first]
-        lines.append(f"{len(told.failed)} debates incomplete, the first {first}: {reason}")
-        lines.append("the same command goes on where they stopped")
-    return lines
+    planned = len(topics) * len(_ASSIGNMENTS)
+    return [f"{len(lines)} of {planned} debates written: {target}", *held.told()]
 
 
 def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
@@ -231,75 +244,91 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
     )
 
 
-async def _debate_all(
-    debaters: Sequence[JudgeSpec],
-    tapes: Sequence[Cassette],
-    topics: Sequence[Topic],
-    style: str,
-    concurrency: int,
-    told: _Told,
-) -> list[dict[str, Any] | None]:
-    places = asyncio.Semaphore(concurrency)
-    async with AsyncExitStack() as stack:
-        askers = [
-            await stack.enter_async_context(
-                open_client(one, tape, concurrency=concurrency, skills=(speak,))
-            )
-            for one, tape in zip(debaters, tapes, strict=True)
-        ]
-        for tape in tapes:
-            stack.enter_context(tape.intercepting())
+@dataclass(slots=True)
+class _Held:
+    """Debates as they are held: the complete ones in order, and what is to be told at the end."""
 
-        async def one(topic: Topic, assignment: str) -> dict[str, Any] | None:
-            order = (0, 1) if assignment == "original" else (1, 0)
-            speakers = {side: askers[i] for side, i in zip(("pro", "con"), order, strict=True)}
-            debate = f"{topic.id}-{assignment}"
-            async with places:
-                speeches = await _speeches(debate, topic, speakers, style, told)
-            if speeches is None:
+    topics: Sequence[Topic]
+    style: str
+    debates: list[dict[str, Any]] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    async def hold(
+        self, debaters: Sequence[JudgeSpec], tapes: Sequence[Cassette], concurrency: int
+    ) -> None:
+        places = asyncio.Semaphore(concurrency)
+        async with AsyncExitStack() as stack:
+            clients = [
+                await stack.enter_async_context(
+                    open_client(one, tape, concurrency=concurrency, skills=(speak,))
+                )
+                for one, tape in zip(debaters, tapes, strict=True)
+            ]
+            for tape in tapes:
+                stack.enter_context(tape.intercepting())
+
+            async def one(topic: Topic, assignment: str) -> dict[str, Any] | None:
+                step = 1 if assignment == "original" else -1
+                pro, con = (debater.name for debater in debaters[::step])
+                speakers = dict(zip(("pro", "con"), clients[::step], strict=True))
+                debate = f"{topic.id}-{assignment}"
+                async with places:
+                    speeches = await self._speeches(debate, topic, speakers)
+                if speeches is None:
+                    return None
+                return {
+                    "id": debate,
+                    "resolution": topic.resolution,
+                    **({} if topic.category is None else {"category": topic.category}),
+                    "pro_model": pro,
+                    "con_model": con,
+                    "prompt_style": self.style,
+                    "status": "completed",
+                    "speeches": [
+                        {"side": kind[:3].upper(), "speech_type": kind, "content": content}
+                        for kind, content in speeches.items()
+                    ],
+                    "pair_id": topic.id,
+                    "model_assignment": assignment,
+                }
+
+            ended = await together(one(t, which) for t in self.topics for which in _ASSIGNMENTS)
+        self.debates = [debate for debate in ended if debate is not None]
+
+    async def _speeches(
+        self, debate: str, topic: Topic, speakers: Mapping[str, Client]
+    ) -> dict[str, str] | None:
+        """The six speeches in their order; ``None`` if one of them could not be had."""
+        given: dict[str, str] = {}
+        for kind in SPEECHES:
+            side, _, speech = kind.partition("_")
+            trial = f"{_RECORDING}/{debate}/{self.style}/{kind}/r1"
+            try:
+                messages = _messages(topic, kind, given, self.style)
+                reply = (await speakers[side].ask(trial, messages)).reply
+            except LimitReached as limit:
+                self.failed[debate] = limit.what
                 return None
-            return {
-                "id": debate,
-                "resolution": topic.resolution,
-                **({} if topic.category is None else {"category": topic.category}),
-                "pro_model": debaters[order[0]].name,
-                "con_model": debaters[order[1]].name,
-                "prompt_style": style,
-                "status": "completed",
-                "speeches": [
-                    {"side": kind[:3].upper(), "speech_type": kind, "content": content}
-                    for kind, content in speeches.items()
-                ],
-                "pair_id": topic.id,
-                "model_assignment": assignment,
-            }
+            said = "" if isinstance(reply, Failed) else (reply.text or "").strip()
+            if not said:
+                reason = reply.reason if isinstance(reply, Failed) else reply.refused
+                self.failed[debate] = f"{kind}: {reason or 'empty reply'}"
+                return None
+            given[kind] = within(said, LIMITS[speech])
+            if given[kind] != said:
+                self.cut.append(trial)
+        return given
 
-        return await together(one(t, which) for t in topics for which in _ASSIGNMENTS)
-
-
-async def _speeches(
-    debate: str, topic: Topic, speakers: Mapping[str, Client], style: str, told: _Told
-) -> dict[str, str] | None:
-    """The six speeches in their order; ``None`` if one of them could not be had."""
-    given: dict[str, str] = {}
-    for kind in SPEECHES:
-        side, _, speech = kind.partition("_")
-        trial = f"{_RECORDING}/{debate}/{style}/{kind}/r1"
-        try:
-            answer = await speakers[side].ask(trial, _messages(topic, kind, given, style))
-        except LimitReached as limit:
-            told.failed[debate] = limit.what
-            return None
-        reply = answer.reply
-        if isinstance(reply, Failed) or not (reply.text or "").strip():
-            reason = reply.reason if isinstance(reply, Failed) else reply.refused or "empty reply"
-            told.failed[debate] = f"{kind}: {reason}"
-            return None
-        said = reply.text or ""
-        given[kind] = within(said, LIMITS[speech])
-        if given[kind] != said.strip():
-            told.cut.append(trial)
-    return given
+    def told(self) -> Iterator[str]:
+        # The first by name, the original before the flipped: which one ended first is chance.
+        if self.cut:
+            yield f"{len(self.cut)} speeches cut to their limit, the first {min(self.cut)}"
+        if self.failed:
+            first = min(self.failed, key=lambda debate: debate.replace("-original", "-"))
+            reason = self.failed[first]
+            yield f"{len(self.failed)} debates incomplete, the first {first}: {reason}"
+            yield "the same command goes on where they stopped"
 
 
 def _messages(

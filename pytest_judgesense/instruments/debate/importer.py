@@ -20,7 +20,9 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,9 +30,9 @@ from pytest_judgesense.errors import LogError
 from pytest_judgesense.importers import Imported, malformed, read_json
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
-from pytest_judgesense.instruments.debate.stimuli import debate_cluster
+from pytest_judgesense.instruments.debate.stimuli import CONDITION, debate_cluster
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Outcome, Trial, Unparsed
+from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Unparsed
 
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
 
@@ -63,35 +65,30 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
             found="no results/CONFIG/DEBATE_runN.json" if folder.exists() else "no such folder",
             expected="judgments below results/, debates below debates/",
         )
-    debates = _debates(folder / "debates")
+    debates = {}
+    for file in sorted((folder / "debates").glob("*.json")):
+        debate = read_json(file, dict, "a JSON object")
+        debates[_field(debate, "id", str, file)] = debate
     # Where any run is called 0, all of them count from there.
     first = min(int(found["run"]) for file in files if (found := _FILE.fullmatch(file.name)))
-    judgments: dict[tuple[str, str], Judgment] = {}
+    judgments: dict[str, dict[str, Judgment]] = defaultdict(dict)
     sources: dict[tuple[str, str], Path] = {}
     for file in files:
         judgment = _judgment(file, debates, offset=int(first == 0), reparse=reparse)
-        key = (judgment.judge, judgment.trial.id)
-        if key in judgments:
+        same = sources.setdefault((judgment.judge, judgment.trial.id), file)
+        if same is not file:
             raise LogError(
-                f"{file} and {sources[key]} are the same run",
+                f"{file} and {same} are the same run",
                 found=f"{judgment.trial.id} of judge {judgment.judge} in both",
                 expected="one file for each run of a configuration on a debate",
                 remedy="leave one of them out",
             )
-        judgments[key], sources[key] = judgment, file
-    for missing in _missing(folder, judgments.values(), debates):
-        judgments.setdefault((missing.judge, missing.trial.id), missing)
-    for judge in sorted({judge for judge, _ in judgments}):
-        for trial in trial_order(trial for of, trial in judgments if of == judge):
-            yield judgments[judge, trial]
-
-
-def _debates(folder: Path) -> dict[str, Mapping[str, Any]]:
-    found = {}
-    for file in sorted(folder.glob("*.json")):
-        debate = read_json(file, dict, "a JSON object")
-        found[_field(debate, "id", str, file)] = debate
-    return found
+        judgments[judgment.judge][judgment.trial.id] = judgment
+    there = [judgment for of in judgments.values() for judgment in of.values()]
+    for missing in _missing(folder, there, debates):
+        judgments[missing.judge].setdefault(missing.trial.id, missing)
+    for _, of in sorted(judgments.items()):
+        yield from map(of.__getitem__, trial_order(of))
 
 
 def _judgment(
@@ -99,42 +96,28 @@ def _judgment(
 ) -> Judgment:
     value = read_json(file, dict, "a JSON object")
     run = _field(value, "run_number", int, file) + offset
-    debate = _field(value, "debate_id", str, file)
-    prompt = _field(value, "judge_prompt", str, file)
+    debate, prompt, judge = (
+        _field(value, name, str, file) for name in ("debate_id", "judge_prompt", "judge_model")
+    )
     said = value.get("judgment")
     reply = said if said is None or isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    outcome: Outcome
-    if reparse:
-        outcome, detail = parse_debate(reply or "")
-    elif value.get("winner") is None:
+    outcome, detail = parse_debate(reply or "") if reparse else judgment_of_object(value)
+    if not reparse and value.get("winner") is None:
         outcome, detail = Unparsed("no winner recorded"), None
-    else:
-        outcome, detail = judgment_of_object(value)
-    return Judgment(
-        trial=_trial(debate, prompt, run, debates),
-        judge=_field(value, "judge_model", str, file),
-        outcome=outcome,
-        reply=reply,
-        detail=detail,
-    )
+    trial = _trial(debate, prompt, run, debates)
+    return Judgment(trial, judge, outcome, reply=reply, detail=detail)
 
 
 def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str, Any]]) -> Trial:
-    known = debates.get(debate, {})
-    pair = known.get("pair_id")
-    condition: Condition = {
-        key: str(known[key])
-        for key in ("category", "pro_model", "con_model")
-        if known.get(key) is not None
-    }
+    known = {key: str(value) for key, value in debates.get(debate, {}).items() if value is not None}
     return Trial(
         id=f"{_SUITE}/{debate}/{prompt}/ab/r{run}",
         suite=_SUITE,
         item=debate,
-        cluster=debate_cluster(debate, None if pair is None else str(pair), debates),
+        cluster=debate_cluster(debate, known.get("pair_id"), debates),
         template=prompt,
         replicate=run,
-        condition=condition,
+        condition={key: known[key] for key in CONDITION if key in known},
     )
 
 
@@ -154,12 +137,8 @@ def _missing(
     given = [settings[key] for key in _RUNS if type(settings.get(key)) is int]
     runs = given[0] if given else max(judgment.trial.replicate for judgment in judgments)
     configurations = {(judgment.judge, judgment.trial.template) for judgment in judgments}
-    for judge, prompt in sorted(configurations):
-        for debate in planned:
-            for run in range(1, runs + 1):
-                yield Judgment(
-                    _trial(debate, prompt, run, debates), judge, Failed("no result file")
-                )
+    for (judge, prompt), debate, run in product(configurations, planned, range(1, runs + 1)):
+        yield Judgment(_trial(debate, prompt, run, debates), judge, Failed("no result file"))
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:

@@ -1,31 +1,51 @@
-"""What the instrument gives through the hooks."""
+"""What the instrument gives through the hooks, and what the report shows of debates."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.instruments.debate.measures import MEASURES, RANKED_FIRST
-from pytest_judgesense.measures.measure import later
+from pytest_judgesense.instruments.debate.measures import MEASURES, RANKED_FIRST, here
 from pytest_judgesense.registry import Command, Importer, Logged, SuiteKind
-
-_ROOM: Final = "pytest_judgesense.instruments.debate"
+from pytest_judgesense.sections import Comparison, Report
 
 KINDS: Final = (
     SuiteKind(
         "debate",
-        later(f"{_ROOM}.stimuli", "DEBATE"),
+        here("stimuli", "DEBATE"),
         MEASURES,
         (RANKED_FIRST,),
-        logged=Logged("scores", later(f"{_ROOM}.replies", "logged_detail")),
-        skills=(later(f"{_ROOM}.simulated", "speak"), later(f"{_ROOM}.simulated", "judge_debate")),
-        importers=(Importer("judgebench", later(f"{_ROOM}.importer", "imported")),),
+        logged=Logged("scores", here("replies", "logged_detail")),
+        skills=(here("simulated", "speak"), here("simulated", "judge_debate")),
+        importers=(Importer("judgebench", here("importer", "imported")),),
         commands=(
             Command(
                 "debates",
                 "have two models debate",
-                later(f"{_ROOM}.command", "add_arguments"),
-                later(f"{_ROOM}.command", "debates_written"),
+                here("generation", "add_arguments"),
+                here("generation", "debates_written"),
             ),
+        ),
+    ),
+)
+REPORT: Final = Report(
+    comparisons=(
+        Comparison(
+            "ranking",
+            here("tables", "ranking"),
+            here("tables", "board"),
+            here("tables", "board_lines"),
+            names=(
+                "ranking_basis",
+                "ranking_sensitivity",
+                "ranking_thresholds",
+                "configuration_agreement",
+                "by_category",
+            ),
+            secondary=("anova", "post_hoc", "measure_correlation", "measure_pca"),
+            kinds=("debate",),
+            material=here("ranking", "material_of"),
+            figures=here("tables", "ranking_figures"),
+            apart=True,
         ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
@@ -17,50 +17,51 @@ from pytest_judgesense.measures.shared import (
 # What flips, variance of scores, variance of confidences and side bias weigh in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
 
-_ROOM: Final = "pytest_judgesense.instruments.debate"
-_ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
-_PROMPTS: Final = later(f"{_ROOM}.ranking", "prompt_estimates")
-_SUITE: Final = "debate"
-_UNIT: Final = "debate"
+
+def here(module: str, name: str) -> Any:
+    """Something of this room, imported when it is first asked for."""
+    return later(f"pytest_judgesense.instruments.debate.{module}", name)
 
 
 def _evidence(title: str, finder: str) -> Evidence:
     # Of all judgments: prompts are templates, and the category is one of the scores.
-    return Evidence(title, later(f"{_ROOM}.evidence", finder), whole=True)
+    return Evidence(title, here("evidence", finder), whole=True)
 
+
+_ESTIMATES: Final = here("estimators", "estimates")
+_PROMPTS: Final = here("ranking", "prompt_estimates")
 
 INSTABILITY: Final = Measure(
     "instability",
     "lower",
-    _UNIT,
+    "debate",
     "weighted sum of flips, score variance, confidence variance and side bias",
     _ESTIMATES,
     "bound",
-    _SUITE,
+    "debate",
     bounds=(0.0, math.inf),
     evidence=_evidence("debates whose runs differ", "instability"),
 )
-SCORE_VARIANCE: Final = Measure(
-    "score_variance",
-    "lower",
-    _UNIT,
-    "variance of a side's score over runs",
-    _ESTIMATES,
-    "bound",
-    _SUITE,
+SCORE_VARIANCE: Final = INSTABILITY._replace(
+    name="score_variance",
+    meaning="variance of a side's score over runs",
     # Of scores from 0 to 10: 25 over n, 50 over n - 1.
     bounds=(0.0, 50.0),
     evidence=_evidence("debates whose scores vary", "score_variance"),
 )
-CONFIDENCE_VARIANCE: Final = Measure(
-    "confidence_variance",
-    "lower",
-    _UNIT,
-    "variance of the confidence over runs",
-    _ESTIMATES,
-    "bound",
-    _SUITE,
+CONFIDENCE_VARIANCE: Final = INSTABILITY._replace(
+    name="confidence_variance",
+    meaning="variance of the confidence over runs",
+    bounds=(0.0, 1.0),
     evidence=_evidence("debates whose confidence varies", "confidence_variance"),
+)
+PROMPT_DISAGREEMENT: Final = INSTABILITY._replace(
+    name="prompt_disagreement",
+    meaning="another winner under another prompt",
+    estimator=_PROMPTS,
+    bounds=(0.0, 1.0),
+    evidence=_evidence("debates with another winner under another prompt", "prompts_apart"),
+    best="units",
 )
 SAME_SIDE_WINS: Final = Measure(
     "same_side_wins",
@@ -69,26 +70,11 @@ SAME_SIDE_WINS: Final = Measure(
     "topics in which one side wins under both assignments",
     _ESTIMATES,
 )
-SAME_MODEL_WINS: Final = Measure(
-    "same_model_wins",
-    "construct",
-    "topic",
-    "topics in which one debater wins under both assignments",
-    _ESTIMATES,
-)
-PROMPT_DISAGREEMENT: Final = Measure(
-    "prompt_disagreement",
-    "lower",
-    _UNIT,
-    "another winner under another prompt",
-    _PROMPTS,
-    "bound",
-    _SUITE,
-    evidence=_evidence("debates with another winner under another prompt", "prompts_apart"),
-    best="units",
+SAME_MODEL_WINS: Final = SAME_SIDE_WINS._replace(
+    name="same_model_wins", meaning="topics in which one debater wins under both assignments"
 )
 SCORE_DELTA: Final = Measure(
-    "score_delta", "construct", _UNIT, "distance of the scores under two prompts", _PROMPTS
+    "score_delta", "construct", "debate", "distance of the scores under two prompts", _PROMPTS
 )
 # What `ranked_first` holds: no estimate of one judge.
 RANK: Final = Measure(
@@ -111,8 +97,8 @@ RANKED_FIRST: Final = CheckKind(
     "ranked_first",
     "config, suite=",
     "the configuration (judge:prompt) is the most stable one on debates",
-    later(f"{_ROOM}.checks", "declare_ranked_first"),
-    later(f"{_ROOM}.checks", "judge_ranked_first"),
+    here("checks", "declare_ranked_first"),
+    here("checks", "judge_ranked_first"),
     compares=True,
     bare=("config",),
 )

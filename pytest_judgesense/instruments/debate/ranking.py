@@ -28,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from pytest_judgesense.instruments.debate.estimators import (
     Tally,
     components,
     mean_over_debates,
+    rows_of,
     score_matrix,
     tallies_of,
     units_of,
@@ -51,11 +52,12 @@ from pytest_judgesense.trial import Judgment
 RESAMPLES: Final = 1000
 BANDS: Final = {"repeat_flip_rate": (0.10, 0.30), "side_bias": (0.05, 0.15)}
 
-_Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
+# The judgments of one debate under two prompts.
+_Pair = tuple[Sequence[Judgment], Sequence[Judgment]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One configuration in the ranking.
 
     Attributes:
@@ -85,26 +87,24 @@ class Ranking:
 
     Attributes:
         suite: what they judged.
-        rows: the configurations by rank, then by name.
         excluded: configurations left out, with the reason.
+        weights: of the components; ``ddof``: what variances take off n.
+        rows: the configurations by rank, then by name.
         debates: number of debates they are compared on; ``topics`` likewise.
         runs: the most runs that any debate has.
-        weights: of the components; ``ddof``: what variances take off n.
         reliance: what the winner depends on, one row a variant: name, winner, whether it is
             another than the ranking's.
-        seed: of the resamples.
     """
 
     suite: str
-    rows: tuple[Ranked, ...]
     excluded: Mapping[str, str]
-    debates: int
-    topics: int
-    runs: int
     weights: tuple[float, ...]
     ddof: int
-    reliance: tuple[tuple[str, str, bool], ...]
-    seed: int
+    rows: tuple[Ranked, ...] = ()
+    debates: int = 0
+    topics: int = 0
+    runs: int = 0
+    reliance: tuple[tuple[str, str, bool], ...] = ()
 
     def find(self, name: str) -> Ranked | None:
         """The configuration of that name."""
@@ -117,12 +117,12 @@ class Ranking:
             return "no configuration can be recommended: none has debates with two parsed runs"
         best = self.rows[0]
         kept = sum(not changed for _, _, changed in self.reliance)
+        ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
         text = (
             f"recommended: {best.name}, the lowest instability ({best.instability:.3f}); first in "
-            f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank "
-            f"{_span(best.left_out)} when a debate is left out, first under {kept} of "
-            f"{len(self.reliance)} other weightings; repeat flips {best.band('repeat_flip_rate')}, "
-            f"side bias {best.band('side_bias')}"
+            f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank {ranks} when a "
+            f"debate is left out, first under {kept} of {len(self.reliance)} other weightings; "
+            f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
         )
         if best.shares[0] < 0.95 and len(self.rows) > 1:
             second = max(self.rows[1:], key=lambda row: row.shares[0])
@@ -134,18 +134,14 @@ def rank(
     suite: str,
     tallies: Mapping[str, Sequence[Tally]],
     *,
-    weights: Sequence[float] | None = None,
+    weights: Sequence[float] = WEIGHTS,
     ddof: int = 0,
     seed: int = 0,
 ) -> Ranking:
-    """The ranking of configurations.
+    """The ranking of configurations, from the tallies of every debate by their names.
 
-    Args:
-        suite: name of the suite.
-        tallies: the tallies of every debate, by name of the configuration.
-        weights: of the components, in the order of `COMPONENTS`; the published ones by default.
-        ddof: what the variances in the tallies took off n.
-        seed: of the resamples.
+    ``weights`` are those of the `COMPONENTS`, the published ones by default; ``ddof`` is what the
+    variances in the tallies took off n, and ``seed`` that of the resamples.
     """
     usable = {
         name: {tally.debate: tally for tally in some if tally.variances is not None}
@@ -154,19 +150,18 @@ def rank(
     excluded = {name: "no debate with two parsed runs" for name, some in usable.items() if not some}
     names = [name for name in usable if name not in excluded]
     shared = [d for d in usable[names[0]] if all(d in usable[n] for n in names)] if names else []
-    chosen = tuple(weights or WEIGHTS)
     if not shared:
         excluded |= dict.fromkeys(names, "no debate that all configurations have judged twice")
-        return Ranking(suite, (), excluded, 0, 0, 0, chosen, ddof, (), seed)
-    topics = [usable[names[0]][debate].cluster for debate in shared]
-    rows = np.array([[usable[n][d].row for d in shared] for n in names], dtype=np.float64)
-    parts = components(rows.sum(axis=1))
-    vector = np.array(chosen)
+        return Ranking(suite, excluded, tuple(weights), ddof)
+    compared = [[usable[name][debate] for debate in shared] for name in names]
+    topics = [tally.cluster for tally in compared[0]]
+    rows = np.stack([rows_of(some) for some in compared])
+    sums, vector = rows.sum(axis=1), np.array(weights)
+    parts = components(sums)
     values = parts @ vector
     ranks = _ranks(values)
     drawn = _ranks(components(_resampled(rows, topics, seed)) @ vector)
-    left = _ranks(components(rows.sum(axis=1)[:, None] - rows).swapaxes(0, 1) @ vector)
-    order = sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
+    left = _ranks(components(sums[:, None] - rows).swapaxes(0, 1) @ vector)
     ranked = tuple(
         Ranked(
             names[i],
@@ -176,29 +171,26 @@ def rank(
             tuple(float(np.mean(drawn[:, i] == place + 1)) for place in range(len(names))),
             (int(left[:, i].min()), int(left[:, i].max())),
         )
-        for i in order
+        for i in sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
     )
-    reliance = tuple(
-        (variant, names[best], names[best] != ranked[0].name)
+    winners = {
+        variant: min(zip(score.tolist(), names, strict=True))[1]
         for variant, score in _variants(parts, vector)
-        for best in [min(range(len(names)), key=lambda i: (score[i], names[i]))]
-    )
-    runs = max(usable[name][debate].runs for name in names for debate in shared)
+    }
     return Ranking(
         suite,
-        ranked,
         excluded,
+        tuple(weights),
+        ddof,
+        ranked,
         len(shared),
         len(set(topics)),
-        runs,
-        chosen,
-        ddof,
-        reliance,
-        seed,
+        max(tally.runs for some in compared for tally in some),
+        tuple((variant, name, name != ranked[0].name) for variant, name in winners.items()),
     )
 
 
-def _ranks(values: _Array) -> NDArray[np.intp]:
+def _ranks(values: Floats) -> NDArray[np.intp]:
     """Ranks along the last axis, from 1: one more than there are lower values."""
     # Rounded: sums in another order must not part what is equal.
     rounded = np.round(values, 12)
@@ -206,18 +198,18 @@ def _ranks(values: _Array) -> NDArray[np.intp]:
     return 1 + lower
 
 
-def _resampled(rows: _Array, topics: Sequence[str], seed: int) -> _Array:
+def _resampled(rows: Floats, topics: Sequence[str], seed: int) -> Floats:
     """Summed rows of each resample, shape (resamples, configurations, columns)."""
     codes = np.unique(topics, return_inverse=True)[1]
     count = int(codes.max()) + 1
     by_topic = np.stack([rows[:, codes == code].sum(axis=1) for code in range(count)], axis=1)
     drawn = np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
     times = np.stack([np.bincount(one, minlength=count) for one in drawn])
-    summed: _Array = np.einsum("bk,ckx->bcx", times, by_topic)
+    summed: Floats = np.einsum("bk,ckx->bcx", times, by_topic)
     return summed
 
 
-def _variants(parts: _Array, weights: _Array) -> Iterator[tuple[str, _Array]]:
+def _variants(parts: Floats, weights: Floats) -> Iterator[tuple[str, Floats]]:
     for index, name in enumerate(COMPONENTS):
         for said, factor in (("halved", 0.5), ("doubled", 2.0), ("left out", 0.0)):
             moved = weights.copy()
@@ -234,10 +226,6 @@ def band_of(value: float, limits: tuple[float, float]) -> str:
     """``low`` below the first limit, ``medium`` up to the second, ``high`` above."""
     low, high = limits
     return "low" if value < low else "medium" if value <= high else "high"
-
-
-def _span(ranks: tuple[int, int]) -> str:
-    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]} to {ranks[1]}"
 
 
 def material_of(cell: Cell) -> dict[str, Any] | None:
@@ -259,20 +247,18 @@ def ranking_of(
 ) -> tuple[Ranking, dict[str, list[Tally]]]:
     """The ranking of several judges' configurations, and the tallies behind it.
 
-    Args:
-        suite: name of the suite.
-        materials: what `material_of` gave, by judge; the first judge's weights are everybody's.
-        seed: of the resamples.
+    ``materials`` are what `material_of` gave, by judge; the first one's weights are everybody's.
     """
     first = next(iter(materials.values()))
+    weights, ddof = first["weights"], first["ddof"]
+    other = [judge for judge, material in materials.items() if material["ddof"] != ddof]
     tallies = {
         f"{judge}:{prompt}": [Tally.from_line(line) for line in lines]
         for judge, material in materials.items()
-        if material["ddof"] == first["ddof"]
+        if judge not in other
         for prompt, lines in material["prompts"].items()
     }
-    ranking = rank(suite, tallies, weights=first["weights"], ddof=first["ddof"], seed=seed)
-    other = [judge for judge, material in materials.items() if material["ddof"] != first["ddof"]]
+    ranking = rank(suite, tallies, weights=weights, ddof=ddof, seed=seed)
     reasons = dict.fromkeys(other, "its variances have another denominator")
     return replace(ranking, excluded={**ranking.excluded, **reasons}), tallies
 
@@ -285,68 +271,47 @@ def prompt_estimates(cell: Cell) -> list[Estimate]:
         return [
             unavailable(measure, cell, reason) for measure in (PROMPT_DISAGREEMENT, SCORE_DELTA)
         ]
-    by_debate = _by_debate(cell)
-    return [
-        find(cell, by_debate, some, condition)
-        for find in (_disagreement, _score_delta)
+    by_debate: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
+    for judgment in cell.judgments:
+        by_debate[judgment.trial.item][judgment.trial.template].append(judgment)
+    found: list[Estimate] = []
+    for find in (_disagreement, _score_delta):
         for some, condition in [
             (pairs, {}),
             *(([(a, b)], {"prompt_pair": f"{a}-{b}"}) for a, b in pairs),
-        ]
-    ]
-
-
-def _by_debate(cell: Cell) -> dict[str, dict[str, list[Judgment]]]:
-    found: dict[str, dict[str, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
-    for judgment in cell.judgments:
-        found[judgment.trial.item][judgment.trial.template].append(judgment)
+        ]:
+            runs = [(of.get(a, []), of.get(b, [])) for of in by_debate.values() for a, b in some]
+            found.append(find(cell, runs, condition))
     return found
 
 
-def _disagreement(
-    cell: Cell,
-    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
-    pairs: Sequence[tuple[str, str]],
-    condition: dict[str, str],
-) -> Estimate:
-    values, clusters, undecided, differing, compared = [], [], 0, 0, 0
-    for debate in by_debate.values():
-        for a, b in pairs:
-            one, other = winner_of(debate.get(a, ())), winner_of(debate.get(b, ()))
-            if a not in debate or b not in debate:
-                continue
-            if one is None or other is None:
-                undecided += 1
-            else:
-                values.append(float(one != other))
-                clusters.append(debate[a][0].trial.cluster)
-            verdicts = {j.trial.replicate: j.verdict for j in debate[b]}
-            runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in debate[a]]
-            both = [(x, y) for x, y in runs if x is not None and y is not None]
-            compared += len(both)
-            differing += sum(x != y for x, y in both)
-    flags = [f"run by run {differing / compared:.3f} of {compared}"] if compared else []
+def _disagreement(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) -> Estimate:
+    values, clusters, undecided = [], [], 0
+    both: list[bool] = []
+    for first, second in pairs:
+        if not first or not second:
+            continue
+        one, other = winner_of(first), winner_of(second)
+        if one is None or other is None:
+            undecided += 1
+        else:
+            values.append(float(one != other))
+            clusters.append(first[0].trial.cluster)
+        verdicts = {j.trial.replicate: j.verdict for j in second}
+        runs = [(j.verdict, verdicts.get(j.trial.replicate)) for j in first]
+        both += [x != y for x, y in runs if x is not None and y is not None]
+    flags = [f"run by run {sum(both) / len(both):.3f} of {len(both)}"] if both else []
     flags += [f"{undecided} undecided left out"] if undecided else []
     units = units_of(cell, values, clusters, undecided)
     return rate(PROMPT_DISAGREEMENT, cell, units, condition, flags=tuple(flags))
 
 
-def _score_delta(
-    cell: Cell,
-    by_debate: Mapping[str, Mapping[str, list[Judgment]]],
-    pairs: Sequence[tuple[str, str]],
-    condition: dict[str, str],
-) -> Estimate:
-    def mean(judgments: Sequence[Judgment]) -> NDArray[np.float64] | None:
-        given = [score_matrix(j.detail) for j in judgments if j.detail is not None]
-        return np.mean(given, axis=0) if given else None
-
+def _score_delta(cell: Cell, pairs: Sequence[_Pair], condition: dict[str, str]) -> Estimate:
     values = []
-    for debate in by_debate.values():
-        for a, b in pairs:
-            one, other = mean(debate.get(a, ())), mean(debate.get(b, ()))
-            if one is not None and other is not None:
-                topic = next(iter(debate.values()))[0].trial.cluster
-                values.append((float(np.abs(one - other).mean()), topic))
+    for pair in pairs:
+        scores = [[score_matrix(j.detail) for j in runs if j.detail is not None] for runs in pair]
+        if all(scores):
+            one, other = (np.mean(of, axis=0) for of in scores)
+            values.append((float(np.abs(one - other).mean()), pair[0][0].trial.cluster))
     reason = "no debate was scored under both prompts"
     return mean_over_debates(SCORE_DELTA, cell, condition, values, 10.0, reason=reason)

@@ -29,18 +29,10 @@ contradicts the scores`` where the other side has the higher total.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    with_config,
-)
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
@@ -52,6 +44,8 @@ from pytest_judgesense.trial import Unparsed, Verdict
 
 SIDES: Final = ("PRO", "CON")
 CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")
+# What a reply comes to, and what else it states.
+_Judged: TypeAlias = tuple[Verdict | Unparsed, dict[str, Any] | None]
 _KEYS: Final = frozenset({"scores", "winner"})
 _FENCE: Final = re.compile(r"```(?:json)?|\s+", re.IGNORECASE)
 
@@ -66,54 +60,37 @@ def _side(value: Any) -> Any:
     return value.strip().upper() if isinstance(value, str) else value
 
 
-_Score = Annotated[float, BeforeValidator(_no_truth), Field(ge=0, le=10)]
+_Score = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False), BeforeValidator(_no_truth)]
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_no_truth)]
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
-
-
-class _Sides(_Form):
+class _Sides(TypedDict):
     PRO: _Score
     CON: _Score
 
 
-class _Scores(_Form):
+class _Scores(TypedDict):
     argument_quality: _Sides
     evidence: _Sides
     clash: _Sides
     weighing: _Sides
 
 
-class _Reply(_Form):
+class _Reply(TypedDict):
     scores: _Scores
     winner: Annotated[Literal["PRO", "CON"], BeforeValidator(_side)]
-    confidence: Annotated[float, BeforeValidator(_no_truth), Field(ge=0, le=1)]
-    short_reason: str | None = None
+    confidence: _Share
+    short_reason: NotRequired[str | None]
 
 
-@with_config(ConfigDict(strict=True))
-class _LoggedSides(TypedDict):
-    PRO: Annotated[float, Field(ge=0, le=10)]
-    CON: Annotated[float, Field(ge=0, le=10)]
-
-
-@with_config(ConfigDict(strict=True))
-class _LoggedScores(TypedDict):
-    argument_quality: _LoggedSides
-    evidence: _LoggedSides
-    clash: _LoggedSides
-    weighing: _LoggedSides
-
-
-@with_config(ConfigDict(strict=True))
 class _Logged(TypedDict):
-    scores: _LoggedScores
-    confidence: Annotated[float, Field(ge=0, le=1)]
+    scores: _Scores
+    confidence: _Share
     short_reason: str
     flags: list[str]
 
 
+_REPLY: Final = TypeAdapter(_Reply)
 _LOGGED: Final = TypeAdapter(_Logged)
 _NUMBER: Final = {"type": "number"}
 
@@ -138,9 +115,7 @@ REPLY_SCHEMA: Final[Mapping[str, Any]] = _object_schema(
 )
 
 
-def parse_debate(
-    text: str, *, truncated: bool = False
-) -> tuple[Verdict | Unparsed, dict[str, Any] | None]:
+def parse_debate(text: str, truncated: bool = False) -> _Judged:
     """The winner that the reply names and what else it states, or why it states none.
 
     Args:
@@ -161,7 +136,7 @@ def parse_debate(
     if not stated:
         return Unparsed(_nothing(answer, found, truncated=truncated)), None
     judged = [judgment_of_object(value) for _, _, value in stated]
-    if any(one != judged[0] for one in judged[1:]):
+    if any(one != judged[0] for one in judged):
         return Unparsed("several judgments"), None
     outcome, detail = judged[0]
     start, end, _ = stated[0]
@@ -170,29 +145,27 @@ def parse_debate(
     return outcome, detail
 
 
-def judgment_of_object(
-    value: Mapping[str, Any],
-) -> tuple[Verdict | Unparsed, dict[str, Any] | None]:
+def judgment_of_object(value: Mapping[str, Any]) -> _Judged:
     """What the object of a reply states; see `parse_debate`."""
     try:
-        reply = _Reply.model_validate(value)
+        reply = _REPLY.validate_python(value)
     except ValidationError as error:
         return Unparsed(_reason(error)), None
-    scores = reply.scores.model_dump()
-    detail = {
-        "scores": scores,
-        "confidence": reply.confidence,
-        "short_reason": reply.short_reason or "",
-        "flags": list(_flags(reply, scores)),
-    }
-    return Verdict(reply.winner), detail
+    reason, winner = reply.get("short_reason") or "", reply["winner"]
+    scores: Mapping[str, Any] = reply["scores"]
+    pro, con = (sum(of[side] for of in scores.values()) for side in SIDES)
+    flags = [] if reason else ["no short_reason"]
+    if con > pro if winner == "PRO" else pro > con:
+        flags.append("winner contradicts the scores")
+    stated = {"scores": scores, "confidence": reply["confidence"]}
+    return Verdict(winner), {**stated, "short_reason": reason, "flags": flags}
 
 
 def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The detail of the judgment in a line of a log; `LogError` where it is wrong."""
     try:
         # As logs are written here; what others leave out is completed, or refused with a reason.
-        return dict(_LOGGED.validate_python(value))
+        return dict(_LOGGED.validate_python(value, strict=True))
     except ValidationError:
         outcome, detail = judgment_of_object({**value, "winner": value.get("verdict")})
     if detail is None:
@@ -203,19 +176,6 @@ def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
             remedy="see docs/debates.md for the fields of a judgment on a debate",
         )
     return {**detail, "flags": value.get("flags", detail["flags"])}
-
-
-def contradicts(winner: str, scores: Mapping[str, Mapping[str, float]]) -> bool:
-    """Whether the side that did not win has the higher total."""
-    pro, con = (sum(of[side] for of in scores.values()) for side in SIDES)
-    return con > pro if winner == "PRO" else pro > con
-
-
-def _flags(reply: _Reply, scores: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    if not reply.short_reason:
-        yield "no short_reason"
-    if contradicts(reply.winner, scores):
-        yield "winner contradicts the scores"
 
 
 def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool) -> str:

@@ -27,13 +27,12 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components
+from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
 from pytest_judgesense.instruments.debate.ranking import (
     BANDS,
     RESAMPLES,
-    Ranked,
+    Floats,
     Ranking,
     band_of,
     ranking_of,
@@ -46,17 +45,18 @@ _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
 _INSTALL: Final = "statsmodels is not installed: pip install 'pytest-judgesense[analysis]'"
 _FEWEST: Final = 3  # configurations, to correlate measures over
 
-_Array = NDArray[np.float64]
+_Rows = list[dict[str, Any]]
+_Tallies = Mapping[str, Sequence[Tally]]
 
 
 def analyses_of(
-    suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int
-) -> dict[str, list[dict[str, Any]]]:
+    suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int, *, secondary: bool = False
+) -> dict[str, _Rows]:
     """The ranking, and what stands beside it, by name of the table; see `ranking_of`."""
     ranking, tallies = ranking_of(suite, dict(sorted(materials.items())), seed)
     ranked = {row.name: tallies[row.name] for row in ranking.rows}
-    return {
-        "ranking": [_row(row) for row in ranking.rows],
+    tables = {
+        "ranking": _ranked(ranking),
         "ranking_basis": [_basis(ranking)],
         "ranking_sensitivity": [
             {"variant": v, "winner": w, "changed": c} for v, w, c in ranking.reliance
@@ -64,6 +64,15 @@ def analyses_of(
         "ranking_thresholds": list(_thresholds(ranking)),
         "configuration_agreement": _agreement(ranked),
         "by_category": list(_by_category(ranked, ranking.weights)),
+    }
+    if not secondary:
+        return tables
+    names = sorted(ranked)
+    topics, cells = _cells([ranked[name] for name in names], ranking.weights)
+    return tables | {
+        "anova": _anova(names, topics, cells),
+        "post_hoc": _post_hoc(names, cells),
+        **_described(np.array([list(row.parts.values()) for row in ranking.rows])),
     }
 
 
@@ -81,229 +90,189 @@ def _basis(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _row(row: Ranked) -> dict[str, Any]:
-    return {
-        "rank": row.rank,
-        "configuration": row.name,
-        "instability": row.instability,
-        **row.parts,
-        "repeat_flip_band": row.band("repeat_flip_rate"),
-        "side_bias_band": row.band("side_bias"),
-        "rank_shares": list(row.shares),
-        "left_out_ranks": list(row.left_out),
-    }
+def _ranked(ranking: Ranking) -> _Rows:
+    return [
+        {
+            "rank": row.rank,
+            "configuration": row.name,
+            "instability": row.instability,
+            **row.parts,
+            "repeat_flip_band": row.band("repeat_flip_rate"),
+            "side_bias_band": row.band("side_bias"),
+            "rank_shares": list(row.shares),
+            "left_out_ranks": list(row.left_out),
+        }
+        for row in ranking.rows
+    ]
 
 
 def _thresholds(ranking: Ranking) -> Iterator[dict[str, Any]]:
     """How many configurations lie in each band, as thresholds stand and when one is moved."""
     for measure, (low, high) in BANDS.items():
         down, up = _MOVES[measure]
-        limits = [(low, high), (low + down, high), (low + up, high), (low, high + down)]
         before = {row.name: row.band(measure) for row in ranking.rows}
-        for one in [*limits, (low, high + up)]:
-            after = {row.name: band_of(row.parts[measure], one) for row in ranking.rows}
+        for moved in ((0.0, 0.0), (down, 0.0), (up, 0.0), (0.0, down), (0.0, up)):
+            limits = low + moved[0], high + moved[1]
+            after = {row.name: band_of(row.parts[measure], limits) for row in ranking.rows}
             counts = Counter(after.values())
             yield {
                 "measure": measure,
-                "low_below": round(one[0], 4),
-                "high_above": round(one[1], 4),
+                "low_below": round(limits[0], 4),
+                "high_above": round(limits[1], 4),
                 **{band: counts[band] for band in ("low", "medium", "high")},
                 "moved": [name for name in after if after[name] != before[name]],
             }
 
 
-def _agreement(
-    tallies: Mapping[str, Sequence[Tally]],
-) -> list[dict[str, Any]]:
+def _agreement(tallies: _Tallies) -> _Rows:
     """Share of debates with one winner for each pair; in the last row alpha over all."""
     winners = {name: {t.debate: t.winner for t in some} for name, some in tallies.items()}
-    rows: list[dict[str, Any]] = []
-    names = list(winners)
-    for index, one in enumerate(names):
-        for other in names[index + 1 :]:
-            both = [
-                (winners[one][debate], winners[other].get(debate))
-                for debate in winners[one]
-                if winners[one][debate] and winners[other].get(debate)
-            ]
-            share = sum(a == b for a, b in both) / len(both) if both else None
-            rows.append({"pair": [one, other], "debates": len(both), "agreement": share})
-    debates = list(dict.fromkeys(debate for of in winners.values() for debate in of))
+    rows: _Rows = []
+    for one, other in combinations(winners, 2):
+        pairs = [(winner, winners[other].get(debate)) for debate, winner in winners[one].items()]
+        both = [a == b for a, b in pairs if a and b]
+        share = sum(both) / len(both) if both else None
+        rows.append({"pair": [one, other], "debates": len(both), "agreement": share})
+    debates = dict.fromkeys(debate for of in winners.values() for debate in of)
     units = [[of.get(debate) for of in winners.values()] for debate in debates]
-    rows.append({"krippendorff_alpha": krippendorff_alpha(units), "configurations": names})
-    return rows
+    alpha = krippendorff_alpha(units)
+    return [*rows, {"krippendorff_alpha": alpha, "configurations": list(winners)}]
 
 
-def _by_category(
-    tallies: Mapping[str, Sequence[Tally]], weights: Sequence[float]
-) -> Iterator[dict[str, Any]]:
-    categories = sorted({tally.category for some in tallies.values() for tally in some} - {""})
-    for category in categories:
+def _by_category(tallies: _Tallies, weights: Sequence[float]) -> Iterator[dict[str, Any]]:
+    for category in sorted({t.category for some in tallies.values() for t in some} - {""}):
         for name, some in tallies.items():
-            rows = [tally.row for tally in some if tally.category == category]
-            parts = components(np.array(rows, dtype=np.float64).reshape(-1, 6).sum(axis=0))
-            known = bool(np.isfinite(parts).all())
+            counted = [tally for tally in some if tally.category == category]
+            parts = components(rows_of(counted).sum(axis=0))
             yield {
                 "category": category,
                 "configuration": name,
-                "debates": len(rows),
-                "instability": float(parts @ np.array(weights)) if known else None,
-                **{
-                    measure: float(part) if np.isfinite(part) else None
-                    for measure, part in zip(COMPONENTS, parts, strict=True)
-                },
+                "debates": len(counted),
+                "instability": _finite(parts @ np.array(weights)),
+                **{part: _finite(value) for part, value in zip(COMPONENTS, parts, strict=True)},
             }
 
 
-def secondary_of(
-    suite: str, materials: Mapping[str, Mapping[str, Any]], seed: int
-) -> dict[str, list[dict[str, Any]]]:
-    """The secondary analyses by name of the table; see `ranking_of` for the arguments."""
-    ranking, tallies = ranking_of(suite, dict(sorted(materials.items())), seed)
-    names = sorted(row.name for row in ranking.rows)
-    topics, cells = _cells({name: tallies[name] for name in names}, ranking.weights)
-    parts = np.array([list(row.parts.values()) for row in ranking.rows]).reshape(-1, 4)
-    correlated = [_correlation(parts), _pca(parts)]
-    found = [_anova(names, topics, cells), _post_hoc(names, cells), *correlated]
-    return {table["analysis"]: _flat(table) for table in found}
-
-
-def _flat(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows with what holds for all of them in each, or in the only one."""
-    common = {key: value for key, value in table.items() if key not in ("analysis", "rows")}
-    return [{**row, **common} for row in table["rows"]] or [common]
-
-
 def _cells(
-    tallies: Mapping[str, Sequence[Tally]], weights: Sequence[float]
-) -> tuple[list[str], _Array]:
+    tallies: Sequence[Sequence[Tally]], weights: Sequence[float]
+) -> tuple[list[str], Floats]:
     """Topics that every configuration has, and the instability that each shows.
 
     Returns:
         The topics, and values of the shape (configurations, topics).
     """
-    by_topic: list[dict[str, list[tuple[float, ...]]]] = []
-    for some in tallies.values():
-        rows: dict[str, list[tuple[float, ...]]] = {}
-        for tally in some:
-            if tally.variances is not None:
-                rows.setdefault(tally.cluster, []).append(tally.row)
-        by_topic.append(rows)
-    topics = [t for t in by_topic[0] if all(t in rows for rows in by_topic)] if by_topic else []
-    sums = np.array([[np.sum(rows[t], axis=0) for t in topics] for rows in by_topic])
+    by_topic: list[dict[str, list[Tally]]] = []
+    for some in tallies:
+        counted = [tally for tally in some if tally.variances is not None]
+        by_topic.append({t.cluster: [] for t in counted})
+        for tally in counted:
+            by_topic[-1][tally.cluster].append(tally)
+    topics = [t for t in by_topic[0] if all(t in of for of in by_topic)] if by_topic else []
+    sums = np.array([[rows_of(of[topic]).sum(axis=0) for topic in topics] for of in by_topic])
     cells = components(sums.reshape(len(by_topic), len(topics), 6))[..., :3]
     return topics, cells @ np.array(weights[:3])
 
 
-def _unavailable(name: str, reason: str) -> dict[str, Any]:
-    return {"analysis": name, "unavailable": reason, "rows": []}
+def _unavailable(reason: str) -> _Rows:
+    return [{"unavailable": reason}]
 
 
-def _anova(names: Sequence[str], topics: Sequence[str], cells: _Array) -> dict[str, Any]:
+def _anova(names: Sequence[str], topics: Sequence[str], cells: Floats) -> _Rows:
     pairs = [name.rpartition(":")[::2] for name in names]
-    models = sorted({model for model, _ in pairs})
-    prompts = sorted({prompt for _, prompt in pairs})
+    models, prompts = ({pair[i] for pair in pairs} for i in (0, 1))
     within = [f for f, levels in (("model", models), ("prompt", prompts)) if len(levels) > 1]
     if not within or len(pairs) != len(models) * len(prompts):
         reason = "needs two or more models or prompts, each model under each prompt"
-        return _unavailable("anova", f"{reason}; found {len(names)} configurations")
+        return _unavailable(f"{reason}; found {len(names)} configurations")
     if len(topics) < 2:
-        return _unavailable("anova", f"needs two or more topics, found {len(topics)}")
+        return _unavailable(f"needs two or more topics, found {len(topics)}")
     if np.ptp(cells) == 0:
-        return _unavailable("anova", "all configurations are alike on all topics")
+        return _unavailable("all configurations are alike on all topics")
     try:
         from pandas import DataFrame
         from statsmodels.stats.anova import AnovaRM
     except ImportError:
-        return _unavailable("anova", _INSTALL)
-    rows = [
+        return _unavailable(_INSTALL)
+    values = [
         {"topic": topic, "model": model, "prompt": prompt, "value": value}
-        for (model, prompt), values in zip(pairs, cells.tolist(), strict=True)
-        for topic, value in zip(topics, values, strict=True)
+        for (model, prompt), of in zip(pairs, cells.tolist(), strict=True)
+        for topic, value in zip(topics, of, strict=True)
     ]
-    table = AnovaRM(DataFrame(rows), "value", "topic", within=within).fit().anova_table
-    return {
-        "analysis": "anova",
-        "response": "instability of a topic, side bias left out",
-        "topics": len(topics),
-        "rows": [
-            {
-                "effect": str(effect).replace(":", " x "),
-                "F": _finite(line["F Value"]),
-                "df": float(line["Num DF"]),
-                "df_error": float(line["Den DF"]),
-                "p": _finite(line["Pr > F"]),
-            }
-            for effect, line in table.iterrows()
-        ],
-    }
+    table = AnovaRM(DataFrame(values), "value", "topic", within=within).fit().anova_table
+    return [
+        {
+            "effect": str(effect).replace(":", " x "),
+            "F": _finite(line["F Value"]),
+            "df": float(line["Num DF"]),
+            "df_error": float(line["Den DF"]),
+            "p": _finite(line["Pr > F"]),
+            "response": "instability of a topic, side bias left out",
+            "topics": len(topics),
+        }
+        for effect, line in table.iterrows()
+    ]
 
 
-def _post_hoc(names: Sequence[str], cells: _Array) -> dict[str, Any]:
+def _post_hoc(names: Sequence[str], cells: Floats) -> _Rows:
     pairs = list(combinations(range(len(names)), 2))
     if not pairs or cells.shape[1] < 2:
-        reason = (
-            f"needs two configurations and two topics, found {' x '.join(map(str, cells.shape))}"
-        )
-        return _unavailable("post_hoc", reason)
-    rows = []
+        found = " x ".join(map(str, cells.shape))
+        return _unavailable(f"needs two configurations and two topics, found {found}")
+    rows: _Rows = []
     for i, j in pairs:
         differences = cells[i] - cells[j]
-        row: dict[str, Any] = {
-            "pair": [names[i], names[j]],
-            "difference": float(differences.mean()),
-            "topics": len(differences),
-        }
-        if np.ptp(differences) == 0:
-            row |= {"t": None, "p_bonferroni": None, "unavailable": "every topic differs alike"}
-        else:
+        test: dict[str, Any] = {"t": None, "p_bonferroni": None}
+        test |= {"unavailable": "every topic differs alike"}
+        if np.ptp(differences) != 0:
             t, p = paired_t(differences)
-            row |= {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
-        rows.append(row)
-    return {"analysis": "post_hoc", "comparisons": len(pairs), "rows": rows}
+            test = {"t": t, "p_bonferroni": min(1.0, p * len(pairs))}
+        rows.append(
+            {
+                "pair": [names[i], names[j]],
+                "difference": float(differences.mean()),
+                "topics": len(differences),
+                **test,
+                "comparisons": len(pairs),
+            }
+        )
+    return rows
 
 
-def _varying(parts: _Array) -> tuple[list[str], _Array]:
-    """The components that differ between configurations, standardised."""
-    kept = [i for i in range(parts.shape[1]) if np.ptp(parts[:, i]) > 0]
-    chosen = parts[:, kept]
-    return [COMPONENTS[i] for i in kept], (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
-
-
-def _too_few(name: str, parts: _Array) -> dict[str, Any] | None:
-    if len(parts) < _FEWEST:
-        reason = f"needs {_FEWEST} or more configurations, found {len(parts)}"
-        return _unavailable(name, reason)
-    if len(_varying(parts)[0]) < 2:
-        return _unavailable(name, "fewer than two measures differ between configurations")
-    return None
-
-
-def _correlation(parts: _Array) -> dict[str, Any]:
-    if missing := _too_few("measure_correlation", parts):
-        return missing
-    names, scaled = _varying(parts)
-    matrix = (scaled.T @ scaled / len(scaled)).tolist()  # of standardised columns: Pearson's r
-    rows = [
-        {"measure": n, **dict(zip(names, r, strict=True))}
-        for n, r in zip(names, matrix, strict=True)
-    ]
-    return {"analysis": "measure_correlation", "configurations": len(parts), "rows": rows}
-
-
-def _pca(parts: _Array) -> dict[str, Any]:
-    if missing := _too_few("measure_pca", parts):
-        return missing
-    names, scaled = _varying(parts)
+def _described(parts: Floats) -> dict[str, _Rows]:
+    """Correlations and principal components of the components that differ."""
+    count = len(parts)
+    varying = [i for i in range(len(COMPONENTS)) if count and np.ptp(parts[:, i]) > 0]
+    reason = f"needs {_FEWEST} or more configurations, found {count}"
+    if count >= _FEWEST:
+        reason = "fewer than two measures differ between configurations"
+    if count < _FEWEST or len(varying) < 2:
+        return {table: _unavailable(reason) for table in ("measure_correlation", "measure_pca")}
+    names, chosen = [COMPONENTS[i] for i in varying], parts[:, varying]
+    scaled = (chosen - chosen.mean(axis=0)) / chosen.std(axis=0)
+    matrix = scaled.T @ scaled / count  # of standardised columns: Pearson's r
     _, singular, loadings = np.linalg.svd(scaled, full_matrices=False)
     shares = singular**2 / (singular**2).sum()
-    rows = []
-    for index, (share, loading) in enumerate(zip(shares, loadings, strict=True), start=1):
-        # The sign of a component is arbitrary: here its greatest loading is positive.
-        sign = np.sign(loading[np.abs(loading).argmax()])
-        weights = dict(zip(names, (sign * loading).tolist(), strict=True))
-        rows.append({"component": index, "explained": float(share), **weights})
-    return {"analysis": "measure_pca", "configurations": len(parts), "rows": rows}
+    # The sign of a component is arbitrary: here its greatest loading is positive.
+    signs = [np.sign(loading[np.abs(loading).argmax()]) for loading in loadings]
+
+    def named(values: Floats) -> dict[str, float]:
+        return dict(zip(names, values.tolist(), strict=True))
+
+    return {
+        "measure_correlation": [
+            {"measure": name, **named(row), "configurations": count}
+            for name, row in zip(names, matrix, strict=True)
+        ],
+        "measure_pca": [
+            {
+                "component": place + 1,
+                "explained": float(shares[place]),
+                **named(sign * loadings[place]),
+                "configurations": count,
+            }
+            for place, sign in enumerate(signs)
+        ],
+    }
 
 
 def _finite(value: Any) -> float | None:

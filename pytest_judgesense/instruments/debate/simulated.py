@@ -29,7 +29,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from itertools import cycle, islice
 from random import Random
 from typing import Any, Final
@@ -69,47 +70,30 @@ def shares(resolution: str, transcript: str) -> dict[str, dict[str, float]]:
         given = [content_stems(sentence) - known - without for sentence in found]
         return [point for point in given if len(point) >= _SHORTEST_POINT]
 
-    result: dict[str, dict[str, float]] = {}
+    def met(given: list[frozenset[str]], said: frozenset[str], least: int) -> float:
+        return sum(len(point & said) >= least for point in given) / max(1, len(given))
+
+    found: dict[str, dict[str, float]] = defaultdict(dict)
     for side, other in (_SIDES, _SIDES[::-1]):
         ours, theirs = stems(side, "constructive"), stems(other, "constructive")
         # A point in its own words: what both sides say shows nobody answering anybody.
         mine, targets = points(side, theirs), points(other, ours)
-        of_side = {
-            "argument_quality": _met(mine, stems(side, "rebuttal", "summary"), 2),
-            "evidence": 1 - _met(mine, stems(other, "rebuttal"), 2),
-            "clash": min(1.0, 3 * _share(theirs - ours, stems(side, "rebuttal"))),
-            "weighing": _met(targets, stems(side, "summary"), 1),
-        }
-        for category, share in of_side.items():
-            result.setdefault(category, {})[side] = share
-    return result
-
-
-def _met(points: Sequence[frozenset[str]], said: frozenset[str], least: int) -> float:
-    return sum(len(point & said) >= least for point in points) / len(points) if points else 0.0
-
-
-def _share(terms: frozenset[str], said: frozenset[str]) -> float:
-    return len(terms & said) / len(terms) if terms else 0.0
+        terms, rebuttal = theirs - ours, stems(side, "rebuttal")
+        taken_up = len(terms & rebuttal) / max(1, len(terms))
+        found["argument_quality"][side] = met(mine, stems(side, "rebuttal", "summary"), 2)
+        found["evidence"][side] = 1 - met(mine, stems(other, "rebuttal"), 2)
+        found["clash"][side] = min(1.0, 3 * taken_up)
+        found["weighing"][side] = met(targets, stems(side, "summary"), 1)
+    return found
 
 
 def judge_debate(observer: Observer, asked: Asked) -> str | None:
     """The reply to a prompt with a transcript: an object of scores, winner and confidence."""
-    context = asked.reading.context
+    context, instruction = asked.reading.context, asked.reading.instruction
     if "transcript" not in context:
         return None
-    draw = asked.draw()
-    shift = observer.slot_bias + observer.wording(asked.reading.instruction, context["transcript"])
-    value = _judgment(observer, asked, shift, draw)
-    if draw.random() < observer.format_error_rate:
-        return _malformed(value, draw)
-    return observer.style.format(json.dumps(value, separators=(",", ":")))
-
-
-def _judgment(observer: Observer, asked: Asked, shift: float, draw: Random) -> dict[str, Any]:
-    """The object of a reply; ``shift`` is b + z, in logits."""
-    context, instruction = asked.reading.context, asked.reading.instruction
-    sensitivity = observer.sensitivity
+    draw, sensitivity = asked.draw(), observer.sensitivity
+    shift = observer.slot_bias + observer.wording(instruction, context["transcript"])
     found = shares(context.get("resolution", ""), context["transcript"])
     spread = 10 * asked.temperature / sensitivity
     scores = {
@@ -127,12 +111,15 @@ def _judgment(observer: Observer, asked: Asked, shift: float, draw: Random) -> d
     if draw.random() < observer.lapse_rate:
         winner = draw.choice(_SIDES)
     taken = {side: round(100 * found["clash"][side] / 3) for side in _SIDES}
-    return {
+    value = {
         "scores": scores,
         "winner": winner,
         "confidence": round(1 / (1 + math.exp(-sensitivity * abs(margin) / 3)), 2),
         "short_reason": f"Terms taken up: PRO {taken['PRO']}% of CON's, CON {taken['CON']}%.",
     }
+    if draw.random() < observer.format_error_rate:
+        return _malformed(value, draw)
+    return observer.style.format(json.dumps(value, separators=(",", ":")))
 
 
 def _score(share: float, noise: float) -> float:
@@ -141,18 +128,16 @@ def _score(share: float, noise: float) -> float:
 
 def _malformed(value: Mapping[str, Any], draw: Random) -> str:
     """A reply that a reader cannot use, of one of the usual kinds."""
-    text = json.dumps(value)
-    scores = dict(value["scores"])
-    kind = draw.randrange(4)
-    if kind == 0:
-        return text[: len(text) // 2]
-    if kind == 1:
-        scores.pop("evidence")
-        return json.dumps({**value, "scores": scores})
-    if kind == 2:
-        scores["clash"] = {**scores["clash"], "PRO": 12.0}
-        return json.dumps({**value, "scores": scores})
-    return f"I would give it to {value['winner']}, on balance."
+    text, scores = json.dumps(value), value["scores"]
+    lacking = {name: of for name, of in scores.items() if name != "evidence"}
+    beyond = {**scores, "clash": {**scores["clash"], "PRO": 12.0}}
+    kinds = (
+        text[: len(text) // 2],
+        json.dumps({**value, "scores": lacking}),
+        json.dumps({**value, "scores": beyond}),
+        f"I would give it to {value['winner']}, on balance.",
+    )
+    return kinds[draw.randrange(4)]
 
 
 # What the embedded debater can say for and against anything: the point, and its ground.

@@ -18,7 +18,7 @@ from pytest_judgesense.instruments.debate.replies import (
     parse_debate,
 )
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, Reading, ReplyForm
+from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 
@@ -28,6 +28,10 @@ SPEECHES: Final = tuple(
     for speech in ("constructive", "rebuttal", "summary")
     for side in ("pro", "con")
 )
+
+
+# What a debate is told by, of what its line says.
+CONDITION: Final = ("category", "pro_model", "con_model")
 
 
 class _Speech(BaseModel):
@@ -72,10 +76,7 @@ class DebateLine(BaseModel):
 def debate_cluster(debate: str, pair: str | None, debates: Collection[str]) -> str:
     """The cluster of a debate: both assignments of a topic are one.
 
-    Args:
-        debate: its id.
-        pair: its ``pair_id``: one that both share, or the id of the other debate.
-        debates: ids of all debates.
+    ``pair`` is an id that both share, or the id of the other one of all ``debates``.
     """
     if pair is None:
         return debate
@@ -85,42 +86,34 @@ def debate_cluster(debate: str, pair: str | None, debates: Collection[str]) -> s
 def transcript(speeches: Iterable[tuple[str, str]]) -> str:
     """Speeches as the judge reads them, each under a heading: ``[PRO rebuttal]``.
 
-    Args:
-        speeches: type (``pro_rebuttal``) and content of each, in order.
+    They are given by type (``pro_rebuttal``) and content, in order.
     """
     return "\n".join(
         f"[{kind[:3].upper()} {kind[4:]}]\n{content.strip()}" for kind, content in speeches
     )
 
 
-def debate_item(line: DebateLine, debates: Collection[str]) -> Item:
-    """The item of a line with one debate; ``debates`` are the ids of all of them."""
-    known = {"category": line.category, "pro_model": line.pro_model, "con_model": line.con_model}
-    return Item(
-        id=line.id,
-        cluster=debate_cluster(line.id, line.pair_id, debates),
-        fields={
-            "resolution": line.resolution,
-            "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
-        },
-        condition={key: value for key, value in known.items() if value is not None},
-    )
-
-
 def _items(stimuli: Stimuli) -> Iterator[Item]:
     debates = stimuli.parse(DebateLine)
     ids = {debate.id for debate in debates}
-    return (debate_item(debate, ids) for debate in debates)
+    return (
+        Item(
+            id=line.id,
+            cluster=debate_cluster(line.id, line.pair_id, ids),
+            fields={
+                "resolution": line.resolution,
+                "transcript": transcript((s.speech_type, s.content) for s in line.speeches),
+            },
+            condition=line.model_dump(include={*CONDITION}, exclude_none=True),
+        )
+        for line in debates
+    )
 
 
 def _verify(form: SuiteForm) -> None:
     if form.space.pairwise or form.space.labels != list(SIDES):
         msg = 'a debate suite has [space] labels = ["PRO", "CON"], not pairwise'
         raise ValueError(msg)
-
-
-def _read(text: str, truncated: bool) -> Reading:
-    return parse_debate(text, truncated=truncated)
 
 
 _SCORES: Final = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEGORIES)
@@ -131,7 +124,7 @@ DEBATE: Final = Kind(
     line_forms=(DebateLine,),
     verify=_verify,
     reply=ReplyForm(
-        _read,
+        parse_debate,
         "The verdict is the winner of a debate, with scores by category and side and a "
         "confidence. Take over every value; one that the reply does not state makes it no "
         "verdict.",

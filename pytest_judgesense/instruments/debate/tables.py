@@ -20,26 +20,20 @@ from pytest_judgesense.figures import (
     shown,
 )
 from pytest_judgesense.layout import headed, indented
-from pytest_judgesense.sections import (
-    Board,
-    Digits,
-    Entrant,
-    Rows,
-    tables_named,
-)
+from pytest_judgesense.sections import Board, Digits, Entrant, Rows, tables_named
 
-_NAME_COLUMN: Final = 23
 _MOST_RANKS: Final = 20
-_HEADS: Final = (
-    "rank",
-    "configuration",
-    "instability",
-    "flips",
-    "side bias",
-    "score var",
-    "conf var",
-    "first",
-)
+# The columns with their widths: the rank, the name, and numbers.
+_WIDTHS: Final = {
+    "rank": 4,
+    "configuration": 23,
+    "instability": 13,
+    "flips": 14,
+    "side bias": 14,
+    "score var": 11,
+    "conf var": 10,
+    "first": 8,
+}
 
 
 def ranking(
@@ -50,12 +44,9 @@ def ranking(
     if not materials:
         return {}
     # Not before there are debates: the analyses take scipy.
-    from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
+    from pytest_judgesense.instruments.debate.secondary import analyses_of
 
-    tables = analyses_of(suite, materials, seed)
-    if secondary:
-        tables = tables | secondary_of(suite, materials, seed)
-    return tables
+    return analyses_of(suite, materials, seed, secondary=secondary)
 
 
 def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -81,7 +72,7 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     """The ranking for Markdown."""
     return Board(
         "Ranking on",
-        _HEADS,
+        tuple(_WIDTHS),
         tuple(
             (Digits(rank), name, *map(Digits, texts))
             for rank, name, *texts in map(_texts, tables["ranking"])
@@ -103,11 +94,11 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
             f"weights {', '.join(f'{weight:g}' for weight in basis['weights'].values())}",
         ],
     )
-    yield _columns(*_HEADS)
+    yield _columns(*_WIDTHS)
     for row in rows:
         rank, name, *texts = _texts(row)
         name = printable(name)
-        if len(name) > _NAME_COLUMN:
+        if len(name) > _WIDTHS["configuration"]:
             yield from indented(name, width=8)
             name = ""
         # Bands are as wide as the widest of them.
@@ -117,12 +108,10 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
         yield from indented(note, width=2)
 
 
-def _columns(
-    rank: str, name: str, value: str, flips: str, bias: str, scores: str, conf: str, first: str
-) -> str:
-    return (
-        f"  {rank:>4}  {name:<24}{value:>12}{flips:>14}{bias:>14}{scores:>11}{conf:>10}{first:>8}"
-    )
+def _columns(rank: str, name: str, *values: str) -> str:
+    first, second, *widths = _WIDTHS.values()
+    cells = "".join(f"{text:>{width}}" for text, width in zip(values, widths, strict=True))
+    return f"  {rank:>{first}}  {name:<{second}}{cells}"
 
 
 def ranking_figures(sheet: Datasheet) -> Iterator[Found]:

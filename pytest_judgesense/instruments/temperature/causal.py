@@ -30,7 +30,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +55,12 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 _Array = NDArray[np.float64]
 _Codes = NDArray[np.intp]
+_Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The scores psi of one outcome.
-
-    Attributes:
-        psi: shape (units,); NaN where the unit has no outcome.
-        propensity: shape (units,), before it is clipped.
+class Scores(NamedTuple):
+    """The scores psi of one outcome, NaN where a unit has none, and propensities before they are
+    clipped; shape (units,).
     """
 
     psi: _Array
@@ -101,12 +98,12 @@ def engine() -> str:
 
 def effect_scores(
     covariates: _Array,
-    treated: NDArray[np.bool_],
+    treated: _Flags,
     outcomes: dict[str, _Array],
     questions: _Codes,
     seed: int,
 ) -> dict[str, Scores | str] | str:
-    """The scores of every outcome, or the reason why there are none, of one or of all.
+    """The scores of every outcome by name, or the reason why there are none, of one or of all.
 
     Args:
         covariates: shape (units, columns).
@@ -114,53 +111,38 @@ def effect_scores(
         outcomes: by name, shape (units,); NaN where a unit has none.
         questions: the cluster of each unit, codes from 0.
         seed: for the folds and the trees.
-
-    Returns:
-        The scores by name of the outcome.
     """
     if not installed("lightgbm"):
         return INSTALL.format("lightgbm")
     if treated.all() or not treated.any():
         return "all temperatures lie on one side of the threshold"
     folds = _folds(questions, seed)
-    kinds = _Kinds.of(covariates)
-    raw = np.empty(treated.size)
     if np.unique(folds).size < FOLDS:
         return f"fewer than {FOLDS} questions"
-    for fold in range(FOLDS):
-        inside = folds == fold
-        weights = (~inside).astype(np.float64)
-        of_kind = kinds.predicted(treated.astype(np.float64), weights, "binary", seed)
-        raw[inside] = of_kind[kinds.which[inside]]
+    kinds = _Kinds.of(covariates)
+
+    def crossed(y: _Array, grown_on: _Flags, objective: str) -> _Array:
+        """What trees predict for the units of each fold that were grown on those of the others."""
+        predicted = np.empty(y.size)
+        for fold in range(FOLDS):
+            inside = folds == fold
+            weights = (~inside & grown_on).astype(np.float64)
+            trees = kinds.grown(y, weights, objective, seed)
+            predicted[inside] = trees.predict(kinds.rows, num_threads=1)[kinds.which[inside]]
+        return predicted
+
+    raw = crossed(treated.astype(np.float64), np.ones_like(treated), "binary")
     m = np.clip(raw, *CLIPPED)
     found: dict[str, Scores | str] = {}
     for name, y in outcomes.items():
-        known = np.isfinite(y)
-        if _too_few(folds, treated, known):
+        arms = [arm & np.isfinite(y) for arm in (treated, ~treated)]
+        if not all((arm & (folds != fold)).any() for fold in range(FOLDS) for arm in arms):
             found[name] = f"too few questions on one side of the threshold for {FOLDS} folds"
             continue
-        sides = []
-        for arm in (treated, ~treated):
-            g = np.empty(y.size)
-            for fold in range(FOLDS):
-                inside = folds == fold
-                weights = (~inside & arm & known).astype(np.float64)
-                of_kind = kinds.predicted(y, weights, "regression", seed)
-                g[inside] = of_kind[kinds.which[inside]]
-            sides.append(g)
-        high, low = sides
+        high, low = (crossed(y, arm, "regression") for arm in arms)
         psi = high - low + np.where(treated, (y - high) / m, -(y - low) / (1 - m))
         found[name] = Scores(psi, raw)
     return found
-
-
-def _too_few(folds: _Codes, treated: NDArray[np.bool_], known: NDArray[np.bool_]) -> bool:
-    """Whether the folds outside of one hold no unit of one of the two sides."""
-    return any(
-        not (arm & known & (folds != fold)).any()
-        for fold in range(FOLDS)
-        for arm in (treated, ~treated)
-    )
 
 
 def _folds(questions: _Codes, seed: int) -> _Codes:
@@ -171,8 +153,7 @@ def _folds(questions: _Codes, seed: int) -> _Codes:
     return dealt[questions]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
+class _Kinds(NamedTuple):
     """The different rows of a table: few, for what varies are a handful of levels.
 
     Squared error and log loss are sums over units, so trees grown on the mean outcome of each kind,
@@ -186,12 +167,6 @@ class _Kinds:
     def of(cls, x: _Array) -> _Kinds:
         rows, which = np.unique(x, axis=0, return_inverse=True)
         return cls(rows, which.reshape(-1).astype(np.intp))
-
-    def predicted(self, y: _Array, weights: _Array, objective: str, seed: int) -> _Array:
-        """The predictions for each kind of trees grown on ``y``, weighted by unit."""
-        model = self.grown(y, weights, objective, seed)
-        predictions: _Array = model.predict(self.rows, num_threads=1)
-        return predictions
 
     def grown(self, y: _Array, weights: _Array, objective: str, seed: int) -> Any:
         """Trees grown on ``y``, shape (units,); units of weight 0 take no part."""
@@ -226,9 +201,8 @@ def attributions(
         questions: the cluster of each unit, codes from 0.
         seed: for the trees and the resamples.
     """
-    for package in ("lightgbm", "shap"):
-        if not installed(package):
-            return INSTALL.format(package)
+    if missing := [package for package in ("lightgbm", "shap") if not installed(package)]:
+        return INSTALL.format(missing[0])
     if np.ptp(outcome) == 0:
         return "the outcome does not vary"
     kinds = _Kinds.of(columns)
@@ -239,8 +213,7 @@ def attributions(
         return size
 
     every = np.ones(outcome.size)
-    model = kinds.grown(outcome, every, "regression", seed)
-    values = np.asarray(_explainer(model).shap_values(kinds.rows), dtype=np.float64)
+    values = _shap_values(kinds.grown(outcome, every, "regression", seed), kinds.rows)
     count = int(questions.max()) + 1
     generator = np.random.default_rng(seed)
     resampled = []
@@ -253,22 +226,21 @@ def attributions(
             shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
             resampled.append(sizes(shares, weights))
     errors = np.stack(resampled).std(axis=0, ddof=1)
-    of_unit = values[kinds.which]
+    of_columns = zip(columns.T, values[kinds.which].T, sizes(values, every), errors, strict=True)
     return [
         Attribution(v, float(size), float(error), _correlation(column, v))
-        for column, v, size, error in zip(
-            columns.T, of_unit.T, sizes(values, every), errors, strict=True
-        )
+        for column, v, size, error in of_columns
     ]
 
 
-def _explainer(model: Any) -> Any:
+def _shap_values(model: Any, rows: _Array) -> _Array:
     # What shap and matplotlib, where it is there, deprecate is not for users of ours to hear of.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import shap
 
-        return shap.TreeExplainer(model)
+        explainer = shap.TreeExplainer(model)
+    return np.asarray(explainer.shap_values(rows), dtype=np.float64)
 
 
 def _correlation(x: _Array, y: _Array) -> float:

@@ -10,9 +10,9 @@ ends the climb. The check fails if there is none, or if it is below ``at_least``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from pytest_judgesense.checks.declaration import bar_of, named_arguments
 from pytest_judgesense.checks.outcome import (
@@ -36,9 +36,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-
-_OUTCOME: Final = {outcome.name: outcome for outcome in OUTCOMES}
+from pytest_judgesense.suites.suite import Suite
 
 
 def declare_recommendation(
@@ -46,14 +44,14 @@ def declare_recommendation(
 ) -> Check:
     """The check with a bar for each outcome that it names."""
     # Each bar is one of its measure; ``at_least`` is a temperature.
-    known = {**_OUTCOME, "at_least": RECOMMENDED}
+    known = {**OUTCOMES, "at_least": RECOMMENDED}
     given = named_arguments(kind, (), args, kwargs, (*known, "suite"))
     bars = {bar: bar_of(kind, bar, given[bar], known[bar]) for bar in known if bar in given}
-    if not bars.keys() & _OUTCOME.keys():
+    if not bars.keys() & OUTCOMES.keys():
         raise UsageError(
             f"{kind.name} has no bar",
             found=", ".join(bars) or "no argument",
-            expected="at least one of " + ", ".join(_OUTCOME) + ", as in " + kind.signature,
+            expected="at least one of " + ", ".join(OUTCOMES) + ", as in " + kind.signature,
             remedy=f"write {kind.name} = {{ agreement = 0.8, error_rate = 0.05 }}",
         )
     return Check(kind, kind.name, bars, {}, given.get("suite") or "temperature")
@@ -65,8 +63,8 @@ def declare_effect_bound(
     """The check with the outcome that it names, and its bar."""
     given = named_arguments(kind, ("outcome", "bar"), args, kwargs)
     outcome = given.get("outcome")
-    if outcome not in _OUTCOME:
-        raise unknown_name(f"outcome of {kind.name}", str(outcome), _OUTCOME)
+    if outcome not in OUTCOMES:
+        raise unknown_name(f"outcome of {kind.name}", str(outcome), OUTCOMES)
     bars = {"bar": bar_of(kind, "bar", given.get("bar"), EFFECT_SIZE)}
     suite = given.get("suite") or "temperature"
     return Check(kind, EFFECT_SIZE.name, bars, {"outcome": str(outcome)}, suite, EFFECT_SIZE)
@@ -100,71 +98,49 @@ def judge_effect(
     return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A temperature of the grid, with what came of every bar there."""
-
-    temperature: float
-    findings: tuple[Finding, ...]
-
-    @property
-    def passes(self) -> bool:
-        return all(finding.outcome == "pass" for finding in self.findings)
-
-    @property
-    def outcome(self) -> OutcomeWord:
-        failed = any(finding.outcome == "fail" for finding in self.findings)
-        return "fail" if failed else "inconclusive"
-
-    @property
-    def missed(self) -> str:
-        """The bars that are not cleared, in words."""
-        return ", ".join(
-            f"{finding.estimate.measure} "
-            + (
-                str(finding.estimate.unavailable)
-                if finding.estimate.value is None
-                else f"{number_text(finding.estimate.value)}, wanted "
-                f"{'>=' if finding.floor else '<='} {finding.bar:g}"
-                + (f" ({finding.reason})" if finding.reason else "")
-            )
-            for finding in self.findings
-            if finding.outcome != "pass"
-        )
+def _missed(found: Outcome) -> str:
+    """The bars that are not cleared, in words."""
+    words = []
+    for one in (finding for finding in found.findings if finding.outcome != "pass"):
+        text = str(one.estimate.unavailable)
+        if one.estimate.value is not None:
+            sign = ">=" if one.floor else "<="
+            text = f"{number_text(one.estimate.value)}, wanted {sign} {one.bar:g}"
+            text += f" ({one.reason})" if one.reason else ""
+        words.append(f"{one.estimate.measure} {text}")
+    return ", ".join(words)
 
 
 def _climb(
-    check: Check, estimates: tuple[Estimate, ...], policy: Policy, most_missing: float
-) -> list[_Step]:
-    """Every temperature of the grid, from the lowest on."""
-    grid = sorted(
-        {
-            float(one.condition["temperature"])
-            for one in estimates
-            if one.measure in EFFECTS and set(one.condition) == {"temperature"}
-        }
-    )
-    bars = {measure: bar for measure, bar in check.bars.items() if measure in EFFECTS}
-    return [
-        _Step(
-            temperature,
-            tuple(
-                judge_estimate(found, bar, _OUTCOME[measure], policy, most_missing)
-                for measure, bar in bars.items()
-                if (found := find_estimate(estimates, measure, {"temperature": temperature}))
-            ),
+    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy, most_missing: float
+) -> dict[float, Outcome]:
+    """What came of the bars at every temperature of the grid, from the lowest on."""
+    grid = {
+        float(one.condition["temperature"])
+        for one in estimates
+        if one.measure in OUTCOMES and set(one.condition) == {"temperature"}
+    }
+    climb = {}
+    for temperature in sorted(grid):
+        findings = tuple(
+            judge_estimate(found, bar, OUTCOMES[measure], policy, most_missing)
+            for measure, bar in check.bars.items()
+            if measure in OUTCOMES
+            if (found := find_estimate(estimates, measure, {"temperature": temperature}))
         )
-        for temperature in grid
-    ]
+        climb[temperature] = Outcome(check, suite, policy, findings)
+    return climb
 
 
-def _recommended(steps: Sequence[_Step]) -> tuple[_Step | None, _Step | None]:
-    """The highest step such that it and every lower one pass, and the one that ends the climb."""
+def _recommended(climb: Mapping[float, Outcome]) -> tuple[float | None, float | None]:
+    """The highest temperature such that it and every lower one pass, and the one that ends the
+    climb.
+    """
     best = None
-    for step in steps:
-        if not step.passes:
-            return best, step
-        best = step
+    for temperature, found in climb.items():
+        if found.outcome != "pass":
+            return best, temperature
+        best = temperature
     return best, None
 
 
@@ -176,78 +152,64 @@ def judge_recommendation(
     most_missing: float,
 ) -> Outcome:
     """The highest temperature such that it and every lower one clear all bars."""
-    steps = _climb(check, estimates, policy, most_missing)
-    best, end = _recommended(steps)
-    least = check.bars.get("at_least", steps[0].temperature if steps else 0.0)
-    nothing = (
-        "no temperature was measured"
-        if end is None
-        else (f"not even {end.temperature:g} holds: {end.missed}")
-    )
+    climb = _climb(check, suite, estimates, policy, most_missing)
+    best, end = _recommended(climb)
+    least = check.bars.get("at_least", min(climb, default=0.0))
+    nothing = reason = warning = None
+    if best is None:
+        nothing = "no temperature was measured"
+        if end is not None:
+            nothing = f"not even {end:g} holds: {_missed(climb[end])}"
+    else:
+        reason = "every temperature of the grid holds"
+        if end is not None:
+            reason = f"at {end:g}: {_missed(climb[end])}"
+        straddling = [found.warning for found in climb[best].findings if found.warning]
+        warning = f"at {best:g}: {'; '.join(straddling)}" if straddling else None
+    outcome: OutcomeWord = "pass"
+    if best is None or best < least:
+        outcome = "inconclusive" if best is None else "fail"
+        outcome = outcome if end is None else climb[end].outcome
     estimate = Estimate(
         measure=check.measure,
         suite=suite,
-        value=None if best is None else best.temperature,
-        n=len(steps),
+        value=best,
+        n=len(climb),
         unit=RECOMMENDED.unit,
-        unavailable=None if best else nothing,
+        unavailable=nothing,
     )
-    outcome: OutcomeWord = "pass"
-    if best is None or best.temperature < least:
-        outcome = end.outcome if end else "inconclusive" if best is None else "fail"
-    reason = None
-    if best is not None:
-        reason = "every temperature of the grid holds"
-        reason = f"at {end.temperature:g}: {end.missed}" if end else reason
-    straddling = [f.warning for f in best.findings if f.warning] if best else []
-    warning = f"at {best.temperature:g}: {'; '.join(straddling)}" if best and straddling else None
     finding = Finding(estimate, least, RECOMMENDED, outcome, reason, warning)
-    shown = [step for step in (best, end) if step]
-    beside = tuple(found.estimate for step in shown for found in step.findings)
+    steps = [climb[step] for step in (best, end) if step is not None]
+    beside = tuple(found.estimate for step in steps for found in step.findings)
     return Outcome(check, suite, policy, (finding,), beside)
 
 
-def recommendations(
-    declared: Iterable[CheckDeclaration], estimates: tuple[Estimate, ...]
-) -> Iterator[list[dict[str, Any]]]:
-    """The climb of each ``recommended_temperature`` of a suite, a row a temperature.
+def recommended_rows(
+    cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None
+) -> list[dict[str, Any]] | None:
+    """The climbs of a suite that declares any, for the report: a row a temperature.
 
     Both policies stand beside one another, whichever the session has.
     """
-    for declaration in declared:
-        if declaration.name != RECOMMENDED_TEMPERATURE.name:
-            continue
-        check = declare_recommendation(
-            RECOMMENDED_TEMPERATURE, (), dict(declaration.arguments), None
-        )
-        climbs = {
-            policy: _climb(check, estimates, policy, MOST_MISSING)
-            for policy in ("estimate", "confident")
-        }
-        best = {policy: _recommended(steps)[0] for policy, steps in climbs.items()}
-        yield [
-            {
-                "check": check.id,
-                "temperature": plain.temperature,
-                **{
-                    measure: found and found.value
-                    for measure in EFFECTS
-                    for found in (
-                        find_estimate(estimates, measure, {"temperature": plain.temperature}),
-                    )
-                },
-                "holds": plain.passes,
-                "holds_confident": sure.passes,
-                "recommended": plain is best["estimate"],
-                "recommended_confident": sure is best["confident"],
-            }
-            for plain, sure in zip(climbs["estimate"], climbs["confident"], strict=True)
-        ]
-
-
-def recommended_rows(
-    _cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None
-) -> list[dict[str, Any]] | None:
-    """The climbs of a suite that declares any, for the report."""
-    climbs = [*recommendations(suite.checks, estimates)] if suite else []
-    return [row for rows in climbs for row in rows] if climbs else None
+    name = RECOMMENDED_TEMPERATURE.name
+    declared = [one for one in suite.checks if one.name == name] if suite else []
+    rows = []
+    for one in declared:
+        check = declare_recommendation(RECOMMENDED_TEMPERATURE, (), dict(one.arguments), None)
+        plain = _climb(check, cell.suite, estimates, "estimate", MOST_MISSING)
+        sure = _climb(check, cell.suite, estimates, "confident", MOST_MISSING)
+        for temperature in plain:
+            at = {"temperature": temperature}
+            found = {measure: find_estimate(estimates, measure, at) for measure in OUTCOMES}
+            rows.append(
+                {
+                    "check": check.id,
+                    **at,
+                    **{measure: one and one.value for measure, one in found.items()},
+                    "holds": plain[temperature].outcome == "pass",
+                    "holds_confident": sure[temperature].outcome == "pass",
+                    "recommended": temperature == _recommended(plain)[0],
+                    "recommended_confident": temperature == _recommended(sure)[0],
+                }
+            )
+    return rows if declared else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -47,18 +48,27 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _number(row: Row, column: str) -> float | None:
+    return None if row.get(column) is None else float(row[column])
 
 
-def by_temperature(sheet: Datasheet) -> Iterator[Found]:
+def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Row]]:
+    return ((judge, suite, row) for judge, suite, rows in tables_named(sheet, name) for row in rows)
+
+
+def _by_outcome(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
+    for outcome in dict.fromkeys(row["outcome"] for row in rows):
+        yield outcome, [row for row in rows if row["outcome"] == outcome]
+
+
+def table(sheet: Datasheet) -> Iterator[Found]:
     """Agreement, consistency and errors by temperature."""
     head = Head("temperature", "7a", "Agreement, consistency and errors by temperature")
     found: dict[str, dict[float, Row]] = {}
     rows: list[tuple[Any, ...]] = []
-    tables = tables_named(sheet, "temperature_table")
-    several = len({suite for _, suite, _ in tables}) > 1
-    for judge, suite, row in _rows_of(tables):
+    cells = list(_rows_of(sheet, "temperature_table"))
+    several = len({suite for _, suite, _ in cells}) > 1
+    for judge, suite, row in cells:
         known = [row.get(key) for key in _CELL]
         # A margin over temperatures, over prompts or over types is left out.
         if not isinstance(row.get("temperature"), int | float) or {None, "all"} & {*known[:2]}:
@@ -66,67 +76,52 @@ def by_temperature(sheet: Datasheet) -> Iterator[Found]:
         at = float(row["temperature"])
         who = _words(judge, suite if several else "", *known) or suite
         found.setdefault(who, {})[at] = row
-        means = [_mean(row, name) for name in _OUTCOMES]
+        means = [_number(row, f"{name}_mean") for name in _OUTCOMES]
         rows.append((judge, suite, *known, at, *means, row.get("n")))
     if not found:
         yield Absent(head, _NO_TEMPERATURES)
         return
-    curves = {
-        name: {
-            who: points
-            for who, by in found.items()
-            if (points := [(at, m) for at in sorted(by) if (m := _mean(by[at], name)) is not None])
-        }
-        for name in _OUTCOMES
-    }
+
+    def curves(name: str) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+        for who, by in found.items():
+            points = [(at, _number(by[at], f"{name}_mean")) for at in sorted(by)]
+            if measured := [(at, mean) for at, mean in points if mean is not None]:
+                yield who, measured
+
     finding = "Agreement could not be measured at both ends of the temperatures"
     falls = [
-        (after - before, who, low, before, high, after)
-        for who, by in found.items()
-        for low, high in [(min(by), max(by))]
-        if (before := _mean(by[low], "agreement")) is not None
-        and (after := _mean(by[high], "agreement")) is not None
+        (after - before, who, (low, before), (high, after))
+        for who, points in curves("agreement")
+        for (low, before), (high, after) in [(points[0], points[-1])]
+        if (low, high) == (min(found[who]), max(found[who]))
     ]
     if falls:
-        _, who, low, before, high, after = min(falls, key=lambda one: one[:2])
+        _, who, (low, before), (high, after) = min(falls)
         finding = (
             f"Agreement of {who} goes from {percent(before)} at {low:g} to {percent(after)} at "
             f"{high:g}"
         )
     numbers = {who: number for number, who in enumerate(found)}
+
+    def draw(axes: Any, name: str, of: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+        shares(axes, "y")
+        for who, points in of.items():
+            curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
+        labels(axes, "temperature", f"{_plain(name)} (share)")
+
     yield Figure(
         head,
         finding,
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
         "verdict, by the temperature that was asked for.",
         tuple(
-            Panel(partial(_draw_curves, name=name, of=of, numbers=numbers))
-            for name, of in curves.items()
-            if of
+            Panel(partial(draw, name=name, of=of))
+            for name in _OUTCOMES
+            if (of := dict(curves(name)))
         ),
         ("judge", "suite", *_CELL, "temperature", *_OUTCOMES, "n"),
         tuple(rows),
     )
-
-
-def _mean(row: Row, outcome: str) -> float | None:
-    return _number(row.get(f"{outcome}_mean"))
-
-
-def _rows_of(tables: Sequence[tuple[str, str, Rows]]) -> Iterator[tuple[str, str, Row]]:
-    return ((judge, suite, row) for judge, suite, rows in tables for row in rows)
-
-
-def _draw_curves(
-    axes: Any,
-    name: str,
-    of: Mapping[str, Sequence[tuple[float, float]]],
-    numbers: Mapping[str, int],
-) -> None:
-    shares(axes, "y")
-    for who, points in of.items():
-        curve(axes, numbers[who], [x for x, _ in points], [y for _, y in points], who)
-    labels(axes, "temperature", f"{_plain(name)} (share)")
 
 
 def correlations(sheet: Datasheet) -> Iterator[Found]:
@@ -135,8 +130,8 @@ def correlations(sheet: Datasheet) -> Iterator[Found]:
     names = ("temperature", *_OUTCOMES)
     maps: dict[str, dict[tuple[int, int], tuple[float, str]]] = {}
     rows, strengths = [], []
-    for judge, suite, row in _rows_of(tables_named(sheet, "temperature_correlations")):
-        x, y, r = row["x"], row["y"], _number(row.get("r"))
+    for judge, suite, row in _rows_of(sheet, "temperature_correlations"):
+        x, y, r = row["x"], row["y"], _number(row, "r")
         ends = _words(judge), suite, row.get("level"), row.get("model"), x, y
         rows.append((*ends, r, row.get("n")))
         if r is None or not {x, y} <= {*names}:
@@ -174,14 +169,10 @@ def effects(sheet: Datasheet) -> Iterator[Found]:
     """Effects of a high temperature, with their intervals."""
     head = Head("effects", "7c", "Effects of the temperature")
     columns = ("method", "outcome", "group", "level", "low", "high", "value", "lower", "upper", "n")
-    rows, panels, overall = [], [], []
-    for judge, suite, table in tables_named(sheet, "temperature_effects"):
-        rows += [
-            (judge, suite, *(row.get(key) for key in columns), row.get("unavailable"))
-            for row in table
-        ]
-        for outcome in dict.fromkeys(row["outcome"] for row in table):
-            some = [r for r in table if r["outcome"] == outcome and r.get("value") is not None]
+    panels, overall = [], []
+    for judge, _, effects_of in tables_named(sheet, "temperature_effects"):
+        for outcome, of in _by_outcome(effects_of):
+            some = [row for row in of if row.get("value") is not None]
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
                 some = [row for row in some if row["method"] != "pair"]
             if some:
@@ -204,8 +195,27 @@ def effects(sheet: Datasheet) -> Iterator[Found]:
         "question. An interval that holds 0 shows no effect.",
         tuple(panels),
         ("judge", "suite", *columns, "unavailable"),
-        tuple(rows),
+        tuple(
+            (judge, suite, *(row.get(key) for key in (*columns, "unavailable")))
+            for judge, suite, row in _rows_of(sheet, "temperature_effects")
+        ),
     )
+
+
+def _around_zero(
+    names: Sequence[str], label: str, title: str, each: float, marks: Callable[[Any], None]
+) -> Panel:
+    """A panel with ``marks`` on both sides of 0, a line a name."""
+
+    def draw(axes: Any) -> None:
+        axes.grid(visible=True, axis="x")
+        axes.set_axisbelow(True)
+        dotted(axes, x=0.0)
+        marks(axes)
+        ticks(axes, "y", names)
+        labels(axes, label, "", title)
+
+    return Panel(draw, height_of_rows(len(names), each))
 
 
 def _effects_panel(rows: Rows, title: str, label: str) -> Panel:
@@ -215,52 +225,38 @@ def _effects_panel(rows: Rows, title: str, label: str) -> Panel:
         for row in rows
     ]
 
-    def draw(axes: Any) -> None:
-        axes.grid(visible=True, axis="x")
-        axes.set_axisbelow(True)
-        dotted(axes, x=0.0)
+    def marks(axes: Any) -> None:
         for place, row in enumerate(rows):
             method, value = row["method"], float(row["value"])
             point(axes, methods.index(method), value, place, across=_ends(row), name=method)
-        ticks(axes, "y", names)
-        labels(axes, label, "", title)
 
-    return Panel(draw, height_of_rows(len(names), max(0.42, 0.17 * len(methods))))
+    return _around_zero(names, label, title, max(0.42, 0.17 * len(methods)), marks)
 
 
 def _ends(row: Row) -> Ends:
-    lower, upper = _number(row.get("lower")), _number(row.get("upper"))
+    lower, upper = _number(row, "lower"), _number(row, "upper")
     return None if lower is None or upper is None else (lower, upper)
 
 
 def attributions(sheet: Datasheet) -> Iterator[Found]:
     """SHAP values of the features, a cloud each."""
     head = Head("attributions", "7d", "What predicts the outcome (SHAP)")
-    rows = [
-        (
-            judge,
-            suite,
-            row["outcome"],
-            row.get("feature"),  # an outcome that cannot be attributed has none
-            *(_number(row.get(key)) for key in ("value", "se")),
-            row.get("unavailable"),
-        )
-        for judge, suite, row in _rows_of(tables_named(sheet, "temperature_attributions"))
-    ]
+    known = list(_rows_of(sheet, "temperature_attributions"))
     panels = [
-        _swarms_panel(
-            [row for row in table if row["outcome"] == outcome], _words(judge, _plain(outcome))
-        )
-        for judge, _, table in tables_named(sheet, "temperature_attribution_points")
-        for outcome in dict.fromkeys(row["outcome"] for row in table)
+        _swarms_panel(of, _words(judge, _plain(outcome)))
+        for judge, _, points in tables_named(sheet, "temperature_attribution_points")
+        for outcome, of in _by_outcome(points)
     ]
     if not panels:
         yield Absent(head, _NO_EFFECTS)
         return
     finding = "No feature moves the prediction"
-    if known := [row for row in rows if row[4] is not None]:
-        _, _, outcome, feature, value, *_ = max(known, key=lambda row: row[4] or 0.0)
-        finding = f"{feature} moves the prediction of {outcome} most: {shown(value)} on average"
+    if sized := [row for _, _, row in known if row.get("value") is not None]:
+        most = max(sized, key=lambda row: float(row["value"]))
+        finding = (
+            f"{most['feature']} moves the prediction of {most['outcome']} most: "
+            f"{shown(float(most['value']))} on average"
+        )
     yield Figure(
         head,
         _plain(finding),
@@ -268,22 +264,19 @@ def attributions(sheet: Datasheet) -> Iterator[Found]:
         "table holds mean absolute SHAP values.",
         tuple(panels),
         ("judge", "suite", "outcome", "feature", "mean |SHAP|", "se", "unavailable"),
-        tuple(rows),
+        tuple(
+            # An outcome that cannot be attributed has no feature.
+            (judge, suite, row["outcome"], row.get("feature"), *numbers, row.get("unavailable"))
+            for judge, suite, row in known
+            for numbers in [(_number(row, "value"), _number(row, "se"))]
+        ),
     )
 
 
 def _swarms_panel(rows: Rows, title: str) -> Panel:
-    features = list(dict.fromkeys(row["feature"] for row in rows))
-
-    def draw(axes: Any) -> None:
-        axes.grid(visible=True, axis="x")
-        axes.set_axisbelow(True)
-        dotted(axes, x=0.0)
-        swarm(axes, swarm_of(rows))
-        ticks(axes, "y", [_plain(name) for name in features])
-        labels(axes, "SHAP value (change of the prediction)", "", title)
-
-    return Panel(draw, height_of_rows(len(features), 0.42))
+    names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
+    label = "SHAP value (change of the prediction)"
+    return _around_zero(names, label, title, 0.42, lambda axes: swarm(axes, swarm_of(rows)))
 
 
 def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
@@ -293,17 +286,14 @@ def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
     """
     for place, feature in enumerate(dict.fromkeys(row["feature"] for row in rows)):
         points = sorted((r for r in rows if r["feature"] == feature), key=lambda row: row["shap"])
-        levels = sorted({row["feature_value"] for row in points}, key=_rank)
+        values = {row["feature_value"] for row in points}
+        levels = sorted(values, key=lambda value: (isinstance(value, str), value))
         first = points[0]["shap"]
         span = (points[-1]["shap"] - first) / 40
-        filled: dict[int, int] = {}
+        filled: Counter[int] = Counter()
         for row in points:
             column = round((row["shap"] - first) / span) if span else 0
-            filled[column] = nth = filled.get(column, 0) + 1
-            off = nth // 2 * (1 if nth % 2 else -1)
+            filled[column] += 1
+            off = filled[column] // 2 * (1 if filled[column] % 2 else -1)
             depth = levels.index(row["feature_value"]) / max(1, len(levels) - 1)
             yield float(row["shap"]), place + max(-0.4, min(0.4, off * 0.06)), depth
-
-
-def _rank(value: Any) -> tuple[bool, Any]:
-    return isinstance(value, str), value

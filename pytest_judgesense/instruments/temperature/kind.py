@@ -1,22 +1,56 @@
-"""What the instrument gives through the hooks."""
+"""What the instrument gives through the hooks, and what the report shows of a sweep."""
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from pytest_judgesense.instruments.temperature.measures import (
     MEASURES,
     RECOMMENDED_TEMPERATURE,
     TEMPERATURE_EFFECT_BOUND,
+    here,
 )
-from pytest_judgesense.measures.measure import later
 from pytest_judgesense.registry import SuiteKind
+from pytest_judgesense.sections import Report, ReportSection
 
 KINDS: Final = (
     SuiteKind(
         "temperature",
-        later("pytest_judgesense.instruments.temperature.stimuli", "TEMPERATURE"),
+        here("stimuli", "TEMPERATURE"),
         MEASURES,
         (RECOMMENDED_TEMPERATURE, TEMPERATURE_EFFECT_BOUND),
+    ),
+)
+
+
+def _section(name: str, *shown: str, **given: Any) -> ReportSection:
+    """A table of `tables`, ``shown`` by the functions of its name in ``lines`` and ``figures``."""
+    table = f"temperature_{name}"
+    by_name = {module: here(module, name) for module in shown}
+    rows = partial(here("tables", "rows"), table)
+    return ReportSection(table, rows, kinds=("temperature",), **by_name, **given)
+
+
+REPORT: Final = Report(
+    sections=(
+        _section(
+            "table",
+            "lines",
+            "figures",
+            covers=("temperature", "judge_type", "prompt_style", "gold", "model"),
+            every="temperature",
+        ),
+        _section("correlations", "lines", "figures"),
+        _section("effects", "lines", "figures"),
+        _section("attributions", "lines", "figures"),
+        _section("attribution_points", only_drawn=True),
+        _section("majority", "lines"),
+        _section("errors", "lines"),
+        ReportSection(
+            "recommended_temperature",
+            here("checks", "recommended_rows"),
+            here("lines", "recommendation"),
+        ),
     ),
 )

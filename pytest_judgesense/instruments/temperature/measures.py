@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
 
-_ROOM: Final = "pytest_judgesense.instruments.temperature"
-_ESTIMATES: Final = later(f"{_ROOM}.estimators", "estimates")
-_EVIDENCE: Final = "pytest_judgesense.measures.evidence"
-_SUITE: Final = "temperature"
-_WRONG: Final = Evidence("wrong verdicts", later(_EVIDENCE, "missed"))
-_APART: Final = Evidence("questions whose replicates disagree", later(_EVIDENCE, "repeats"))
-_NOT_RIGHT: Final = Evidence("replies that are not right", later(_EVIDENCE, "not_right"))
-_UNREADABLE: Final = Evidence("replies without a verdict", later(_EVIDENCE, "unparsed"))
+
+def here(module: str, name: str) -> Any:
+    """Something of this room, imported when it is first asked for."""
+    return later(f"pytest_judgesense.instruments.temperature.{module}", name)
+
+
+def _evidence(title: str, finder: str) -> Evidence:
+    return Evidence(title, later("pytest_judgesense.measures.evidence", finder))
+
+
+_ESTIMATES: Final = here("estimators", "estimates")
+_NOT_RIGHT: Final = _evidence("replies that are not right", "not_right")
 
 AGREEMENT_PARSED: Final = Measure(
     "agreement_parsed",
@@ -25,79 +29,49 @@ AGREEMENT_PARSED: Final = Measure(
     "verdict equals the label, of the replies that state one",
     _ESTIMATES,
     "floor",
-    _SUITE,
-    evidence=_WRONG,
+    "temperature",
+    evidence=_evidence("wrong verdicts", "missed"),
     best="units",
 )
-CONSISTENCY: Final = Measure(
-    "consistency",
-    "higher",
-    "question",
-    "one replicate and the next give the same verdict",
-    _ESTIMATES,
-    "floor",
-    _SUITE,
-    evidence=_APART,
+MAJORITY_AGREEMENT: Final = AGREEMENT_PARSED._replace(
+    name="majority_agreement",
+    unit="question",
+    meaning="the verdict of most of k replicates equals the label",
+)
+CONSISTENCY: Final = AGREEMENT_PARSED._replace(
+    name="consistency",
+    unit="question",
+    meaning="one replicate and the next give the same verdict",
+    evidence=_evidence("questions whose replicates disagree", "repeats"),
     stability=True,
-    best="units",
 )
-PAIRWISE_CONSISTENCY: Final = Measure(
-    "pairwise_consistency",
-    "higher",
-    "question",
-    "any two replicates give the same verdict (Fleiss's P)",
-    _ESTIMATES,
-    "floor",
-    _SUITE,
-    evidence=_APART,
-    stability=True,
-    best="units",
+PAIRWISE_CONSISTENCY: Final = CONSISTENCY._replace(
+    name="pairwise_consistency",
+    meaning="any two replicates give the same verdict (Fleiss's P)",
 )
-ERROR_RATE: Final = Measure(
-    "error_rate",
-    "lower",
-    "call",
-    "replies without a usable verdict",
-    _ESTIMATES,
-    "ceiling",
-    _SUITE,
-    evidence=_UNREADABLE,
-    best="units",
+ERROR_RATE: Final = AGREEMENT_PARSED._replace(
+    name="error_rate",
+    direction="lower",
+    gate="ceiling",
+    meaning="replies without a usable verdict",
+    evidence=_evidence("replies without a verdict", "unparsed"),
 )
-ERROR_RATE_BEFORE_REPAIR: Final = Measure(
-    "error_rate_before_repair",
-    "lower",
-    "call",
-    "replies without a usable verdict before malformed ones were repaired",
-    _ESTIMATES,
-    "ceiling",
-    _SUITE,
-    evidence=_UNREADABLE,
-    best="units",
-)
-MAJORITY_AGREEMENT: Final = Measure(
-    "majority_agreement",
-    "higher",
-    "question",
-    "the verdict of most of k replicates equals the label",
-    _ESTIMATES,
-    "floor",
-    _SUITE,
-    evidence=_WRONG,
-    best="units",
+ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
+    name="error_rate_before_repair",
+    meaning="replies without a usable verdict before malformed ones were repaired",
 )
 # What the effect of a temperature is measured on, and a temperature is recommended by.
-OUTCOMES: Final = (AGREEMENT, CONSISTENCY, ERROR_RATE)
+OUTCOMES: Final = {one.name: one for one in (AGREEMENT, CONSISTENCY, ERROR_RATE)}
 EFFECTS: Final = {
-    outcome.name: Measure(
-        f"{outcome.name}_effect",
+    name: Measure(
+        f"{name}_effect",
         "construct",
         "question",
-        f"{outcome.name.replace('_', ' ')} at a high temperature less that at a low one, "
+        f"{name.replace('_', ' ')} at a high temperature less that at a low one, "
         "question by question",
         _ESTIMATES,
     )
-    for outcome in OUTCOMES
+    for name in OUTCOMES
 }
 # Judged by one check: the size of an effect, which has a sign among the estimates.
 EFFECT_SIZE: Final = Measure(
@@ -133,14 +107,14 @@ RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",
     "agreement=, consistency=, error_rate=, at_least=, suite=",
     "up to some temperature of the grid all bars hold",
-    later(f"{_ROOM}.checks", "declare_recommendation"),
-    later(f"{_ROOM}.checks", "judge_recommendation"),
+    here("checks", "declare_recommendation"),
+    here("checks", "judge_recommendation"),
     named_bars=True,
 )
 TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
     "temperature_effect_bound",
     "outcome, bar, suite=",
     "what a high temperature changes in an outcome is at most the bar",
-    later(f"{_ROOM}.checks", "declare_effect_bound"),
-    later(f"{_ROOM}.checks", "judge_effect"),
+    here("checks", "declare_effect_bound"),
+    here("checks", "judge_effect"),
 )

@@ -16,7 +16,7 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import with_elements
-from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm
+from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm, one_question
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.rules import ENOUGH, MARGIN
 from pytest_judgesense.suites.schema import PairItem, SuiteForm, two_candidates
@@ -39,8 +39,7 @@ class GradedItem(PairItem):
     elements: tuple[str, ...] = ()
 
 
-def graded_item(line: GradedItem) -> Item:
-    """The item of a line with two candidates and, perhaps, a reference answer."""
+def _item(line: GradedItem) -> Item:
     fields = dict(line.fields) | {"task": with_elements(line.task, line.elements)}
     if line.reference is not None:
         fields["reference"] = line.reference
@@ -55,10 +54,7 @@ def graded_item(line: GradedItem) -> Item:
 
 
 def _items(stimuli: Stimuli) -> Iterator[Item]:
-    return map(graded_item, stimuli.parse(GradedItem))
-
-
-# --- what is verified -----------------------------------------------------------------------
+    return map(_item, stimuli.parse(GradedItem))
 
 
 def _verify(form: SuiteForm) -> None:
@@ -143,12 +139,10 @@ def _gold(suite: Suite) -> Iterator[LintFinding]:
 def _length_habit(suite: Suite) -> Iterator[LintFinding]:
     """Lengths that tell which answer is better."""
     decided = [item for item in suite.items if item.label in ("1", "2")]
-    lengths = [[len(text.split()) for text in item.contents] for item in decided]
-    longer = sum(
-        (a > b) == (item.label == "1")
-        for item, (a, b) in zip(decided, lengths, strict=True)
-        if a != b
-    )
+    longer = 0
+    for item in decided:
+        a, b = (len(text.split()) for text in item.contents)
+        longer += a != b and (a > b) == (item.label == "1")
     if len(decided) >= ENOUGH and abs(longer / len(decided) - 0.5) > MARGIN:
         yield LintFinding(
             "warning",
@@ -161,8 +155,6 @@ def _length_habit(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
-# --- calls and replies ----------------------------------------------------------------------
-
 # What one candidate alone is graded by.
 GRADES: Final = DecisionSpace(tuple(str(grade) for grade in range(1, 11)), ordinal=True)
 
@@ -174,26 +166,22 @@ def _read_grade(text: str, truncated: bool) -> Reading:
 GRADE: Final = ReplyForm(
     _read_grade, "The verdict is a whole number from 1 to 10.", '{"score": 0} with it.'
 )
-_WHOLE: Final = (Question(),)
 _ONE_BY_ONE: Final = (Question("1", GRADE), Question("2", GRADE))
 
 
 def _questions(trial: Trial) -> tuple[Question, ...]:
-    return _ONE_BY_ONE if trial.condition.get("judge_type") == "single" else _WHOLE
+    return _ONE_BY_ONE if trial.condition.get("judge_type") == "single" else one_question(trial)
 
 
 def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> Reading:
     """The verdict of two grades: the slot of the higher one, a tie where they are equal."""
-    grades = {
-        content: int(outcome.value)
-        for content, outcome in zip("12", outcomes, strict=True)
-        if isinstance(outcome, Verdict)
-    }
-    problems = [
-        f"{outcome.reason} (answer {content})"
-        for content, outcome in zip("12", outcomes, strict=True)
-        if not isinstance(outcome, Verdict)
-    ]
+    grades: dict[str, int] = {}
+    problems = []
+    for content, outcome in zip("12", outcomes, strict=True):
+        if isinstance(outcome, Verdict):
+            grades[content] = int(outcome.value)
+        else:
+            problems.append(f"{outcome.reason} (answer {content})")
     if problems:
         return Unparsed("; ".join(problems)), {"grades": grades}
     slots = ("A", "B") if trial.order == "ab" else ("B", "A")
@@ -206,12 +194,7 @@ TEMPERATURE: Final = Kind(
     _items,
     line_forms=(GradedItem,),
     verify=_verify,
-    rules=(
-        Rule(_reference_shown, loading=True),
-        Rule(_grid),
-        Rule(_gold),
-        Rule(_length_habit),
-    ),
+    rules=(Rule(_reference_shown, loading=True), Rule(_grid), Rule(_gold), Rule(_length_habit)),
     labelled=Rule(_labelled),
     sweeps=True,
     questions=_questions,

@@ -28,11 +28,16 @@ FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
+# From which temperature on it is high, unless the suite says otherwise.
+_THRESHOLD: Final = 1.5
 _REFUSED: Final = "refused:"
+# Beyond so many judgments units are not paired: they would take more than the log itself.
+_MOST_PAIRED: Final = 50_000
 
-_Codes: TypeAlias = NDArray[np.intp]
-_Array: TypeAlias = NDArray[np.float64]
-_Value: TypeAlias = str | int | float
+Codes: TypeAlias = NDArray[np.intp]
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+Value: TypeAlias = str | int | float
 
 
 @dataclass(frozen=True)
@@ -40,46 +45,58 @@ class Sweep:
     """The judgments of a cell in columns, shape (judgments,) each.
 
     Attributes:
-        state: a verdict, unparsed, failed, or refused with its whole configuration.
-        content: code of the content that was judged better; -1 without a verdict.
-        gold: code of the content that is better; -1 where no label says.
-        slot: code of the verdict in the judge's own terms; -1 without one.
-        question: code of the cluster; ``questions`` names them.
-        series: code of the series; `Series.judgments` has their replicates in order.
+        questions: the names of the clusters by code.
+        reasons: what was said of replies without a verdict, and of calls without a reply.
+        levels: for each factor and source that occurs its values in order, and their codes.
+        keys: ids of the trials; none beyond `_MOST_PAIRED` judgments.
+        content: code of the content that was judged better, ``gold`` of the one that is, ``slot``
+            of the verdict in the judge's own terms, ``reason`` of what was said; -1 without one.
+        question: code of the cluster, ``series`` of the series.
+        repair: calls that were made to repair malformed replies; 0 where there were none.
         stratum: code of what a series shares with those of other temperatures: its question, its
             prompt and its model.
-        repair: calls that were made to repair malformed replies; 0 where there were none.
-        levels: for each factor and source that occurs its values in order, and their codes.
-        reasons: what was said of replies without a verdict, and of calls without a reply.
-        reason: code of it; -1 for a verdict.
     """
 
     cell: Cell
-    state: NDArray[np.intc]
-    content: NDArray[np.intc]
-    gold: NDArray[np.intc]
-    slot: NDArray[np.intc]
-    question: _Codes
-    questions: Sequence[str]
-    series: _Codes
-    stratum: _Codes
-    replicate: _Codes
-    repair: NDArray[np.intc]
-    levels: Mapping[str, tuple[Sequence[_Value], _Codes]]
-    reasons: Sequence[str]
-    reason: _Codes
+    questions: tuple[str, ...]
+    reasons: tuple[str, ...]
+    levels: Mapping[str, tuple[Sequence[Value], Codes]]
+    keys: NDArray[np.object_]
+    state: Codes
+    content: Codes
+    gold: Codes
+    slot: Codes
+    question: Codes
+    series: Codes
+    replicate: Codes
+    repair: Codes
+    reason: Codes
+    stratum: Codes
 
-    def codes(self, keys: Sequence[str]) -> tuple[_Codes, list[dict[str, _Value]]]:
+    @property
+    def threshold(self) -> float:
+        """From which temperature on it is high."""
+        return self.cell.design.effect_threshold or _THRESHOLD
+
+    @property
+    def temperatures(self) -> Floats:
+        """Shape (judgments,); NaN where none is known."""
+        if "temperature" not in self.levels:
+            return np.full(self.state.size, np.nan)
+        values, codes = self.levels["temperature"]
+        return np.array([float(value) for value in values])[codes]
+
+    def codes(self, keys: Sequence[str]) -> tuple[Codes, list[dict[str, Value]]]:
         """A code for each combination of ``keys`` that occurs, and the conditions in order."""
         code = np.zeros(self.state.size, dtype=np.intp)
         for key in keys:
             values, codes = self.levels[key]
             code = code * len(values) + codes
-        found, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
         conditions = [
             {key: self.levels[key][0][self.levels[key][1][at]] for key in keys} for at in first
         ]
-        return inverse.astype(np.intp).reshape(-1) if found.size else code, conditions
+        return inverse.astype(np.intp).reshape(-1), conditions
 
 
 @dataclass(frozen=True)
@@ -89,36 +106,30 @@ class Series:
     Attributes:
         first: position of the first judgment of each, where its conditions stand.
         question: code of its cluster.
-        consistency: see `temperature`; ``least`` and ``most`` are its worst cases.
-        pairwise: pairwise consistency; its worst cases are ``pairwise_least`` and
-            ``pairwise_most``.
-        agreement: share of the replies received that equal the gold label.
-        error_rate: share of the replies received without a verdict.
+        keys: ids of its trials, one a line; none where those of the judgments are not known.
+        alive: whether it was not refused by the provider.
+        high: whether its temperature is at or above the threshold.
+        values: by name ``consistency`` and ``pairwise_consistency`` (see `estimators`), and of the
+            replies received the shares that equal the gold label (``agreement``) and that state no
+            verdict (``error_rate``).
+        worst: the worst cases of the two consistencies, at least and at most.
         votes: replies for the gold content, for each other one, and without a verdict; shape
             (series, contents + 1).
-        judgments: positions by series in order, each at ``bounds[i]`` to ``bounds[i + 1]``.
+        judgments: positions by series in order.
     """
 
-    first: _Codes
-    question: _Codes
-    stratum: _Codes
-    consistency: _Array
-    least: _Array
-    most: _Array
-    pairwise: _Array
-    pairwise_least: _Array
-    pairwise_most: _Array
-    agreement: _Array
-    error_rate: _Array
-    votes: _Codes
-    labelled: NDArray[np.bool_]
-    judgments: _Codes
-    bounds: _Codes
-
-    def outcome(self, name: str) -> _Array:
-        """One of `measures.OUTCOMES` by its name."""
-        values: _Array = getattr(self, name)
-        return values
+    first: Codes
+    question: Codes
+    stratum: Codes
+    keys: NDArray[np.object_]
+    alive: Flags
+    temperature: Floats
+    high: Flags
+    values: Mapping[str, Floats]
+    worst: Mapping[str, tuple[Floats, Floats]]
+    votes: Codes
+    labelled: Flags
+    judgments: Codes
 
 
 class _Coding(dict[Any, int]):
@@ -130,10 +141,9 @@ class _Coding(dict[Any, int]):
 
 
 def _content(judgment: Judgment) -> str | None:
-    verdict = judgment.verdict
-    if judgment.chosen is not None or verdict is None:
-        return judgment.chosen if verdict is not None else None
-    return content_of_slot(verdict, judgment.trial.order)
+    if judgment.verdict is None:
+        return None
+    return judgment.chosen or content_of_slot(judgment.verdict, judgment.trial.order)
 
 
 def sweep_of(cell: Cell) -> Sweep:
@@ -142,8 +152,7 @@ def sweep_of(cell: Cell) -> Sweep:
 
 
 def _columns(cell: Cell) -> Sweep:
-    contents, slots, questions = _Coding(), _Coding(), _Coding()
-    series, strata, reasons = _Coding(), _Coding(), _Coding()
+    contents, slots, questions, series, strata, reasons = (_Coding() for _ in range(6))
     for name in ("1", "2", "tie"):
         contents[name]
     factors: dict[str, _Coding] = {key: _Coding() for key in (*FACTORS, *SOURCES)}
@@ -165,10 +174,8 @@ def _columns(cell: Cell) -> Sweep:
         place.append(where)
         said = _content(judgment)
         repair = judgment.detail.get("repair") if judgment.detail else None
-        levels_of = known.get(id(condition))
-        if levels_of is None:
-            levels_of = tuple(factors[key][condition.get(key, "")] for key in factors)
-            known[id(condition)] = levels_of
+        if id(condition) not in known:
+            known[id(condition)] = tuple(factors[key][condition.get(key, "")] for key in factors)
         flat.extend(
             (
                 state,
@@ -181,37 +188,24 @@ def _columns(cell: Cell) -> Sweep:
                 int(repair.get("calls", 1)) if repair else 0,
                 reason,
                 strata[(trial.item, trial.order, trial.template, where[-1])],
-                *levels_of,
+                *known[id(condition)],
             )
         )
-    table = np.array(flat, dtype=np.intc).reshape(len(cell.judgments), 10 + len(factors))
+    table = np.array(flat, dtype=np.intp).reshape(-1, 10 + len(factors))
+    columns = np.ascontiguousarray(table.T)
     if any(refused.values()):
-        table[[refused[where] for where in place], 0] = OUT
-    columns = [np.ascontiguousarray(column) for column in table.T]
+        columns[0, [refused[where] for where in place]] = OUT
     levels = {}
-    for key, column in zip(factors, columns[10:], strict=True):
-        texts = any(isinstance(value, str) for value in factors[key])
-        values = sorted(factors[key], key=lambda value: (isinstance(value, str), value))
+    for (key, codes), column in zip(factors.items(), columns[-len(factors) :], strict=True):
+        texts = any(isinstance(value, str) for value in codes)
+        values = sorted(codes, key=lambda value: (isinstance(value, str), value))
         # A temperature that some lines do not say is none that anything can be compared by.
         if values and values != [""] and not (texts and key == "temperature"):
-            place_of = np.array([values.index(value) for value in factors[key]], dtype=np.intp)
+            place_of = np.array([values.index(value) for value in codes], dtype=np.intp)
             levels[key] = (values, place_of[column])
-    return Sweep(
-        cell=cell,
-        state=columns[0],
-        content=columns[1],
-        gold=columns[2],
-        slot=columns[3],
-        question=columns[4].astype(np.intp),
-        questions=[str(name) for name in questions],
-        series=columns[5].astype(np.intp),
-        stratum=columns[9].astype(np.intp),
-        replicate=columns[6].astype(np.intp),
-        repair=columns[7],
-        levels=levels,
-        reasons=[str(reason) for reason in reasons],
-        reason=columns[8].astype(np.intp),
-    )
+    paired = cell.judgments if len(cell.judgments) <= _MOST_PAIRED else ()
+    keys = np.array([judgment.trial.id for judgment in paired], dtype=object)
+    return Sweep(cell, tuple(questions), tuple(reasons), levels, keys, *columns[: -len(factors)])
 
 
 def series_of(sweep: Sweep) -> Series:
@@ -230,65 +224,76 @@ def _counted(sweep: Sweep) -> Series:
     parsed = state == VERDICT
     received = parsed | (state == UNPARSED)
 
-    def total(of: NDArray[np.bool_], at: _Codes = code) -> _Array:
+    def total(of: Flags, at: Codes = code) -> Floats:
         return np.bincount(at[of], minlength=count).astype(np.float64)
 
-    n, calls = total(parsed), total(asked)
+    n, calls, replies = total(parsed), total(asked), total(received)
     # Neighbours among the parsed replicates, and among all.
     verdicts, of = content[parsed], code[parsed]
     changes = total((of[1:] == of[:-1]) & (verdicts[1:] != verdicts[:-1]), of[1:])
     inside = (code[1:] == code[:-1]) & asked[1:]
     touching = inside & ~(parsed[1:] & parsed[:-1])
     shown = inside & ~touching & (content[1:] != content[:-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        consistency = np.where(n > 1, 1 - changes / (n - 1), np.nan)
-        least = np.where(calls > 1, 1 - total(shown | touching, code[1:]) / (calls - 1), np.nan)
-        most = np.where(calls > 1, 1 - changes / (calls - 1), np.nan)
-        kinds = max(3, int(sweep.content.max(initial=-1)) + 1, int(sweep.gold.max(initial=-1)) + 1)
-        by_content = np.bincount(of * kinds + verdicts, minlength=count * kinds).reshape(
-            count, kinds
-        )
-        pairwise = _pairwise(by_content)
-        few, many = by_content.copy(), by_content.copy()
-        missing = (calls - n).astype(np.intp)
-        many[np.arange(count), many.argmax(axis=1)] += missing
-        for step in range(int(missing.max(initial=0))):
-            at = np.flatnonzero(missing > step)
-            few[at, few[at].argmin(axis=1)] += 1
-        first = order[bounds[:-1]]
-        gold = sweep.gold[first]
-        labelled = gold >= 0
-        replies = total(received)
-        for_gold = np.where(labelled, by_content[np.arange(count), np.maximum(gold, 0)], 0)
-        agreement = np.where(labelled & (replies > 0), for_gold / replies, np.nan)
-        error_rate = np.where(replies > 0, (replies - n) / replies, np.nan)
+    kinds = max(3, int(sweep.content.max(initial=-1)) + 1, int(sweep.gold.max(initial=-1)) + 1)
+    cells = np.bincount(of * kinds + verdicts, minlength=count * kinds)
+    by_content = cells.reshape(count, kinds)
+    few, many = by_content.copy(), by_content.copy()
+    missing = (calls - n).astype(np.intp)
+    every = np.arange(count)
+    many[every, many.argmax(axis=1)] += missing
+    for step in range(int(missing.max(initial=0))):
+        at = np.flatnonzero(missing > step)
+        few[at, few[at].argmin(axis=1)] += 1
+    first = order[bounds[:-1]]
+    gold = sweep.gold[first]
+    labelled = gold >= 0
+    for_gold = np.where(labelled, by_content[every, np.maximum(gold, 0)], 0)
     others = by_content.copy()
-    others[np.arange(count), np.maximum(gold, 0)] = 0
-    votes = np.column_stack([for_gold, np.sort(others, axis=1)[:, 1:], (replies - n)])
+    others[every, np.maximum(gold, 0)] = 0
+    lost = replies - n
+    votes = np.column_stack([for_gold, np.sort(others, axis=1)[:, 1:], lost])
+
+    def unchanged(changed: Floats, n: Floats) -> Floats:
+        return 1 - _shares(changed, n - 1, n > 1)
+
+    keys = sweep.keys[order] if sweep.keys.size else sweep.keys
+    parts = np.split(keys, bounds[1:-1]) if keys.size else []
+    temperature = sweep.temperatures[first]
     return Series(
         first=first,
         question=sweep.question[first],
         stratum=sweep.stratum[first],
-        consistency=consistency,
-        least=least,
-        most=most,
-        pairwise=pairwise,
-        pairwise_least=np.where(calls > 1, _pairwise(few), np.nan),
-        pairwise_most=np.where(calls > 1, _pairwise(many), np.nan),
-        agreement=agreement,
-        error_rate=error_rate,
+        keys=np.array(["\n".join(part) for part in parts], dtype=object),
+        alive=sweep.state[first] != OUT,
+        temperature=temperature,
+        high=temperature >= sweep.threshold,
+        values={
+            "agreement": _shares(for_gold, replies, labelled & (replies > 0)),
+            "consistency": unchanged(changes, n),
+            "pairwise_consistency": _pairwise(by_content),
+            "error_rate": _shares(lost, replies, replies > 0),
+        },
+        worst={
+            "consistency": (
+                unchanged(total(shown | touching, code[1:]), calls),
+                unchanged(changes, calls),
+            ),
+            "pairwise_consistency": (_pairwise(few), _pairwise(many)),
+        },
         votes=votes.astype(np.intp),
         labelled=labelled,
         judgments=order,
-        bounds=bounds,
     )
 
 
-def _pairwise(counts: _Codes) -> _Array:
-    n = counts.sum(axis=1)
-    same = (counts * (counts - 1)).sum(axis=1)
+def _shares(part: Floats | Codes, whole: Floats | Codes, defined: Flags) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(n > 1, same / (n * (n - 1)), np.nan)
+        return np.where(defined, part / whole, np.nan)
+
+
+def _pairwise(counts: Codes) -> Floats:
+    n = counts.sum(axis=1)
+    return _shares((counts * (counts - 1)).sum(axis=1), n * (n - 1), n > 1)
 
 
 @lru_cache(maxsize=4096)
@@ -313,30 +318,26 @@ def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> f
     return won / comb(sum(sizes) + silent, k)
 
 
+def means_of(values: Floats, codes: Codes, count: int) -> Floats:
+    """The means by code of what is not NaN; NaN where there is nothing."""
+    known = np.isfinite(values)
+    n = np.bincount(codes[known], minlength=count)
+    return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)
+
+
 def paired_differences(
-    series: Series, outcome: str, high: NDArray[np.bool_], low: NDArray[np.bool_]
-) -> tuple[_Array, _Codes]:
+    series: Series, outcome: str, high: Flags, low: Flags
+) -> tuple[Floats, Codes]:
     """For each question under one prompt and model, mean outcome of ``high`` less that of ``low``.
 
-    Args:
-        series: the series.
-        outcome: one of `measures.OUTCOMES`.
-        high: which series belong to the one side, shape (series,).
-        low: which belong to the other.
-
-    Returns:
-        The differences where both sides have an outcome, and their clusters.
+    ``high`` and ``low`` say which series belong to a side, shape (series,). Given are the
+    differences where both sides have an outcome, and their clusters.
     """
-    y = series.outcome(outcome)
-    means = []
-    for side in (high, low):
-        at = side & np.isfinite(y)
-        size = int(series.stratum.max(initial=-1)) + 1
-        count = np.bincount(series.stratum[at], minlength=size)
-        total = np.bincount(series.stratum[at], y[at], minlength=size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            means.append(np.where(count > 0, total / count, np.nan))
-    difference = means[0] - means[1]
+    values, count = series.values[outcome], int(series.stratum.max(initial=-1)) + 1
+    of_high, of_low = (
+        means_of(np.where(side, values, np.nan), series.stratum, count) for side in (high, low)
+    )
+    difference = of_high - of_low
     known = np.flatnonzero(np.isfinite(difference))
     question = np.zeros(difference.size, dtype=np.intp)
     question[series.stratum] = series.question

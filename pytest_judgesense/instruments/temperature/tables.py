@@ -25,20 +25,15 @@ What cannot be had is ``unavailable``, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.estimators import (
-    calls_of,
-    is_high,
-    threshold_of,
-)
+from pytest_judgesense.instruments.temperature.estimators import calls_of
 from pytest_judgesense.instruments.temperature.measures import EFFECTS, MAJORITY_AGREEMENT
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
@@ -47,8 +42,13 @@ from pytest_judgesense.instruments.temperature.sweep import (
     SOURCES,
     UNPARSED,
     VERDICT,
+    Codes,
+    Flags,
+    Floats,
     Series,
     Sweep,
+    Value,
+    means_of,
     paired_differences,
     series_of,
     sweep_of,
@@ -57,13 +57,12 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.clustered import clustered_mean
 
 ALL: Final = "all"
+_OVERALL: Final = {"group": "overall", "level": ALL}
 _SHOWN: Final = 100  # points of an attribution that are drawn
 _REASONS: Final = 20  # of a temperature; the rest is summed up
-_CORRELATED: Final = ("temperature", *EFFECTS)
 
-_Array = NDArray[np.float64]
-_Codes = NDArray[np.intp]
-_Rows = list[dict[str, Any]]
+_Row = dict[str, Any]
+_Rows = list[_Row]
 
 
 def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, _Rows]:
@@ -71,150 +70,123 @@ def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str
     return cell.once("tables", lambda: _tables(cell, estimates))
 
 
-def _rows_of(name: str) -> Callable[[Cell, Sequence[Estimate], object], _Rows | None]:
-    return lambda cell, estimates, _suite: temperature_tables(cell, estimates).get(name)
-
-
-table_rows = _rows_of("temperature_table")
-correlations_rows = _rows_of("temperature_correlations")
-effects_rows = _rows_of("temperature_effects")
-attributions_rows = _rows_of("temperature_attributions")
-attribution_points_rows = _rows_of("temperature_attribution_points")
-majority_rows = _rows_of("temperature_majority")
-errors_rows = _rows_of("temperature_errors")
+def rows(name: str, cell: Cell, estimates: Sequence[Estimate], _: object) -> _Rows | None:
+    """The table of that name."""
+    return temperature_tables(cell, estimates).get(name)
 
 
 def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, _Rows]:
-    sweep = sweep_of(cell) if cell.judgments else None
-    if sweep is None or "temperature" not in sweep.levels:
+    sweep = sweep_of(cell)
+    if "temperature" not in sweep.levels:
         return {}
     series = series_of(sweep)
     return {
         "temperature_table": list(_table(sweep, series)),
         "temperature_correlations": list(_correlations(sweep, series)),
-        "temperature_effects": [
-            *_aipw(sweep, series, cell.seed),
-            *_paired(sweep, series),
-            *_pairs(sweep, series),
-        ],
-        **_attributions(sweep, series, cell.seed),
+        "temperature_effects": [*_aipw(sweep, series), *_paired(sweep, series)],
+        **_attributions(sweep, series),
         "temperature_majority": list(_majority(sweep, series, estimates)),
         "temperature_errors": list(_errors(sweep)),
     }
 
 
-def _several(sweep: Sweep, keys: Sequence[str]) -> list[str]:
+def _several(sweep: Sweep, *keys: str) -> list[str]:
     return [key for key in keys if key in sweep.levels and len(sweep.levels[key][0]) > 1]
 
 
-def _table(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
+def _table(sweep: Sweep, series: Series) -> Iterator[_Row]:
     """Rows by the three factors, then margins, then the same by each source."""
-    known = [key for key in FACTORS if key in sweep.levels]
-    kinds = [key for key in known if key != "temperature"]
-    for source in (None, *_several(sweep, SOURCES)):
+    kinds = [key for key in FACTORS if key in sweep.levels and key != "temperature"]
+    for source in ((), *((key,) for key in _several(sweep, *SOURCES))):
         for size in range(len(kinds), -1, -1):
             for chosen in combinations(kinds, size):
                 for keys in ((*chosen, "temperature"), chosen):
-                    yield from _rows(sweep, series, (*keys, source) if source else keys)
+                    yield from _spreads(sweep, series, (*keys, *source))
 
 
-def _rows(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[_Row]:
     codes, conditions = sweep.codes(keys)
-    count = len(conditions)
-    state = sweep.state
     replicates, replicate = np.unique(sweep.replicate, return_inverse=True)
-    width = replicates.size
-    place = codes * width + replicate.reshape(-1)
+    shape = len(conditions), replicates.size
+    place = codes * replicates.size + replicate.reshape(-1)
 
-    def sums(of: NDArray[np.bool_]) -> _Array:
-        return np.bincount(place[of], minlength=count * width).reshape(count, width).astype(float)
+    def sums(of: Flags) -> Floats:
+        return np.bincount(place[of], minlength=shape[0] * shape[1]).reshape(shape).astype(float)
 
-    parsed = state == VERDICT
-    received = parsed | (state == UNPARSED)
+    parsed, unparsed = sweep.state == VERDICT, sweep.state == UNPARSED
     labelled = sweep.gold >= 0
     right = parsed & labelled & (sweep.content == sweep.gold)
     rates = {
-        "agreement": (sums(right), sums(received & labelled)),
+        "agreement": (sums(right), sums((parsed | unparsed) & labelled)),
         "agreement_parsed": (sums(right), sums(parsed & labelled)),
-        "error_rate": (sums(received & ~parsed), sums(received)),
+        "error_rate": (sums(unparsed), sums(parsed | unparsed)),
     }
     of_series = codes[series.first]
-    asked = np.bincount(codes[state != OUT], minlength=count)
+    asked = np.bincount(codes[sweep.state != OUT], minlength=len(conditions))
     for code, condition in enumerate(conditions):
-        row: dict[str, Any] = {key: condition.get(key, ALL) for key in FACTORS}
+        row: _Row = {key: condition.get(key, ALL) for key in FACTORS}
         row |= {key: condition[key] for key in SOURCES if key in condition}
         row["n"] = int(asked[code])
         for name, (ones, all_) in rates.items():
             some = all_[code] > 0
             row |= _spread(name, ones[code][some] / all_[code][some])
-        values = series.consistency[of_series == code]
+        values = series.values["consistency"][of_series == code]
         row |= _spread("consistency", values[np.isfinite(values)])
         yield row
 
 
-def _spread(name: str, values: _Array) -> dict[str, float | None]:
+def _spread(name: str, values: Floats) -> dict[str, float | None]:
     return {
         f"{name}_mean": float(values.mean()) if values.size else None,
         f"{name}_sd": float(values.std(ddof=1)) if values.size > 1 else None,
     }
 
 
-def _correlations(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
-    temperature = _temperatures(sweep)[series.first]
-    columns = {"temperature": temperature} | {name: series.outcome(name) for name in EFFECTS}
-    parts: list[tuple[dict[str, Any], NDArray[np.bool_]]] = [
-        ({}, np.ones(temperature.size, dtype=bool))
-    ]
-    for key in _several(sweep, ("model",)):
+def _levels(sweep: Sweep, series: Series, *keys: str) -> Iterator[tuple[str, Value, Flags]]:
+    """Each level of each of the ``keys`` that has several, and the series of it."""
+    for key in _several(sweep, *keys):
         values, codes = sweep.levels[key]
-        parts += [({key: v}, codes[series.first] == i) for i, v in enumerate(values)]
-    for condition, within in parts:
-        found, at = np.unique(temperature[within], return_inverse=True)
-        means = {name: _means(values[within], at, found.size) for name, values in columns.items()}
-        for level, table in (("means", means), ("rows", columns)):
-            if level == "rows" and condition:
-                continue
-            for x, y in combinations(_CORRELATED, 2):
-                both = np.isfinite(table[x]) & np.isfinite(table[y])
-                r = _pearson(table[x][both], table[y][both])
-                yield {"level": level, **condition, "x": x, "y": y, "r": r, "n": int(both.sum())}
+        for code, value in enumerate(values):
+            yield key, value, codes[series.first] == code
 
 
-def _means(values: _Array, at: _Codes, count: int) -> _Array:
-    known = np.isfinite(values)
-    n = np.bincount(at[known], minlength=count)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        total = np.bincount(at[known], values[known], minlength=count)
-        return np.where(n > 0, total / n, np.nan)
+def _correlations(sweep: Sweep, series: Series) -> Iterator[_Row]:
+    columns = {"temperature": series.temperature} | {name: series.values[name] for name in EFFECTS}
+    found, at = np.unique(series.temperature, return_inverse=True)
+
+    def of(level: str, table: Mapping[str, Floats], **condition: Value) -> Iterator[_Row]:
+        for x, y in combinations(table, 2):
+            both = np.isfinite(table[x]) & np.isfinite(table[y])
+            r = _pearson(table[x][both], table[y][both])
+            yield {"level": level, **condition, "x": x, "y": y, "r": r, "n": int(both.sum())}
+
+    def means(within: Flags) -> dict[str, Floats]:
+        return {name: means_of(v[within], at[within], found.size) for name, v in columns.items()}
+
+    yield from of("means", means(np.ones(at.size, dtype=bool)))
+    yield from of("rows", columns)
+    for _, model, within in _levels(sweep, series, "model"):
+        yield from of("means", means(within), model=model)
 
 
-def _pearson(x: _Array, y: _Array) -> float | None:
+def _pearson(x: Floats, y: Floats) -> float | None:
     """Pearson's r; ``None`` for fewer than three pairs, or where one does not vary."""
     if x.size < 3 or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _temperatures(sweep: Sweep) -> _Array:
-    values, codes = sweep.levels["temperature"]
-    return np.array([float(value) for value in values])[codes]
-
-
-def _groups(sweep: Sweep, series: Series) -> Iterator[tuple[dict[str, Any], NDArray[np.bool_]]]:
+def _groups(sweep: Sweep, series: Series) -> Iterator[tuple[_Row, Flags]]:
     """The whole, and each level of each factor beside the temperature."""
-    yield {"group": "overall", "level": ALL}, np.ones(series.first.size, dtype=bool)
-    for key in _several(sweep, ("judge_type", "prompt_style", "model")):
-        values, codes = sweep.levels[key]
-        for code, value in enumerate(values):
-            yield {"group": key, "level": value}, codes[series.first] == code
+    yield _OVERALL, np.ones(series.first.size, dtype=bool)
+    for key, value, within in _levels(sweep, series, "judge_type", "prompt_style", "model"):
+        yield {"group": key, "level": value}, within
 
 
-def _row(
-    head: dict[str, Any], values: _Array, questions: _Codes, *, bounded: bool = True
-) -> dict[str, Any]:
-    """A mean with its clustered interval; ``bounded`` where no value is beyond 1."""
-    ends = (-1.0, 1.0) if bounded else (None, None)
-    found = clustered_mean(values, questions, lower=ends[0], upper=ends[1]) if values.size else None
+def _effect(head: _Row, values: Floats, questions: Codes, most: float | None = 1.0) -> _Row:
+    """A mean with its clustered interval; ``most``: how far a value can be from 0."""
+    least = None if most is None else -most
+    found = clustered_mean(values, questions, lower=least, upper=most) if values.size else None
     return {
         **head,
         "value": float(values.mean()) if values.size else None,
@@ -227,79 +199,54 @@ def _row(
 
 
 def _sides(sweep: Sweep) -> dict[str, str]:
-    threshold = threshold_of(sweep)
-    return {"low": f"< {threshold:g}", "high": f">= {threshold:g}"}
+    return {"low": f"< {sweep.threshold:g}", "high": f">= {sweep.threshold:g}"}
 
 
-def _paired(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
-    high = is_high(sweep, series)
-    for outcome in EFFECTS:
-        for group, within in _groups(sweep, series):
-            values, questions = paired_differences(series, outcome, within & high, within & ~high)
-            head = {"method": "paired", "outcome": outcome, **group, **_sides(sweep)}
-            yield _row(head, values, questions)
+def _paired(sweep: Sweep, series: Series) -> Iterator[_Row]:
+    """Differences within questions: on both sides of the threshold, and by pair of temperatures."""
+    at = series.temperature
+    pairs = [
+        ("pair", {"low": low, "high": high}, at == high, at == low)
+        for low, high in combinations(sweep.levels["temperature"][0], 2)
+    ]
+    for compared in ([("paired", _sides(sweep), series.high, ~series.high)], pairs):
+        for outcome in EFFECTS:
+            for group, within in _groups(sweep, series):
+                for method, sides, high, low in compared:
+                    head = {"method": method, "outcome": outcome, **group, **sides}
+                    found = paired_differences(series, outcome, within & high, within & low)
+                    yield _effect(head, *found)
 
 
-def _pairs(sweep: Sweep, series: Series) -> Iterator[dict[str, Any]]:
-    grid = sweep.levels["temperature"][0]
-    temperature = _temperatures(sweep)[series.first]
-    for outcome in EFFECTS:
-        for group, within in _groups(sweep, series):
-            for low, high in combinations(grid, 2):
-                values, questions = paired_differences(
-                    series,
-                    outcome,
-                    within & (temperature == high),
-                    within & (temperature == low),
-                )
-                head = {"method": "pair", "outcome": outcome, **group, "low": low, "high": high}
-                yield _row(head, values, questions)
+def _one_hot(sweep: Sweep, series: Series) -> dict[str, Floats]:
+    """Columns of the factors beside the temperature, by name."""
+    levels = _levels(sweep, series, "judge_type", "prompt_style", "model")
+    return {f"{key}={value}": within.astype(np.float64) for key, value, within in levels}
 
 
-def _one_hot(sweep: Sweep, series: Series) -> tuple[list[str], _Array]:
-    """Columns of the factors beside the temperature, and their names."""
-    names: list[str] = []
-    columns: list[_Array] = []
-    for key in _several(sweep, ("judge_type", "prompt_style", "model")):
-        values, codes = sweep.levels[key]
-        names += [f"{key}={value}" for value in values]
-        of_series = codes[series.first]
-        columns += [(of_series == code).astype(np.float64) for code in range(len(values))]
-    return names, np.stack(columns, axis=1) if columns else np.zeros((series.first.size, 1))
-
-
-def _alive(sweep: Sweep, series: Series) -> NDArray[np.bool_]:
-    alive: NDArray[np.bool_] = sweep.state[series.first] != OUT
-    return alive
-
-
-def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
-    within = _alive(sweep, series)
-    _, covariates = _one_hot(sweep, series)
-    high = is_high(sweep, series)
-    questions = series.question[within]
+def _aipw(sweep: Sweep, series: Series) -> Iterator[_Row]:
+    within, questions = series.alive, series.question[series.alive]
+    columns = [*_one_hot(sweep, series).values()] or [np.zeros(series.first.size)]
     scores = causal.effect_scores(
-        covariates[within],
-        high[within],
-        {name: series.outcome(name)[within] for name in EFFECTS},
+        np.column_stack(columns)[within],
+        series.high[within],
+        {name: series.values[name][within] for name in EFFECTS},
         questions,
-        seed,
+        sweep.cell.seed,
     )
     for outcome in EFFECTS:
         head = {"method": "aipw", "outcome": outcome}
-        if isinstance(scores, str) or isinstance(scores[outcome], str):
-            reason = scores if isinstance(scores, str) else scores[outcome]
-            overall = {"group": "overall", "level": ALL, **_sides(sweep)}
+        of = scores if isinstance(scores, str) else scores[outcome]
+        if isinstance(of, str):
+            head |= {**_OVERALL, **_sides(sweep)}
             nothing = dict.fromkeys(("value", "lower", "upper"))
-            yield {**head, **overall, **nothing, "n": 0, "questions": 0, "unavailable": reason}
+            yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": of}
             continue
-        of = scores[outcome]
-        assert not isinstance(of, str)
         for group, rows in _groups(sweep, series):
             at = rows[within] & np.isfinite(of.psi)
             propensity = of.propensity[at]
             low, most = causal.CLIPPED
-            row = _row({**head, **group, **_sides(sweep)}, of.psi[at], questions[at], bounded=False)
+            row = _effect({**head, **group, **_sides(sweep)}, of.psi[at], questions[at], None)
             if at.any():
                 row |= {
                     "propensity_min": float(propensity.min()),
@@ -310,77 +257,59 @@ def _aipw(sweep: Sweep, series: Series, seed: int) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _attributions(sweep: Sweep, series: Series, seed: int) -> dict[str, _Rows]:
-    names, columns = _one_hot(sweep, series)
-    temperature = _temperatures(sweep)[series.first]
-    names = ["temperature", *names]
-    columns = np.column_stack([temperature, columns])[:, : len(names)]
+def _attributions(sweep: Sweep, series: Series) -> dict[str, _Rows]:
+    named = {"temperature": series.temperature, **_one_hot(sweep, series)}
+    columns, seed = np.column_stack([*named.values()]), sweep.cell.seed
     table: _Rows = []
     points: _Rows = []
     for outcome in EFFECTS:
-        y = series.outcome(outcome)
-        at = np.flatnonzero(_alive(sweep, series) & np.isfinite(y))
-        found = (
-            causal.attributions(columns[at], y[at], series.question[at], seed)
-            if at.size
-            else "no question has this outcome"
-        )
+        y = series.values[outcome]
+        at = np.flatnonzero(series.alive & np.isfinite(y))
+        found: Any = "no question has this outcome"
+        if at.size:
+            found = causal.attributions(columns[at], y[at], series.question[at], seed)
         if isinstance(found, str):
             table.append({"outcome": outcome, "unavailable": found})
             continue
         drawn = np.random.default_rng(seed).permutation(at.size)[:_SHOWN]
-        for name, column, one in zip(names, columns[at].T, found, strict=True):
-            table.append(
-                {
-                    "outcome": outcome,
-                    "feature": name,
-                    "value": one.size,
-                    "direction": one.direction,
-                    "se": one.error,
-                    "n": int(at.size),
-                }
-            )
-            points += [
-                {"outcome": outcome, "feature": name, "feature_value": x, "shap": shap}
-                for x, shap in zip(column[drawn].tolist(), one.values[drawn].tolist(), strict=True)
-            ]
+        for (name, column), one in zip(named.items(), found, strict=True):
+            head = {"outcome": outcome, "feature": name}
+            sizes = {"value": one.size, "direction": one.direction, "se": one.error}
+            table.append({**head, **sizes, "n": int(at.size)})
+            drawn_pairs = zip(column[at][drawn].tolist(), one.values[drawn].tolist(), strict=True)
+            points += [{**head, "feature_value": x, "shap": shap} for x, shap in drawn_pairs]
     return {"temperature_attributions": table, "temperature_attribution_points": points}
 
 
-def _majority(
-    sweep: Sweep, series: Series, estimates: Sequence[Estimate]
-) -> Iterator[dict[str, Any]]:
+def _majority(sweep: Sweep, series: Series, estimates: Sequence[Estimate]) -> Iterator[_Row]:
     each = calls_of(sweep, series)
-    temperature = _temperatures(sweep)[series.first]
     for one in estimates:
         if one.measure != MAJORITY_AGREEMENT.name or "temperature" not in one.condition:
             continue
-        at, k = temperature == one.condition["temperature"], int(one.condition["k"])
+        at, k = one.condition["temperature"], int(one.condition["k"])
         yield {
-            "temperature": one.condition["temperature"],
+            "temperature": at,
             "k": k,
             "agreement": one.value,
             "lower": one.clustered and one.clustered.lower,
             "upper": one.clustered and one.clustered.upper,
             "n": one.n,
-            "calls": float(k * each[at].mean()),
+            "calls": float(k * each[series.temperature == at].mean()),
             **({"unavailable": one.unavailable} if one.value is None else {}),
         }
 
 
-def _errors(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _errors(sweep: Sweep) -> Iterator[_Row]:
     values, codes = sweep.levels["temperature"]
     words = {UNPARSED: "unparsed", FAILED: "failed", OUT: "refused"}
     for code, temperature in enumerate(values):
         for state, word in words.items():
-            at = (codes == code) & (sweep.state == state)
-            counts = np.bincount(sweep.reason[at], minlength=len(sweep.reasons))
-            ranked = sorted(
-                np.flatnonzero(counts).tolist(), key=lambda i: (-counts[i], sweep.reasons[i])
-            )
-            for index in ranked[:_REASONS]:
-                reason, n = sweep.reasons[index], int(counts[index])
+            said = sweep.reason[(codes == code) & (sweep.state == state)]
+            counts = np.bincount(said, minlength=len(sweep.reasons)).tolist()
+            known = zip(sweep.reasons, counts, strict=True)
+            ranked = sorted(((reason, n) for reason, n in known if n), key=lambda r: (-r[1], r[0]))
+            shown, rest = ranked[:_REASONS], ranked[_REASONS:]
+            if rest:
+                shown.append((f"{len(rest)} other reasons", sum(n for _, n in rest)))
+            for reason, n in shown:
                 yield {"temperature": temperature, "outcome": word, "reason": reason, "n": n}
-            if rest := int(sum(counts[index] for index in ranked[_REASONS:])):
-                reason = f"{len(ranked) - _REASONS} other reasons"
-                yield {"temperature": temperature, "outcome": word, "reason": reason, "n": rest}

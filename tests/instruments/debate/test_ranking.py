@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally
 from pytest_judgesense.instruments.debate.ranking import Ranking, rank, ranking_of
-from pytest_judgesense.instruments.debate.secondary import analyses_of, secondary_of
+from pytest_judgesense.instruments.debate.secondary import analyses_of
 
 TOPICS = [f"t{i}" for i in range(10)]
 
@@ -121,7 +121,7 @@ def nine() -> dict[str, dict[str, object]]:
 
 
 def tables(materials: dict[str, dict[str, object]]) -> dict[str, list[dict[str, Any]]]:
-    return analyses_of("s", materials, 0) | secondary_of("s", materials, 0)
+    return analyses_of("s", materials, 0, secondary=True)
 
 
 def test_judges_with_another_denominator_are_not_compared() -> None:

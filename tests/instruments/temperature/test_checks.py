@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,13 @@ from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.temperature.checks import recommendations
+from pytest_judgesense.instruments.temperature.checks import recommended_rows
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.checks.known import declare_check
 from tests.instruments.temperature.sweeps import replicates, swept
+from tests.suites.known import builtin_suites, load_suite
 
 # Ten questions, three replicates: right at 0.5; at 1 one in three is lost; at 2 two are wrong.
 SAID = {0.5: "111", 1.0: "11?", 2.0: "122"}
@@ -152,12 +154,14 @@ def test_a_refused_temperature_ends_the_climb() -> None:
 
 
 def test_the_table_of_a_recommendation_shows_both_policies() -> None:
-    declared = [
+    declared = (
         CheckDeclaration("agreement_floor", {"bar": 0.5}),
         CheckDeclaration("recommended_temperature", {"agreement": 0.8}),
-    ]
+    )
+    suite = replace(load_suite(builtin_suites()["ladder"]), checks=declared)
     cell = sweep({0.5: "111", 1.0: "111", 2.0: "122"})
-    (rows,) = recommendations(declared, estimate_all(cell))
+    rows = recommended_rows(cell, estimate_all(cell), suite)
+    assert rows is not None
     assert [row["temperature"] for row in rows] == [0.5, 1.0, 2.0]
     assert [row["holds"] for row in rows] == [True, True, False]
     assert [row["recommended"] for row in rows] == [False, True, False]

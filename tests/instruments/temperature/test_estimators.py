@@ -263,8 +263,8 @@ def test_consistency_against_brute_force_and_every_completion(series: list[str])
     cell = swept(*(replicates(f"q{i}", said) for i, said in enumerate(series)))
     found = series_of(sweep_of(cell))
     for i, said in enumerate(series):
-        for name, brute in (("consistency", _consistency), ("pairwise", _pairs)):
-            value, expected = getattr(found, name)[i], brute(said)
+        for name, brute in (("consistency", _consistency), ("pairwise_consistency", _pairs)):
+            value, expected = found.values[name][i], brute(said)
             if expected is None:
                 assert math.isnan(value)
             else:
@@ -278,8 +278,9 @@ def test_consistency_against_brute_force_and_every_completion(series: list[str])
             consistency, pairs = _consistency(whole), _pairs(whole)
             assert consistency is not None
             assert pairs is not None
-            assert found.least[i] - 1e-9 <= consistency <= found.most[i] + 1e-9
-            assert found.pairwise_least[i] - 1e-9 <= pairs <= found.pairwise_most[i] + 1e-9
+            for name, share in (("consistency", consistency), ("pairwise_consistency", pairs)):
+                least, most = found.worst[name]
+                assert least[i] - 1e-9 <= share <= most[i] + 1e-9
 
 
 @given(st.text(LETTERS + "?", min_size=1, max_size=7), st.integers(1, 7))

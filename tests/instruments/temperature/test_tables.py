@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.temperature import causal
-from pytest_judgesense.instruments.temperature.sections import REPORT
+from pytest_judgesense.instruments.temperature.kind import REPORT
 from pytest_judgesense.instruments.temperature.tables import temperature_tables
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all

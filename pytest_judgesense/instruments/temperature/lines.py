@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Final
 
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.temperature.tables import ALL
-from pytest_judgesense.sections import Rows
+from pytest_judgesense.sections import Row, Rows
 
 _COLUMNS: Final = {
     "agreement": "agreement",
@@ -20,58 +20,49 @@ _FEATURES: Final = 3  # of an attribution that are named
 _REASONS: Final = 3
 
 
-def table_lines(rows: Rows) -> Iterator[str]:
+def table(rows: Rows) -> Iterator[str]:
     """By temperature; by judge type and prompt style over all of them."""
-    plain = [row for row in rows if not {"gold", "model"} & row.keys()]
-    by_temperature = [
-        row
-        for row in plain
-        if row["judge_type"] == row["prompt_style"] == ALL and row["temperature"] != ALL
-    ]
-    by_prompt = [
-        row for row in plain if row["temperature"] == ALL and ALL not in (_kind(row) or [ALL])
-    ]
+    named: list[tuple[str, Row]] = []
+    by_prompt: list[tuple[str, Row]] = []
+    for row in rows:
+        kind, at = [str(row["judge_type"]), str(row["prompt_style"])], row["temperature"]
+        if "gold" in row or "model" in row:
+            continue
+        if at == ALL and ALL not in kind:
+            by_prompt.append((", ".join(kind), row))
+        elif at != ALL and kind == [ALL, ALL]:
+            named.append((f"temperature {at:g}", row))
+    named += by_prompt
     head = "".join(f"{word:<16}" for word in _COLUMNS.values())
     yield f"{'mean (standard deviation)':<26}{'n':>6}  {head}".rstrip()
-    for row in by_temperature:
-        yield _line(f"temperature {row['temperature']:g}", row)
-    for row in by_prompt:
-        yield _line(", ".join(_kind(row)), row)
-    sources = [key for key in ("gold", "model") if any(key in row for row in rows)]
-    rest = len(rows) - len(by_temperature) - len(by_prompt)
-    by = "".join(f", by {key}" for key in sources)
+    for name, row in named:
+        cells = "".join(f"{_spread(row, column):<16}" for column in _COLUMNS)
+        yield f"{name:<26}{row['n']:>6}  {cells}".rstrip()
+    by = "".join(f", by {key}" for key in ("gold", "model") if any(key in row for row in rows))
+    rest = len(rows) - len(named)
     yield f"{rest} further rows by temperature, judge type and prompt style{by}: in the files"
 
 
-def _kind(row: Mapping[str, Any]) -> list[str]:
-    return [str(row[key]) for key in ("judge_type", "prompt_style")]
-
-
-def _line(name: str, row: Mapping[str, Any]) -> str:
-    cells = "".join(f"{_spread(row, column):<16}" for column in _COLUMNS)
-    return f"{name:<26}{row['n']:>6}  {cells}".rstrip()
-
-
-def _spread(row: Mapping[str, Any], column: str) -> str:
+def _spread(row: Row, column: str) -> str:
     mean, sd = row[f"{column}_mean"], row[f"{column}_sd"]
     if mean is None:
         return "N/A"
     return number_text(mean) + ("" if sd is None else f" ({number_text(sd)})")
 
 
-def majority_lines(rows: Rows) -> Iterator[str]:
+def majority(rows: Rows) -> Iterator[str]:
     """What a vote of several calls agrees, and what it costs."""
-    of: dict[float, list[str]] = {}
+    of: dict[float, list[str]] = defaultdict(list)
     for row in rows:
         if row["agreement"] is not None:
             calls = f"{row['calls']:.3g} call{'s' * (row['calls'] != 1)}"
             vote = f"k {row['k']} {number_text(row['agreement'])} ({calls})"
-            of.setdefault(row["temperature"], []).append(vote)
+            of[row["temperature"]].append(vote)
     for temperature, votes in of.items():
         yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
 
 
-def correlation_lines(rows: Rows) -> Iterator[str]:
+def correlations(rows: Rows) -> Iterator[str]:
     """Correlations over the means of temperatures."""
     pairs = [
         f"{row['x']} and {row['y']} {number_text(row['r'])}"
@@ -82,16 +73,15 @@ def correlation_lines(rows: Rows) -> Iterator[str]:
         yield f"correlation of the means of temperatures: {', '.join(pairs)}"
 
 
-def effect_lines(rows: Rows) -> Iterator[str]:
+def effects(rows: Rows) -> Iterator[str]:
     """The two effects of the threshold on each outcome; a reason for several stands once."""
     reasons: dict[str, None] = {}
     for row in rows:
         if row["group"] != "overall" or row["method"] == "pair":
             continue
         if row["value"] is None:
-            reasons[f"effect of a high temperature, {row['method']}: N/A, {row['unavailable']}"] = (
-                None
-            )
+            why = f"effect of a high temperature, {row['method']}: N/A, {row['unavailable']}"
+            reasons[why] = None
             continue
         text = f"effect of {row['high']} on {row['outcome']}, {row['method']}: {row['value']:+.3f}"
         if row["lower"] is not None:
@@ -104,26 +94,22 @@ def effect_lines(rows: Rows) -> Iterator[str]:
     yield from reasons
 
 
-def attribution_lines(rows: Rows) -> Iterator[str]:
-    """The features that move each outcome most."""
-    of: dict[str, list[Mapping[str, Any]]] = {}
+def attributions(rows: Rows) -> Iterator[str]:
+    """The features that move each outcome most; a missing package is said with the effects."""
+    of: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if "feature" in row:
-            of.setdefault(row["outcome"], []).append(row)
+        if row.get("value", 0) > 0:
+            of[row["outcome"]].append(row)
     for outcome, features in of.items():
-        ranked = sorted(features, key=lambda row: -row["value"])[:_FEATURES]
         moving = [
             f"{row['feature']} {number_text(row['value'])} (se {number_text(row['se'])}, "
             f"{'up' if row['direction'] > 0 else 'down'})"
-            for row in ranked
-            if row["value"] > 0
+            for row in sorted(features, key=lambda row: -row["value"])[:_FEATURES]
         ]
-        if moving:
-            yield f"{outcome} is moved by (mean |SHAP|): {', '.join(moving)}"
-    # That a package is missing is said with the effects.
+        yield f"{outcome} is moved by (mean |SHAP|): {', '.join(moving)}"
 
 
-def error_lines(rows: Rows) -> Iterator[str]:
+def errors(rows: Rows) -> Iterator[str]:
     """Why verdicts and replies are missing."""
     for word in ("unparsed", "failed", "refused"):
         counts: Counter[str] = Counter()
@@ -136,17 +122,17 @@ def error_lines(rows: Rows) -> Iterator[str]:
             yield f"{word}: {', '.join(shown)}{more}"
 
 
-def recommendation_lines(rows: Rows) -> Iterator[str]:
+def recommendation(rows: Rows) -> Iterator[str]:
     """The recommended temperature under both policies."""
     for check in dict.fromkeys(row["check"] for row in rows):
         best = {
-            key: next(
-                (f"{r['temperature']:g}" for r in rows if r["check"] == check and r[key]), "none"
-            )
+            key: f"{row['temperature']:g}"
+            for row in rows
             for key in ("recommended", "recommended_confident")
+            if row["check"] == check and row[key]
         }
         bars = check.partition("[")[2].rstrip("]")
         yield (
-            f"recommended temperature ({bars}): {best['recommended']}; "
-            f"with confidence {best['recommended_confident']}"
+            f"recommended temperature ({bars}): {best.get('recommended', 'none')}; "
+            f"with confidence {best.get('recommended_confident', 'none')}"
         )

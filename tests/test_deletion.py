@@ -20,9 +20,12 @@ QUICK = (
     "tests/test_architecture.py",
     "tests/test_rooms.py",
     "tests/test_registry.py",
-    "tests/measures",
-    "tests/checks",
-    "tests/suites",
+    "tests/measures/test_published_rates.py",
+    "tests/checks/test_explanation.py",
+    "tests/checks/test_shipped_bars.py",
+    "tests/suites/test_builtin.py",
+    "tests/suites/test_kind.py",
+    "tests/suites/test_loading.py",
 )
 
 

@@ -182,6 +182,7 @@ def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # what was found under another environment
     program, *arguments = asked["arguments"]
     main = _main(program)
     scripts = Path(sys.executable).parent
@@ -278,6 +279,7 @@ def _work(asked: Mapping[str, Any], stdin: int, stdout: int, life: int) -> NoRet
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # what was found under another environment
     sys.argv = ["-c"]
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     # What execnet has a worker do first: `popen_bootstrapline`.

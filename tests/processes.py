@@ -163,6 +163,8 @@ def _serve(descriptor: int) -> None:
 
 def _import_all() -> None:
     import httpcore  # noqa: F401
+    import lightgbm  # noqa: F401
+    import shap  # noqa: F401
     import statsmodels.stats.anova  # noqa: F401
 
     import pytest_judgesense

@@ -1,7 +1,10 @@
 """The commands of the project as processes of their own, without waiting for imports each time.
 
 A server that has imported everything forks a process for each command: it has its own folder,
-environment and modules, and ends as any other. Where there is no fork it is started afresh.
+environment and modules, and ends as any other. Where there is no fork it is started afresh. The
+workers of pytest-xdist in such a command are forked as well, of a process in which nothing has run
+yet; workers with an interpreter of their own are those of tests/plugin/test_interrupt.py and
+test_neighbours.py.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -159,6 +163,8 @@ def _serve(descriptor: int) -> None:
 
 def _import_all() -> None:
     import httpcore  # noqa: F401
+    import lightgbm  # noqa: F401
+    import shap  # noqa: F401
     import statsmodels.stats.anova  # noqa: F401
 
     import pytest_judgesense
@@ -178,9 +184,12 @@ def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # what was found under another environment
     program, *arguments = asked["arguments"]
     main = _main(program)
     scripts = Path(sys.executable).parent
+    if any(argument.startswith(("-n", "--numprocesses")) for argument in arguments):
+        _fork_workers()
     sys.argv = [str(scripts / program), *arguments]
     added = asked["environment"].get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = [str(scripts), *filter(None, added)]
@@ -191,3 +200,90 @@ def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:
 
 def _main(program: str) -> Any:
     return resolve_name(_MAINS[program])
+
+
+# --- workers of pytest-xdist ---------------------------------------------------------------------
+
+
+def _fork_workers() -> None:
+    """Let execnet take workers that are forked, now, before anything has run in this process."""
+    import execnet.gateway_io
+
+    ours, theirs = socket.socketpair()
+    if not (child := os.fork()):
+        ours.close()
+        _nurse(theirs)
+    theirs.close()
+
+    def close() -> None:
+        ours.close()
+        os.waitpid(child, 0)
+
+    # Called after what execnet has registered, for that comes later.
+    atexit.register(close)
+    lock = threading.Lock()
+
+    class Forked(execnet.gateway_base.Popen2IO):
+        """What execnet has of a worker's process: its pipes, its end, and how to end it."""
+
+        def __init__(self, args: Sequence[str], execmodel: Any) -> None:
+            stdin, to_worker = os.pipe()
+            from_worker, stdout = os.pipe()
+            self._lives, life = os.pipe()
+            asked = {"cwd": str(Path.cwd()), "environment": dict(os.environ)}
+            with lock:
+                socket.send_fds(ours, [b"{"], [stdin, stdout, life])
+                ours.sendall(json.dumps(asked).encode()[1:] + b"\n")
+                self._pid = int(ours.recv(16))
+            for one in (stdin, stdout, life):
+                os.close(one)
+            pipes = open(to_worker, "wb"), open(from_worker, "rb")  # noqa: PTH123, SIM115
+            super().__init__(*pipes, execmodel=execmodel)
+
+        def wait(self) -> int:
+            os.read(self._lives, 1)  # nothing, as soon as the worker is gone
+            return 0
+
+        def kill(self) -> None:
+            os.kill(self._pid, signal.SIGKILL)  # it is not waited for until this process ends
+
+    execnet.gateway_io.Popen2IOMaster = Forked
+
+
+def _nurse(asked: socket.socket) -> NoReturn:
+    """Fork a worker for each that is asked for, and wait for them all at the end."""
+    while True:
+        message, descriptors, *_ = socket.recv_fds(asked, 1, 3)
+        if not message:
+            break
+        while not message.endswith(b"\n"):
+            message += asked.recv(65536)
+        if not (child := os.fork()):
+            asked.close()
+            _work(json.loads(message), *descriptors)
+        for one in descriptors:
+            os.close(one)
+        asked.sendall(str(child).encode())
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            os._exit(0)
+
+
+def _work(asked: Mapping[str, Any], stdin: int, stdout: int, life: int) -> NoReturn:
+    """Be a worker of execnet, to its end; ``life`` is closed by it."""
+    signal.alarm(0)
+    os.dup2(stdin, 0)
+    os.dup2(stdout, 1)
+    os.close(stdin)
+    os.close(stdout)
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # what was found under another environment
+    sys.argv = ["-c"]
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    # What execnet has a worker do first: `popen_bootstrapline`.
+    exec(eval(sys.stdin.readline()), {"__name__": "__main__"})
+    sys.exit()

@@ -48,6 +48,7 @@ from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.suites.schema import SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
+from tests import processes
 from tests.suites.files import CONTENT
 from tests.suites.known import builtin_suites
 
@@ -329,8 +330,10 @@ def test_a_copy_of_an_instrument_from_outside_measures_the_same_numbers(
         shutil.copyfile(built_in.with_name("items.jsonl"), folder / "items.jsonl")
         written = pytester.path / f"{kind}.json"
         asked = ("--judge-mode", "live", "--judge-name", "embedded:mixed")
-        done = pytester.runpytest_subprocess(folder, *asked, "--judge-datasheet", str(written))
-        assert done.parseoutcomes() in ({"passed": 1}, {"failed": 1}), done.outlines
+        arguments = (folder, *asked, "--judge-datasheet", written)
+        done = processes.run("pytest", *arguments, cwd=pytester.path)
+        outcomes = pytest.RunResult.parse_summary_nouns(done.stdout.splitlines())
+        assert outcomes in ({"passed": 1}, {"failed": 1}), done.stdout
         (judge,) = json.loads(written.read_text(encoding="utf-8"))["judges"]
         sheets.append(judge)
     first, second = sheets

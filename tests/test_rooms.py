@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -48,14 +48,20 @@ def kinds_compared(tree: ast.Module) -> Iterator[str]:
                 yield from (text for one in sides for text in literals(one))
 
 
+@cache
+def found_in(name: str, found: Callable[[ast.Module], Iterator[str]]) -> frozenset[str]:
+    """What ``found`` finds in a module: the same for every kind."""
+    return frozenset(found(modules()[name]))
+
+
 @pytest.mark.parametrize("kind", sorted(BUILT_IN.kinds))
 def test_a_kind_is_named_in_its_room_alone(kind: str) -> None:
     # The temperature is a setting of every judge too: of that word the comparisons count.
     found = kinds_compared if kind == "temperature" else literals
     named = {
         name
-        for name, tree in modules().items()
-        if not name.startswith(room_of(kind)) and kind in set(found(tree))
+        for name in modules()
+        if not name.startswith(room_of(kind)) and kind in found_in(name, found)
     }
     assert not named, "a kind is named outside its room"
 

@@ -128,6 +128,9 @@ RECORD = (
 )
 
 
+PLUGIN = "pytest_judgesense.plugin"
+
+
 class Nursery:
     """Forks sessions of pytest that can be killed. Ended by `close`."""
 
@@ -135,7 +138,14 @@ class Nursery:
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from tests.cassettes.killing import _serve_forks as f; f()"],
             cwd=ROOT,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            # Other plugins that are installed would be imported by every session.
+            env={
+                **os.environ,
+                "OPENBLAS_NUM_THREADS": "1",
+                "PYTHONPATH": str(ROOT),
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+                "PYTEST_PLUGINS": PLUGIN,
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -47,17 +47,17 @@ def exchange(trial: str, answer: str = "yes") -> Exchange:
     )
 
 
-def test_twenty_kills_at_random_moments_lose_only_what_was_in_flight(
+def test_ten_kills_at_random_moments_lose_only_what_was_in_flight(
     nursery: Nursery, server: FastServer, tmp_path: Path
 ) -> None:
-    # A recording of 1,000 calls at concurrency 32, killed twenty times and then finished.
+    # A recording of 1,000 calls at concurrency 32, killed ten times and then finished.
     # benchmarks/kill.py kills 200 times, over twenty of them.
     tally = Tally()
-    finished = kill_a_recording(nursery, server, tmp_path / "killed", 1, 20, tally)
+    finished = kill_a_recording(nursery, server, tmp_path / "killed", 1, 10, tally)
     assert tally.faults == []
-    assert tally.kills == 20
-    # The harness tears the last line after the kills 2, 5, 8, 11, 14, 17 and 19, if there is one.
-    assert tally.mended == tally.torn >= 4
+    assert tally.kills == 10
+    # The harness tears the last line after the kills 2, 5, 8 and 9, if there is one.
+    assert tally.mended == tally.torn >= 3
     lines = [line for line in finished.splitlines() if not line.startswith(b'{"id": ')]
     assert len(lines) == TRIALS
     # In trial order: n0/t1, n0/t2, ... n249/t4, whatever it took.

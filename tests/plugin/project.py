@@ -6,6 +6,7 @@ and with the ring of three wordings 18 template pairs.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import sys
@@ -14,9 +15,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -237,12 +240,35 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
     """Run pytest, in a process of its own where it starts workers."""
     _load.cache_clear()  # as in a process of its own
     own_process = "-n" in args and args[args.index("-n") + 1] != "0"
-    return forked(pytester, *args) if own_process else pytester.runpytest_inprocess(*QUIET, *args)
+    if own_process:
+        return forked(pytester, *args)
+    with mock.patch("importlib.metadata.distributions", _distributions):
+        return pytester.runpytest_inprocess(*QUIET, *args)
 
 
-def forked(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
-    """Run pytest in a process of its own."""
-    done = processes.run("pytest", *args, cwd=pytester.path, plugins=processes.PLUGINS[:2])
+_all_distributions = importlib.metadata.distributions
+
+
+def _distributions() -> list[importlib.metadata.Distribution]:
+    """What is installed and gives plugins, found once for all inner sessions on the same path."""
+    return _giving_plugins(tuple(sys.path))
+
+
+@cache
+def _giving_plugins(path: tuple[str, ...]) -> list[importlib.metadata.Distribution]:
+    groups = {"pytest11", "judgesense"}
+    return [
+        one for one in _all_distributions() if groups & {point.group for point in one.entry_points}
+    ]
+
+
+def forked(
+    pytester: pytest.Pytester,
+    *args: str | Path,
+    plugins: Sequence[str] = processes.PLUGINS[:2],
+) -> pytest.RunResult:
+    """Run pytest in a process of its own, with these plugins."""
+    done = processes.run("pytest", *args, cwd=pytester.path, plugins=plugins)
     out, err = done.stdout.splitlines(), done.stderr.splitlines()
     # Shown where a test fails.
     sys.stdout.write(done.stdout)

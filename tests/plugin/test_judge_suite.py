@@ -66,11 +66,10 @@ def test_ids_begin_alike_when_the_installation_lies_inside_rootdir(
         "import pytest_judgesense\n"
         "def pytest_report_header():\n    return 'from ' + pytest_judgesense.__file__\n"
     )
-    listed = pytester.runpytest_subprocess(*COHERENCE, "--collect-only")
-    listed.stdout.fnmatch_lines([f"from {package}*"])
     listed = pytester.runpytest_subprocess(*COHERENCE, "--collect-only", "-q")
     assert ids(listed) == COHERENCE_IDS
     pasted = pytester.runpytest_subprocess(COHERENCE_IDS[0], "--judge-name", "embedded:clean", "-v")
+    pasted.stdout.fnmatch_lines([f"from {package}*"])
     pasted.assert_outcomes(passed=1)
     assert COHERENCE_IDS[0] in pasted.stdout.str()
 

@@ -15,16 +15,24 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
+from tests import processes
 
-from .project import TRIALS, Project, flips_on_two, parity_suite, times_asked
+from .project import TRIALS, Project, flips_on_two, forked, parity_suite, times_asked
 
-# Name of the plugin to what is imported.
+# Name of the plugin to what is imported, and that to what pytest loads.
 NEIGHBOURS = {
     "asyncio": "pytest_asyncio",
     "hypothesispytest": "hypothesis",
     "randomly": "pytest_randomly",
     "recording": "pytest_recording",
     "rerunfailures": "pytest_rerunfailures",
+    "socket": "pytest_socket",
+    "timeout": "pytest_timeout",
+}
+MODULES = {
+    "asyncio": "pytest_asyncio.plugin",
+    "hypothesispytest": "_hypothesis_pytestplugin",
+    "recording": "pytest_recording.plugin",
     "socket": "pytest_socket",
     "timeout": "pytest_timeout",
 }
@@ -42,6 +50,11 @@ def beside(project: Project) -> Run:
         for name in names.split():
             if find_spec(NEIGHBOURS[name]) is None:
                 pytest.skip(f"{NEIGHBOURS[name]} is not installed: pip install '.[neighbours]'")
+        if set(names.split()) <= set(MODULES):
+            # Forked of a process that has imported what all of them share.
+            plugins = (*processes.PLUGINS[:2], *(MODULES[name] for name in names.split()))
+            return forked(project.pytester, *arguments, plugins=plugins)
+        # Found by pytest as installed, by workers of xdist as well.
         others = [f"no:{name}" for name in NEIGHBOURS if name not in names.split()]
         chosen = [part for other in others for part in ("-p", other)]
         return project.pytester.runpytest_subprocess(*chosen, *arguments)
@@ -135,6 +148,8 @@ def test_the_order_of_items_changes_nothing(project: Project, beside: Run) -> No
 def test_a_rerun_uses_the_same_judgments_and_counts_nothing_twice(
     project: Project, beside: Run, workers: tuple[str, ...], mode: str
 ) -> None:
+    if find_spec(NEIGHBOURS["rerunfailures"]) is None:
+        pytest.skip("pytest_rerunfailures is not installed: pip install '.[neighbours]'")
     parity_suite(project.path, checks="jss_floor = 0.9\nagreement_floor = 0.9")
     project.server.reply = flips_on_two  # JSS 16/18 < 0.9
     project.record()
@@ -227,9 +242,10 @@ def test_without_a_limit_or_without_a_call_nothing_is_told(
 # --- pytest-socket -------------------------------------------------------------------------------
 
 CALLABLE = """
-import asyncio, httpx, requests
+import asyncio, httpx, requests, ssl
 from pytest_judgesense import Judge
 
+TRUSTED = ssl.create_default_context()  # once: httpx takes 30 ms of the processor for it
 URL = "{url}/chat/completions"
 
 def text(answer):
@@ -239,7 +255,7 @@ def blocking(messages):
     return text(requests.post(URL, json={{"messages": messages}}, timeout=10))
 
 async def awaited(messages):
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=TRUSTED) as client:
         return text(await client.post(URL, json={{"messages": messages}}))
 
 def with_a_loop(messages):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,15 @@ from .project import no_traceback, run
 CHECKS = "[checks]\nunparsed_rate_ceiling = 0.5\n"
 QUESTIONS = 1
 FULL = 480  # calls a question: see the suite
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    """An inner session forgets what it imports itself: these would take three seconds of each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("lightgbm", "shap"):
+            importlib.import_module(name)
 
 
 def _lines(path: Path) -> list[dict[str, object]]:

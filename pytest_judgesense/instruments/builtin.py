@@ -34,4 +34,6 @@ REPORTS: Final = (
         )
     ),
 )
-BUILT_IN: Final = registry_of((kind for room in INSTRUMENTS for kind in room.KINDS), reports=REPORTS)
+BUILT_IN: Final = registry_of(
+    (kind for room in INSTRUMENTS for kind in room.KINDS), reports=REPORTS
+)

@@ -173,10 +173,7 @@ def span_of(recorded: Iterable[tuple[str, str] | None]) -> tuple[str, str] | Non
 
 
 def state_of(mode: str, calls: Calls) -> str:
-    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``.
-
-    A recording session asks what is missing: its judgments may be of both kinds.
-    """
+    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``."""
     if mode == "report":
         return "FROM LOGS"
     if mode == "live":
@@ -192,14 +189,9 @@ def text_of(setting: Any) -> str:
 
 
 def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
-    """A notice where the replies of one suite name several models, and so the judge has changed.
+    """A notice where replies of one suite name several models, and so the judge has changed.
 
-    A reply may name another model than was asked for: ``gpt-x`` is an alias of
-    ``gpt-x-2026-01-01``.
-
-    Args:
-        model: the model that was asked for.
-        served: how many replies name each model.
+    ``model``, which was asked for, may be an alias; ``served``: how many replies name each.
     """
     if len(served) < 2:
         return []
@@ -209,10 +201,9 @@ def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
 
 
 def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
-    """A notice where suites of one judge were answered by different models.
+    """A notice where suites of one judge were answered by different models: ``served``, by suite.
 
-    Args:
-        served: models that the replies named, by suite; suites without any are left out.
+    Suites whose replies name none are left out.
     """
     named = {suite: tuple(models) for suite, models in served.items() if models}
     if len(set(named.values())) < 2:
@@ -250,10 +241,10 @@ def prompts_digest(by_suite: Mapping[str, str | None]) -> str | None:
     return digest(by_suite) if any(by_suite.values()) else None
 
 
-def digest(value: Mapping[str, Any]) -> str:
-    """Twelve digits that tell one plain value from another."""
+def digest(value: Any, digits: int = 12) -> str:
+    """Digits that tell one plain value from another."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,13 +140,14 @@ def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
     """The part that `part_to_plain` was given."""
     made = _with_tuples(value)
-    made["estimates"] = tuple(map(_estimate_from, value["estimates"]))
+    made["estimates"] = tuple(map(estimate_from, value["estimates"]))
     made["calls"] = Calls(**value["calls"])
     made["checks"] = tuple(CheckLine(**_with_tuples(line)) for line in value["checks"])
     return SuiteSheet(**made)
 
 
-def _estimate_from(value: Mapping[str, Any]) -> Estimate:
+def estimate_from(value: Mapping[str, Any]) -> Estimate:
+    """The estimate whose fields these are, as JSON holds them."""
     made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
     made["interval"] = interval and Interval(**interval)
     made["clustered"] = clustered and Clustered(**clustered)

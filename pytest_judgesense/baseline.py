@@ -8,9 +8,8 @@ compared trial by trial::
                  "suites": [{"suite", "digest", "design", "prompts", "judgments": [...]}]}]}
 
 ``digest`` is over items and design, not over prompts: a changed prompt is compared with the old one
-on the same trials. Each judgment stands on a line of its own, as in a judgment log without its
-design and latency, so that a version control shows which replies have changed. The same judgments
-make the same file, byte for byte.
+on the same trials. Each judgment stands on a line of its own, so that a version control shows which
+replies have changed. The same judgments make the same file, byte for byte.
 """
 
 from __future__ import annotations
@@ -210,11 +209,10 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
             by_suite: dict[str, list[Estimate]] = {}
             for measure in entry["measures"]:
                 by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
-            identity = {k: v for k, v in entry["judge"].items() if k in (*_IDENTITY, *_DECODING)}
-            found += [
-                Measured(entry["judge"]["name"], suite, identity, Side(tuple(estimates)))
-                for suite, estimates in by_suite.items()
-            ]
+            judge = entry["judge"]
+            identity = {k: v for k, v in judge.items() if k in (*_IDENTITY, *_DECODING)}
+            for suite, estimates in by_suite.items():
+                found.append(Measured(judge["name"], suite, identity, Side(tuple(estimates))))
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
             f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"

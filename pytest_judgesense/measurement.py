@@ -1,7 +1,6 @@
-"""The story: a judge is planned for, asked, understood and measured.
+"""The story: ``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``.
 
-``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``. This is the only
-module that imports every station. It reads like that arrow.
+A judge is planned for, asked, understood and measured, in the order of that arrow.
 """
 
 from __future__ import annotations

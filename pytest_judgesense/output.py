@@ -12,11 +12,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once or not at all.
-
-    Raises:
-        OSError: it cannot be written; what was there stays.
-    """
+    """Make ``text`` the content of ``path``, at once; with an `OSError` what was there stays."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     # Nobody else can hold this name, so that two runs at once never write into one another's file.
@@ -32,11 +28,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
+    """Make ``text`` the content of ``path``, at once; a `UsageError` if it cannot be written."""
     try:
         replace_text(path, text)
     except OSError as error:
@@ -86,8 +78,8 @@ class Outputs:
         elif isinstance(error, OSError):
             reason = str(error)
         else:
-            reason = f"{type(error).__name__}: {error}"
-            reason += "" if self._verbose else " (-v shows where)"
+            where = "" if self._verbose else " (-v shows where)"
+            reason = f"{type(error).__name__}: {error}{where}"
         self.problems.append(printable(f"{what}: {reason}"))
         if self._verbose and not _is_foreseen(error):
             self.problems += "".join(traceback.format_exception(error)).splitlines()

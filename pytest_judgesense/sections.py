@@ -197,9 +197,7 @@ class Comparison:
 
 
 class Report(NamedTuple):
-    """What an instrument adds to the report: sections, comparisons, words of the profile, and what
-    people should know who read the numbers of a cell.
-    """
+    """What an instrument adds to the report; ``doubts``: what readers of a cell should know."""
 
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -230,13 +228,9 @@ def compare(
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
     """Judge, suite and rows of every table so named; the judge is empty for those of a run."""
-    analyses = [*((one.name, one.analyses) for one in sheet.judges), ("", sheet.analyses)]
-    return [
-        (judge, str(table["suite"]), table["rows"])
-        for judge, tables in analyses
-        for table in tables
-        if table["analysis"] == name
-    ]
+    of_judges = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
+    known = [*of_judges, *(("", table) for table in sheet.analyses)]
+    return [(of, str(one["suite"]), one["rows"]) for of, one in known if one["analysis"] == name]
 
 
 def _is_of(cell: Cell, kinds: tuple[str, ...]) -> bool:

@@ -38,11 +38,8 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The judgments behind a datasheet.
-
-    Attributes:
-        prompts: the prompt of each trial, by judge and suite; empty where a log holds none.
-        before: the baseline, by judge and suite; empty without one.
+    """The judgments behind a datasheet; by judge and suite the prompt of each trial, where it is
+    known, and what the baseline holds.
     """
 
     cells: tuple[Cell, ...] = ()

@@ -1,9 +1,8 @@
 """The datasheet as one page of HTML that needs nothing beside it: no network, no other file.
 
-The template, the style sheet and the script are data files (``templates/``). Everything that a
-judge, a suite or a log says is put into the page as text: by a template that escapes, or, for the
-evidence, by a script that sets text and nothing else. A Content Security Policy lets that one
-script and that one style sheet through, by their digests, and refuses every connection.
+Everything that a judge, a suite or a log says is put into the page as text: by a template that
+escapes, or, for the evidence, by a script that sets text and nothing else. A Content Security
+Policy lets that one script and that one style sheet through, by their digests, and nothing else.
 """
 
 from __future__ import annotations
@@ -166,6 +165,5 @@ def _before(judge: JudgeView, evidence: Evidence) -> Iterator[tuple[Estimate, Es
     for part in judge.sheet.parts:
         before = evidence.before.get((judge.sheet.name, part.suite))
         then = {e.measure: e for e in before.estimates if not e.condition} if before else {}
-        for now in part.estimates:
-            if not now.condition and now.measure in then:
-                yield then[now.measure], now
+        pooled = (e for e in part.estimates if not e.condition and e.measure in then)
+        yield from ((then[now.measure], now) for now in pooled)

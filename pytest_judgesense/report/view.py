@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -69,11 +69,9 @@ class PartView:
         gates: dict[Any, list[CheckLine]] = {}
         for line in self.part.checks:
             if isinstance(line.bar, float):
-                gates.setdefault(_key(line.measure, line.condition), []).append(line)
-        return tuple(
-            RowView(one, tuple(gates.get(_key(one.measure, one.condition), ())))
-            for one in self.part.estimates
-        )
+                gates.setdefault(_gated(line), []).append(line)
+        estimates = self.part.estimates
+        return tuple(RowView(one, tuple(gates.get(_gated(one), ()))) for one in estimates)
 
     @property
     def words(self) -> Iterator[str]:
@@ -255,8 +253,8 @@ def outcome_words(outcomes: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def _key(measure: str, condition: Mapping[str, Any]) -> tuple[str, frozenset[tuple[str, Any]]]:
-    return measure, frozenset(condition.items())
+def _gated(one: CheckLine | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+    return one.measure, frozenset(one.condition.items())
 
 
 def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
@@ -270,12 +268,10 @@ def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> l
 
 def _worth(estimates: Iterable[Estimate]) -> str:
     """Independent units that the units of each pooled measure are worth, and the design effect."""
+    ends = [(one.measure, one.clustered) for one in estimates if not one.condition]
     parts = [
-        f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
-        for estimate in estimates
-        if not estimate.condition
-        and (found := estimate.clustered) is not None
-        and found.effective_n is not None
-        and found.design_effect is not None
+        f"{measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
+        for measure, found in ends
+        if found and found.effective_n is not None and found.design_effect is not None
     ]
     return "effective n (design effect): " + ", ".join(parts) if parts else ""

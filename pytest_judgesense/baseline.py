@@ -8,30 +8,30 @@ compared trial by trial::
                  "suites": [{"suite", "digest", "design", "prompts", "judgments": [...]}]}]}
 
 ``digest`` is over items and design, not over prompts: a changed prompt is compared with the old one
-on the same trials. Each judgment stands on a line of its own, as in a judgment log without its
-design and latency, so that a version control shows which replies have changed. The same judgments
-make the same file, byte for byte.
+on the same trials. Each judgment stands on a line of its own, so that a version control shows which
+replies have changed. The same judgments make the same file, byte for byte.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.datasheet import digest, text_of
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
+from pytest_judgesense.report.codec import estimate_from
 from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
@@ -70,8 +70,7 @@ def stimuli_digest(suite: Suite) -> str:
             for i in suite.items
         ],
     ]
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return digest(value, 16)
 
 
 def baseline_text(
@@ -79,11 +78,8 @@ def baseline_text(
 ) -> str:
     """The baseline file of a session.
 
-    Args:
-        parts: one a judge and suite: ``sheet``, the part of the datasheet as plain values; ``log``,
-            the lines of the judgment log; ``stimuli``, the `stimuli_digest`.
-        seed: of the estimators.
-        versions: of the packages that computed the numbers.
+    A part a judge and suite: ``sheet``, the part of the datasheet as plain values; ``log``, the
+    lines of the judgment log; ``stimuli``, the `stimuli_digest`.
     """
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     judges: dict[str, list[Mapping[str, Any]]] = {}
@@ -124,11 +120,7 @@ def _json(value: Any) -> str:
     return text
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _SuiteForm(_Form):
+class _SuiteForm(BaseModel, extra="forbid", frozen=True):
     suite: str
     digest: str
     design: dict[str, Any]
@@ -136,12 +128,12 @@ class _SuiteForm(_Form):
     judgments: list[dict[str, Any]] = Field(min_length=1)
 
 
-class _JudgeForm(_Form):
+class _JudgeForm(BaseModel, extra="forbid", frozen=True):
     identity: dict[str, Any]
     suites: list[_SuiteForm]
 
 
-class _BaselineForm(_Form):
+class _BaselineForm(BaseModel, extra="forbid", frozen=True):
     schema_: Literal["judgesense/baseline/1"] = Field(alias="schema")
     seed: int
     versions: dict[str, str]
@@ -151,9 +143,7 @@ class _BaselineForm(_Form):
 def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
     """The content of a baseline or a datasheet, both ``.json``; ``seed``: of the estimators.
 
-    Raises:
-        UsageError: there is no such file.
-        LogError: it cannot be read, or is of another schema.
+    A `UsageError` if there is no such file; a `LogError` if it cannot be read.
     """
     if not path.is_file():
         raise UsageError(
@@ -161,10 +151,21 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
             expected="a baseline",
             remedy="write a baseline with: pytest --judge-save-baseline PATH",
         )
-    value = _object(path)
-    if value.get("schema") == DATASHEET:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema == SCHEMA:
+        return _of_baseline(path, value, seed, registry)
+    if schema == DATASHEET:
         return _of_datasheet(path, value)
-    return _of_baseline(path, value, seed, registry)
+    raise LogError(
+        f"{path} has another schema",
+        found=repr(schema),
+        expected=f"{SCHEMA!r} or {DATASHEET!r}",
+        remedy="write it again with this version: pytest --judge-save-baseline PATH",
+    )
 
 
 def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
@@ -173,23 +174,6 @@ def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
     if any(one.digest is None for one in found):
         raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")
     return found
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
-    schema = value.get("schema") if isinstance(value, dict) else None
-    if schema not in (SCHEMA, DATASHEET):
-        raise LogError(
-            f"{path} has another schema",
-            found=repr(schema),
-            expected=f"{SCHEMA!r} or {DATASHEET!r}",
-            remedy="write it again with this version: pytest --judge-save-baseline PATH",
-        )
-    assert isinstance(value, dict)
-    return value
 
 
 def _of_baseline(
@@ -225,11 +209,10 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
             by_suite: dict[str, list[Estimate]] = {}
             for measure in entry["measures"]:
                 by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
-            identity = {k: v for k, v in entry["judge"].items() if k in (*_IDENTITY, *_DECODING)}
-            found += [
-                Measured(entry["judge"]["name"], suite, identity, Side(tuple(estimates)))
-                for suite, estimates in by_suite.items()
-            ]
+            judge = entry["judge"]
+            identity = {k: v for k, v in judge.items() if k in (*_IDENTITY, *_DECODING)}
+            for suite, estimates in by_suite.items():
+                found.append(Measured(judge["name"], suite, identity, Side(tuple(estimates))))
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
             f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"
@@ -238,21 +221,10 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
 
 
 def _estimate(value: Mapping[str, Any]) -> Estimate:
-    interval = value["clustered"]
-    return Estimate(
-        measure=value["measure"],
-        suite=value["suite"],
-        condition=value["condition"],
-        value=value["value"],
-        count=value["count"],
-        n=value["n"],
-        unit=value["unit"],
-        # The file holds no one-sided bounds, and the unpaired comparison needs none.
-        clustered=interval
-        and Clustered(**interval, lower_bound=interval["lower"], upper_bound=interval["upper"]),
-        flags=tuple(value["flags"]),
-        unavailable=value["unavailable"],
-    )
+    ends = value["clustered"]
+    # The file holds no one-sided bounds, and the unpaired comparison needs none.
+    bounds = ends and {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
+    return estimate_from({**value, "clustered": ends and {**ends, **bounds}})
 
 
 def changes(old: Measured, new: Measured) -> list[str]:
@@ -263,8 +235,8 @@ def changes(old: Measured, new: Measured) -> list[str]:
         if key in new.identity and key not in _BESIDE and value != new.identity[key]
     ]
     lines = [
-        f"{'decoding' if key in _DECODING else 'judge'}: {key} {_shown(old.identity[key])} -> "
-        f"{_shown(new.identity[key])}"
+        f"{'decoding' if key in _DECODING else 'judge'}: {key} {text_of(old.identity[key])} -> "
+        f"{text_of(new.identity[key])}"
         for key in sorted(changed, key=_DECODING.__contains__)
     ]
     if old.prompts and new.prompts and old.prompts != new.prompts:
@@ -273,10 +245,6 @@ def changes(old: Measured, new: Measured) -> list[str]:
     if old.digest and new.digest and old.digest != new.digest:
         lines.append(f"suite: its items or its design, digest {old.digest} -> {new.digest}")
     return lines
-
-
-def _shown(value: Any) -> str:
-    return "none" if value is None else str(value)
 
 
 def _prompt_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""The datasheet as a value. Frozen; merged from parts.
+"""The datasheet as a value. Frozen; merged from parts, whatever their order.
 
-A part (`SuiteSheet`) is one judge on one suite. Parts come from one process or from several; the
-sheet that they merge to depends on their content alone, not on the order in which they came.
+A part (`SuiteSheet`) is one judge on one suite. Parts come from one process or from several.
 """
 
 from __future__ import annotations
@@ -43,17 +42,11 @@ class Calls:
     @classmethod
     def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
         """The calls behind ``judgments``, of which ``made`` were asked and the rest replayed."""
-        usages = [judgment.usage for judgment in judgments]
-        prompt = [u.prompt_tokens for u in usages if u.prompt_tokens is not None]
-        completion = [u.completion_tokens for u in usages if u.completion_tokens is not None]
-        return cls(
-            made=made,
-            replayed=len(judgments) - made,
-            retried=retried,
-            failed=sum(isinstance(judgment.outcome, Failed) for judgment in judgments),
-            prompt_tokens=sum(prompt) if prompt else None,
-            completion_tokens=sum(completion) if completion else None,
-        )
+        failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
+        usages = [(one.usage.prompt_tokens, one.usage.completion_tokens) for one in judgments]
+        known = ([n for n in column if n is not None] for column in zip(*usages, strict=True))
+        tokens = (sum(counts) if counts else None for counts in known)
+        return cls(made, len(judgments) - made, retried, failed, *tokens)
 
     def __add__(self, other: Calls) -> Calls:
         def both(name: str) -> Any:
@@ -69,22 +62,22 @@ class CheckLine:
 
     Attributes:
         check: the check as node ids show it.
+        condition: of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         policy: ``estimate`` or ``confident``.
         explanation: the finding, in one line.
-        condition: of the estimate that it gates.
         warnings: what would settle a close call.
     """
 
     check: str
     measure: str
     suite: str
+    condition: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     bar: float | Mapping[str, float]
     outcome: str
     policy: str
     explanation: str
-    condition: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
@@ -129,7 +122,7 @@ class SuiteSheet:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSheet:
-    """One judge on all suites that it was measured on, in alphabetical order."""
+    """One judge on all suites that it was measured on, in alphabetical order, and their sums."""
 
     judge: str
     identity: Mapping[str, Any]
@@ -142,51 +135,45 @@ class JudgeSheet:
 
     @property
     def prompts(self) -> str | None:
-        """A short digest of the prompts that were in use; ``None`` where they are not known."""
         return prompts_digest({part.suite: part.prompts_digest for part in self.parts})
 
     @property
     def changed(self) -> list[str]:
-        """A notice where suites of the judge were answered by different models."""
         return changed_between({part.suite: part.served for part in self.parts})
 
     @property
     def calls(self) -> Calls:
-        """The calls of all suites."""
         return sum((part.calls for part in self.parts), Calls())
 
     @property
     def recorded(self) -> tuple[str, str] | None:
-        """When the first and the last exchange of all suites were recorded."""
-        spans = [part.recorded for part in self.parts if part.recorded]
-        return (min(a for a, _ in spans), max(b for _, b in spans)) if spans else None
+        return span_of(part.recorded for part in self.parts)
 
     @property
     def served(self) -> tuple[str, ...]:
-        """Models that the replies named."""
         return tuple(sorted({model for part in self.parts for model in part.served}))
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """The estimates of all suites."""
         return tuple(estimate for part in self.parts for estimate in part.estimates)
 
     @property
     def checks(self) -> tuple[CheckLine, ...]:
-        """The checks of all suites."""
         return tuple(line for part in self.parts for line in part.checks)
 
     @property
     def analyses(self) -> tuple[Mapping[str, Any], ...]:
-        """The tables of all suites."""
         return tuple(analysis for part in self.parts for analysis in part.analyses)
 
 
-def state_of(mode: str, calls: Calls) -> str:
-    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``.
+def span_of(recorded: Iterable[tuple[str, str] | None]) -> tuple[str, str] | None:
+    """The first and the last moment of several spans; ``None`` where there are none."""
+    spans = [span for span in recorded if span]
+    return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
 
-    A recording session asks what is missing: its judgments may be of both kinds.
-    """
+
+def state_of(mode: str, calls: Calls) -> str:
+    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``."""
     if mode == "report":
         return "FROM LOGS"
     if mode == "live":
@@ -196,15 +183,15 @@ def state_of(mode: str, calls: Calls) -> str:
     return "PARTLY FRESH" if calls.replayed else "FRESH"
 
 
+def text_of(setting: Any) -> str:
+    """A setting of a judge, as people read it."""
+    return "none" if setting is None else str(setting)
+
+
 def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
-    """A notice where the replies of one suite name several models, and so the judge has changed.
+    """A notice where replies of one suite name several models, and so the judge has changed.
 
-    A reply may name another model than was asked for: ``gpt-x`` is an alias of
-    ``gpt-x-2026-01-01``.
-
-    Args:
-        model: the model that was asked for.
-        served: how many replies name each model.
+    ``model``, which was asked for, may be an alias; ``served``: how many replies name each.
     """
     if len(served) < 2:
         return []
@@ -214,10 +201,9 @@ def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
 
 
 def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
-    """A notice where suites of one judge were answered by different models.
+    """A notice where suites of one judge were answered by different models: ``served``, by suite.
 
-    Args:
-        served: models that the replies named, by suite; suites without any are left out.
+    Suites whose replies name none are left out.
     """
     named = {suite: tuple(models) for suite, models in served.items() if models}
     if len(set(named.values())) < 2:
@@ -237,9 +223,9 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
     for setting in _BUDGETS:
         by_value: dict[str, list[str]] = {}
         for identity in known:
-            value = identity.get(setting)
-            shown = "none" if value is None else str(value)
-            by_value.setdefault(shown, []).append(str(identity.get("name")))
+            by_value.setdefault(text_of(identity.get(setting)), []).append(
+                str(identity.get("name"))
+            )
         if len(by_value) > 1:
             values = sorted(by_value, key=lambda one: (len(one), one))
             groups = "; ".join(f"{one}: {', '.join(by_value[one])}" for one in values)
@@ -251,17 +237,14 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def prompts_digest(by_suite: Mapping[str, str | None]) -> str | None:
-    """A short digest of the prompts of all suites; ``None`` where none of them is known.
-
-    Made of the digests by suite, so that datasheets can be joined without the prompts themselves.
-    """
+    """A short digest of the prompts, of their digests by suite; ``None`` where none is known."""
     return digest(by_suite) if any(by_suite.values()) else None
 
 
-def digest(value: Mapping[str, Any]) -> str:
-    """Twelve digits that tell one plain value from another."""
+def digest(value: Any, digits: int = 12) -> str:
+    """Digits that tell one plain value from another."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,13 +274,7 @@ def merge_parts(
         fuller = max(known, part, key=lambda one: one.calls.made)
         merged[key] = fuller.with_checks((*known.checks, *part.checks))
     judges: dict[str, list[SuiteSheet]] = {}
-    for key in sorted(merged):
-        judges.setdefault(key[0], []).append(merged[key])
-    return Datasheet(
-        seed=seed,
-        mode=mode,
-        versions=versions,
-        judges=tuple(
-            JudgeSheet(judge, suites[0].identity, tuple(suites)) for judge, suites in judges.items()
-        ),
-    )
+    for slug, suite in sorted(merged):
+        judges.setdefault(slug, []).append(merged[slug, suite])
+    sheets = (JudgeSheet(slug, of[0].identity, tuple(of)) for slug, of in judges.items())
+    return Datasheet(seed, mode, versions, tuple(sheets))

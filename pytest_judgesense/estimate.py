@@ -21,10 +21,7 @@ CENSORED: Final = frozenset(
 
 
 def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
-    """A value that may be infinite as a number in the range ``first`` to ``last``, with its flag.
-
-    Minus infinity stands for "at or below ``first``", infinity for "above ``last``".
-    """
+    """A value as a number in the range ``first`` to ``last``, with its flag if it is infinite."""
     if math.isfinite(number):
         return number, ()
     return (first, ("left-censored",)) if number < 0 else (last, ("right-censored",))
@@ -43,10 +40,7 @@ def number_text(
 ) -> str:
     """A number as people read it: three decimals, no negative zero, or ``<= 1`` if censored.
 
-    Args:
-        number: the value of an estimate, or an end of its interval.
-        flags: of the estimate.
-        place: which end of the interval, as flags name it; empty for the value.
+    ``flags``: of its estimate; ``place``: which end of the interval it is, if any, as they name it.
     """
     for word, sign in _SIGNS.items():
         if place + word in flags:

@@ -1,9 +1,7 @@
 """The figures of a page as values, and what they have in common when they draw.
 
-A figure has a title that says what was found, a description, a table of the numbers that it is
-drawn from (a CSV file), and panels that draw on matplotlib's axes, which they are given: matplotlib
-itself is imported by `report.drawing` alone. What was not measured has no figure but a sentence
-that says what would give it (`Absent`).
+Panels draw on matplotlib's axes, which they are given: matplotlib itself is imported by
+`report.drawing` alone.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, number_text
+from pytest_judgesense.profile import pooled
 
 Value: TypeAlias = "str | int | float | None"
 Found: TypeAlias = "Figure | Absent"
@@ -106,27 +105,15 @@ def name_of(judge: JudgeSheet) -> str:
 
 def suite_of(sheet: Datasheet, measure: str, **condition: object) -> str | None:
     """The suite on which most judges have ``measure``, by name among equals."""
-    counts = Counter(
-        estimate.suite
-        for judge in sheet.judges
-        for estimate in judge.estimates
-        if _is(estimate, measure, condition)
-    )
-    return min(counts, key=lambda suite: (-counts[suite], suite)) if counts else None
-
-
-def _is(estimate: Estimate, measure: str, condition: Mapping[str, object]) -> bool:
-    return (
-        estimate.measure == measure
-        and dict(estimate.condition) == condition
-        and estimate.value is not None
-    )
+    known = (pooled(judge.estimates, measure, **condition) for judge in sheet.judges)
+    counts = Counter(estimate.suite for of_judge in known for estimate in of_judge)
+    return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
 
 
 def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object) -> Any:
     """The estimate, or ``None``; its value is a number."""
-    found = (e for e in judge.estimates if e.suite == suite and _is(e, measure, condition))
-    return next(found, None)
+    made = pooled(judge.estimates, measure, **condition)
+    return next((estimate for estimate in made if estimate.suite == suite), None)
 
 
 def ends_of(interval: Interval | Clustered | None) -> Ends:
@@ -181,29 +168,25 @@ def ticks(axes: Any, which: str, names: Sequence[str]) -> None:
     if which == "y":
         axes.set_yticks(range(len(names)), shown_names)
         axes.set_ylim(len(names) - 0.5, -0.5)
-        return
-    slanted = sum(map(len, names)) > _SLANTED
-    turned = {"rotation": 35, "ha": "right"} if slanted else {}
-    axes.set_xticks(range(len(names)), shown_names, **turned)
+    else:
+        turned = {"rotation": 35, "ha": "right"} if _are_slanted(names) else {}
+        axes.set_xticks(range(len(names)), shown_names, **turned)
+
+
+def _are_slanted(names: Sequence[str]) -> bool:
+    return sum(map(len, names)) > _SLANTED
 
 
 def height_of_rows(rows: int, each: float = 0.34, names: Sequence[str] = ()) -> float:
     """The height of a panel of so many rows above an axis of names."""
-    return 0.95 + each * max(rows, 2) + (0.5 if sum(map(len, names)) > _SLANTED else 0.0)
+    return 0.95 + each * max(rows, 2) + 0.5 * _are_slanted(names)
 
 
 def curve(axes: Any, number: int, xs: Sequence[float], ys: Sequence[float], name: str = "") -> None:
     """A line through points, in the style of that number; ``name``: for the legend."""
-    axes.plot(
-        xs,
-        ys,
-        color=_of(PALETTE, number),
-        linestyle=_of(_DASHES, number),
-        marker=_of(_SHAPES, number),
-        markersize=6,
-        clip_on=False,
-        **_named(name),
-    )
+    looks = {"color": PALETTE, "linestyle": _DASHES, "marker": _SHAPES}
+    style = {key: _of(styles, number) for key, styles in looks.items()}
+    axes.plot(xs, ys, markersize=6, clip_on=False, **style, **_named(name))
 
 
 def point(
@@ -218,23 +201,15 @@ def point(
     name: str = "",
     **style: Any,
 ) -> None:
-    """A mark in the style of that number.
+    """A mark in the style of that number, its area from 0 to 1; ``name``: for the legend.
 
-    Args:
-        axes: where it is drawn.
-        number: of its colour and shape.
-        x: its place along x.
-        y: its place along y.
-        across: ends of its interval along x.
-        along: ends of its interval along y.
-        size: its area, from 0 to 1.
-        name: for the legend.
-        style: properties of matplotlib's line that replace those of the style.
+    Intervals along x (``across``) and along y (``along``) are drawn with it; ``style`` replaces
+    properties of matplotlib's line.
     """
     colour = _of(PALETTE, number)
-    for ends, pair in ((across, (across, [y, y])), (along, ([x, x], along))):
-        if ends is not None:
-            axes.plot(*pair, color=colour, linewidth=1.1, solid_capstyle="butt", zorder=2)
+    for xs, ys in ((across, (y, y)), ((x, x), along)):
+        if xs and ys:
+            axes.plot(xs, ys, color=colour, linewidth=1.1, solid_capstyle="butt", zorder=2)
     looks = {
         "marker": _of(_SHAPES, number),
         "color": colour,
@@ -296,22 +271,11 @@ def heat(
     known: Mapping[tuple[int, int], tuple[float, str]],
 ) -> None:
     """A map of cells: by column and row its depth from -1 to 1, and its words."""
+    words = {"ha": "center", "va": "center", "fontsize": 8 if len(columns) > 8 else 9}
     for (x, y), (depth, text) in known.items():
-        axes.fill(
-            [x - 0.5, x + 0.5, x + 0.5, x - 0.5],
-            [y - 0.5, y - 0.5, y + 0.5, y + 0.5],
-            facecolor=shade(depth),
-            edgecolor=PAPER,
-        )
-        axes.text(
-            x,
-            y,
-            text,
-            ha="center",
-            va="center",
-            fontsize=8 if len(columns) > 8 else 9,
-            color="#fdfdfd" if abs(depth) > 0.55 else "#10151b",
-        )
+        corners = [x - 0.5, x + 0.5, x + 0.5, x - 0.5], [y - 0.5, y - 0.5, y + 0.5, y + 0.5]
+        axes.fill(*corners, facecolor=shade(depth), edgecolor=PAPER)
+        axes.text(x, y, text, color="#fdfdfd" if abs(depth) > 0.55 else "#10151b", **words)
     ticks(axes, "x", columns)
     ticks(axes, "y", rows)
     axes.set_xlim(-0.5, len(columns) - 0.5)

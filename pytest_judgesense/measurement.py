@@ -1,7 +1,6 @@
-"""The story: a judge is planned for, asked, understood and measured.
+"""The story: ``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``.
 
-``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``. This is the only
-module that imports every station. It reads like that arrow.
+A judge is planned for, asked, understood and measured, in the order of that arrow.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import models_of
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.explanation import failures
-from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within
+from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -93,16 +93,12 @@ class Measurement:
     @cached_property
     def sheet(self) -> SuiteSheet:
         """What the datasheet holds of this measurement, without outcomes."""
+        templates = {template.id: template.text for template in self.suite.templates}
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
             identity=identity_of(self.judge),
-            prompts={
-                self.suite.name: {
-                    "system": self.suite.system,
-                    "templates": {t.id: t.text for t in self.suite.templates},
-                }
-            },
+            prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
             suite_digest=self.suite.digest,
             served=self.served,
             recorded=self.recorded,
@@ -130,11 +126,11 @@ def measure(
     session: SessionCalls | None = None,
     registry: Registry = BUILT_IN,
 ) -> Measurement:
-    """Measure ``judge`` on ``suite``.
+    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
 
     Args:
         judge: what is measured.
-        suite: what it is measured on; the judge's prompts replace templates of it.
+        suite: what it is measured on.
         cassettes: the files that are replayed, or recorded into, by name of the recording.
         loop: where live calls run.
         mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
@@ -157,26 +153,17 @@ def measure(
     asked_as = judge_for_suite(judge, suite)
     trials = plan_trials(suite)
     secrets = credentials_of(judge, credentials)
-    opened = [
-        Cassette(
-            path,
-            "replay" if mode == "replay" else "record",
-            secrets=secrets,
-            how_to_record=how_to_record,
-        )
-        for path in cassettes.values()
-    ]
-    by_cassette = [
-        (cassette, [trial for trial in trials if recording_of(trial.id) == recording])
-        for cassette, recording in zip(opened, cassettes, strict=True)
-    ]
+    taped: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
+    by_cassette = []
+    for recording, path in cassettes.items():
+        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record)
+        part = [trial for trial in trials if recording_of(trial.id) == recording]
+        by_cassette.append((cassette, part))
     if mode == "replay":
         _verify_recorded(by_cassette, asked_as, how_to_record)
     session = session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
-    known = {
-        trial.id for cassette, part in by_cassette for trial in part if cassette.complete(trial.id)
-    }
+    known = {trial.id for tape, part in by_cassette for trial in part if tape.complete(trial.id)}
     known = known.union(*(asked.failed for asked in before))
     throttle = throttle or Throttle(judge, concurrency)
     unknown = [trial for trial in trials if trial.id not in known]
@@ -189,19 +176,8 @@ def measure(
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
-        given = loop.run(
-            ask_all(
-                asked_as,
-                suite,
-                part,
-                cassette,
-                throttle,
-                concurrency,
-                asked_on,
-                registry.skills,
-                tell,
-            )
-        )
+        asking = asked_as, suite, part, cassette, throttle, concurrency
+        given = loop.run(ask_all(*asking, asked_on, registry.skills, tell))
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
@@ -214,10 +190,13 @@ def measure(
     estimates = estimate_all(cell)
     served = models_named(judge, answers.values(), by_cassette)
     spans = [
-        (*span, cassette.path)
+        (span, cassette.path)
         for cassette, part in by_cassette
         if (span := cassette.recorded_of(trial.id for trial in part))
     ]
+    tapes = [cassette for cassette, _ in by_cassette]
+    noted = (at.noted(tape.notices) for tape, at in zip(tapes, before, strict=True))
+    changed = (changed_within(model, by_name) for model, by_name in served.items())
     made = Measurement(
         judge=judge,
         suite=suite,
@@ -226,18 +205,10 @@ def measure(
         estimates=estimates,
         calls=_calls(judgments, answers.values(), judge.prices),
         served=tuple(sorted(set().union(*served.values()))),
-        recorded=(min(a for a, *_ in spans), max(b for _, b, _ in spans)) if spans else None,
+        recorded=span_of(span for span, _ in spans),
         oldest=min(spans)[-1] if spans else None,
         seed=seed,
-        notices=(
-            *dict.fromkeys(
-                notice
-                for cassette, asked_on in zip(opened, before, strict=True)
-                for notice in asked_on.noted(cassette.notices)
-            ),
-            *(notice for model in served for notice in changed_within(model, served[model])),
-            *failures(judgments),
-        ),
+        notices=(*dict.fromkeys(chain(*noted)), *chain(*changed), *failures(judgments)),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
     )
@@ -287,6 +258,31 @@ async def ask_all(
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
+    # The judge's throttle decides how many call at once. As many again may wait for a retry: not
+    # all, or an endpoint that is down would be asked for every trial before the first had failed.
+    begun, refusals = asyncio.Semaphore(2 * concurrency), Refusals()
+
+    async def one(
+        client: Client, trial: Trial, said: list[dict[str, str]], course: Course
+    ) -> Answer | LimitReached:
+        if failed := before.failure(trial.id, said):
+            return failed
+        try:
+            async with begun:
+                refused = refusals.of(trial)
+                if refused is not None and not cassette.complete(trial.id):
+                    return refused
+                answer = await client.ask_calls(trial.id, course)
+        except LimitReached as limit:
+            return limit  # calls under way are paid for: they come to their end
+        refusals.learn(trial, answer.reply)
+        tell(trial, answer)
+        if answer.made:
+            before.add(trial.id, said, answer)
+        elif earlier := before.of(trial.id, said):
+            return earlier.again(answer)
+        return answer
+
     async with open_client(
         judge, cassette, concurrency=concurrency, throttle=throttle, skills=skills
     ) as client:
@@ -297,48 +293,10 @@ async def ask_all(
             return [refused.get(t.id) or client.replay_calls(t.id, calls(t)) for t in trials]
         with cassette.intercepting():
             asked = [(trial, messages(trial), calls(trial)) for trial in trials]
-            return await _together(client, asked, cassette, concurrency, tell, before)
-
-
-async def _together(
-    client: Client,
-    asked: Sequence[tuple[Trial, list[dict[str, str]], Course]],
-    cassette: Cassette,
-    concurrency: int,
-    tell: Callable[[Trial, Answer], None],
-    before: AskedOn,
-) -> list[Answer | LimitReached]:
-    # The judge's throttle decides how many call at once. As many again may wait for a retry: not
-    # all, or an endpoint that is down would be asked for every trial before the first had failed.
-    begun = asyncio.Semaphore(2 * concurrency)
-
-    refusals = Refusals()
-    for trial, messages, _ in asked if before.failed else ():
-        if known := before.failure(trial.id, messages):
-            refusals.learn(trial, known.reply)
-
-    async def one(
-        trial: Trial, messages: list[dict[str, str]], calls: Course
-    ) -> Answer | LimitReached:
-        if failed := before.failure(trial.id, messages):
-            return failed
-        try:
-            async with begun:
-                refused = refusals.of(trial)
-                if refused is not None and not cassette.complete(trial.id):
-                    return refused
-                answer = await client.ask_calls(trial.id, calls)
-        except LimitReached as limit:
-            return limit  # calls under way are paid for: they come to their end
-        refusals.learn(trial, answer.reply)
-        tell(trial, answer)
-        if answer.made:
-            before.add(trial.id, messages, answer)
-        elif earlier := before.of(trial.id, messages):
-            return earlier.again(answer)
-        return answer
-
-    return await together(one(*each) for each in asked)
+            for trial, said, _ in asked if before.failed else ():
+                if known := before.failure(trial.id, said):
+                    refusals.learn(trial, known.reply)
+            return await together(one(client, *each) for each in asked)
 
 
 def _refuse_gaps(
@@ -352,14 +310,15 @@ def _refuse_gaps(
     if not left_out:
         return
     trial, limit = left_out[0]
-    paid = "keep what is asked with --judge-save-live" if mode == "live" else "what is recorded"
+    paid = "what is recorded is not asked again"
+    if mode == "live":
+        paid = "keep what is asked with --judge-save-live"
     raise LimitReached(
         f"{limit.what}: {len(left_out)} of {planned} trials of judge {judge.name!r} on suite "
         f"{suite.name} are left out, the first is {trial.id}",
         found=limit.found,
         expected=limit.expected,
-        remedy=f"raise the limit and run again; {paid}"
-        + ("" if mode == "live" else " is not asked again"),
+        remedy=f"raise the limit and run again; {paid}",
     )
 
 

@@ -40,11 +40,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
+    """Make ``text`` the content of ``path``, at once; a `UsageError` if it cannot be written."""
     try:
         replace_text(path, text)
     except OSError as error:
@@ -94,8 +90,8 @@ class Outputs:
         elif isinstance(error, OSError):
             reason = str(error)
         else:
-            reason = f"{type(error).__name__}: {error}"
-            reason += "" if self._verbose else " (-v shows where)"
+            where = "" if self._verbose else " (-v shows where)"
+            reason = f"{type(error).__name__}: {error}{where}"
         self.problems.append(printable(f"{what}: {reason}"))
         if self._verbose and not _is_foreseen(error):
             self.problems += "".join(traceback.format_exception(error)).splitlines()

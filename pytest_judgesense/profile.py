@@ -49,19 +49,13 @@ def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Wor
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
     """Those of the words that hold, in their order; empty where nothing of them was measured."""
     known = list(estimates)
-    holding = (text for word in words for text in word.texts(known))
-    return ", ".join(dict.fromkeys(holding))
+    return ", ".join(dict.fromkeys(text for word in words for text in word.texts(known)))
 
 
 def pooled(estimates: Estimates, measure: str, **condition: object) -> list[Estimate]:
     """The estimates of a measure that have a value, under exactly ``condition``."""
-    return [
-        estimate
-        for estimate in estimates
-        if estimate.measure == measure
-        and dict(estimate.condition) == condition
-        and estimate.value is not None
-    ]
+    of_measure = (one for one in estimates if one.measure == measure and one.value is not None)
+    return [one for one in of_measure if dict(one.condition) == condition]
 
 
 def values(estimates: Estimates, measure: str, **condition: object) -> list[float]:

@@ -1,8 +1,7 @@
 """What instruments and plugins add to the report, as values that renderers iterate over.
 
-A *section* is a table of one judge on one suite, with its words. A *comparison* is what sets the
-judges of a run side by side on one suite. Either may bring figures. Tables are plain values, as
-JSON has them: ``{"analysis": name, "suite": ..., "rows": [...]}``.
+A *section* is a table of one judge on one suite, a *comparison* sets the judges of a run side by
+side on one. Tables are plain values: ``{"analysis": name, "suite": ..., "rows": [...]}``.
 """
 
 from __future__ import annotations
@@ -84,27 +83,21 @@ class ReportSection:
         """The name of its one table."""
         return (self.name,)
 
+    def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
+        """The ``flips`` of a cell of its kinds."""
+        return self.flips(cell) if _is_of(cell, self.kinds) else ()
+
     def analysis(self, cell: Cell, estimates: Estimates, suite: Suite | None) -> Analysis | None:
         """The table of a cell; ``None`` where it has none.
 
-        Raises:
-            ExtensionError: the plugin gave no such rows or lines; it is named.
+        A plugin's holds its lines, so that it can be shown where the plugin is not installed; an
+        `ExtensionError` names the plugin that gave no such rows or lines.
         """
-        if self.kinds and cell.design.kind not in self.kinds:
+        if not _is_of(cell, self.kinds):
             return None
-        if self.source:
-            return self._analysis_of_plugin(cell, estimates, suite)
-        rows = self.rows(cell, estimates, suite)
-        return None if rows is None else _table(self.name, cell.suite, rows)
-
-    def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
-        """The ``flips`` of a cell of its kinds."""
-        return () if self.kinds and cell.design.kind not in self.kinds else self.flips(cell)
-
-    def _analysis_of_plugin(
-        self, cell: Cell, estimates: Estimates, suite: Suite | None
-    ) -> Analysis | None:
-        """The table with its lines, so that it can be shown where the plugin is not installed."""
+        if not self.source:
+            found = self.rows(cell, estimates, suite)
+            return None if found is None else _table(self.name, cell.suite, found)
         try:
             # By JSON and back: what workers send and files hold is what is shown.
             given = list(self.rows(cell, estimates, suite) or ())
@@ -192,30 +185,24 @@ class Comparison:
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
         """What the comparison needs of a cell; a plugin's names the comparison."""
-        if self.kinds and cell.design.kind not in self.kinds:
-            return None
-        found = self.material(cell)
+        found = self.material(cell) if _is_of(cell, self.kinds) else None
         return {"comparison": self.name, **found} if found and self.source else found
-
-    def _made(self, material: Mapping[str, Any] | None) -> bool:
-        named = self.name if self.source else None
-        return material is not None and material.get("comparison") == named
 
     def analyses(
         self, suite: str, entrants: Sequence[Entrant], seed: int, *, secondary: bool
     ) -> list[Analysis]:
         """The tables of a suite; none where there is nothing to compare."""
+        named = self.name if self.source else None  # as `material_of` names what it made
         known = [
-            one if self._made(one.material) else one._replace(material=None) for one in entrants
+            one if (one.material or {}).get("comparison") == named else one._replace(material=None)
+            for one in entrants
         ]
         tables = self.tables(suite, known, seed, secondary)
         return [_table(name, suite, rows) for name, rows in tables.items()]
 
 
 class Report(NamedTuple):
-    """What an instrument adds to the report: sections, comparisons, words of the profile, and what
-    people should know who read the numbers of a cell.
-    """
+    """What an instrument adds to the report; ``doubts``: what readers of a cell should know."""
 
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -227,29 +214,32 @@ class Report(NamedTuple):
 
 def compare(
     comparisons: Iterable[Comparison],
-    entrants: Mapping[str, Sequence[Entrant]],
+    entrants: Iterable[tuple[str, Entrant]],
     seed: int,
     *,
     secondary: bool = False,
 ) -> tuple[Analysis, ...]:
-    """The tables that compare judges, by comparison and suite; ``entrants``: by suite."""
+    """The tables that compare judges, by comparison and suite; ``entrants`` with their suites."""
+    by_suite: dict[str, list[Entrant]] = {}
+    for suite, entrant in entrants:
+        by_suite.setdefault(suite, []).append(entrant)
     return tuple(
         table
         for comparison in comparisons
-        for suite in sorted(entrants)
-        for table in comparison.analyses(suite, entrants[suite], seed, secondary=secondary)
+        for suite in sorted(by_suite)
+        for table in comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
     )
 
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
     """Judge, suite and rows of every table so named; the judge is empty for those of a run."""
-    analyses = [*((one.name, one.analyses) for one in sheet.judges), ("", sheet.analyses)]
-    return [
-        (judge, str(table["suite"]), table["rows"])
-        for judge, tables in analyses
-        for table in tables
-        if table["analysis"] == name
-    ]
+    of_judges = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
+    known = [*of_judges, *(("", table) for table in sheet.analyses)]
+    return [(of, str(one["suite"]), one["rows"]) for of, one in known if one["analysis"] == name]
+
+
+def _is_of(cell: Cell, kinds: tuple[str, ...]) -> bool:
+    return not kinds or cell.design.kind in kinds
 
 
 def _table(name: str, suite: str, rows: Rows) -> dict[str, Any]:

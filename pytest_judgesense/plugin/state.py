@@ -170,12 +170,14 @@ class State:
         """The datasheet of all parts received; ``None`` if there are none."""
         if not self._received:
             return None
-        from pytest_judgesense.report.assembly import assemble, counted_once
+        from pytest_judgesense.report.assembly import counted_once, sheet_of
+        from pytest_judgesense.report.codec import part_from_plain
         from pytest_judgesense.report.view import view_of
 
         registry = self.plugins.registry
-        sheet = assemble(
-            counted_once([(part["sheet"], part["asked"]) for part in self._received]),
+        counted = counted_once([(part["sheet"], part["asked"]) for part in self._received])
+        sheet = sheet_of(
+            map(part_from_plain, counted),
             seed=self.settings.seed,
             mode=self.settings.mode,
             secondary=bool(self.settings.datasheets),

@@ -13,7 +13,7 @@ from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.codec import datasheet_json, part_from_plain
+from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import Entrant, compare
 
@@ -31,30 +31,13 @@ def versions() -> dict[str, str]:
     }
 
 
-def assemble(
-    parts: Iterable[Mapping[str, Any]],
-    *,
-    seed: int,
-    mode: str,
-    secondary: bool = False,
-    registry: Registry = BUILT_IN,
-) -> Datasheet:
-    """The datasheet of parts as plain values; see `sheet_of`."""
-    plain = map(part_from_plain, parts)
-    return sheet_of(plain, seed=seed, mode=mode, secondary=secondary, registry=registry)
-
-
 def counted_once(
     parts: Sequence[tuple[Mapping[str, Any], Mapping[str, int]]],
 ) -> list[dict[str, Any]]:
     """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
 
     A trial that several suites hold counts as made in the first one by name and as replayed in the
-    others, whichever of them was measured first.
-
-    Args:
-        parts: for each its plain values, and the trials that the session asked for it, with how
-            often they were retried.
+    others. A part is given as plain values, with how often each trial asked for it was retried.
     """
     owners: dict[tuple[str, str], str] = {}
     for sheet, asked in parts:
@@ -63,11 +46,8 @@ def counted_once(
             owners[key] = min(owners.get(key, sheet["suite"]), sheet["suite"])
     counted = []
     for sheet, asked in parts:
-        retried = [
-            times
-            for trial, times in asked.items()
-            if owners[sheet["judge"], trial] == sheet["suite"]
-        ]
+        judge, suite = sheet["judge"], sheet["suite"]
+        retried = [times for one, times in asked.items() if owners[judge, one] == suite]
         calls = sheet["calls"]
         answered = calls["made"] + calls["replayed"]
         made = {"made": len(retried), "replayed": answered - len(retried), "retried": sum(retried)}
@@ -89,15 +69,14 @@ def sheet_of(
         InternalError: the estimates of a part contradict one another.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
-    entrants: dict[str, list[Entrant]] = {}
+    entrants = []
     for judge in sheet.judges:
         for part in judge.parts:
             registry.verify(part.estimates)
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
-            entrants.setdefault(part.suite, []).append(entrant)
-    return replace(
-        sheet, analyses=compare(registry.comparisons, entrants, seed, secondary=secondary)
-    )
+            entrants.append((part.suite, entrant))
+    compared = compare(registry.comparisons, entrants, seed, secondary=secondary)
+    return replace(sheet, analyses=compared)
 
 
 def datasheet_text(
@@ -107,11 +86,10 @@ def datasheet_text(
     missed: Sequence[str] = (),
     evidence: Evidence | None = None,
 ) -> str:
-    """The datasheet in the form that the suffix of its file chooses.
+    """The datasheet in the form that the suffix of its file chooses; ``.jsonl``: the judgment log.
 
     Args:
-        suffix: ``.json`` or ``.md``: the datasheet; ``.html``: a page of it; ``.jsonl``: the
-            judgment log.
+        suffix: ``.json``, ``.md``, ``.html`` or ``.jsonl``.
         view: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
         missed: what was to be measured and was not, for people.

@@ -7,9 +7,8 @@ rates are unrounded, and no time of writing is in it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import (
@@ -20,15 +19,12 @@ from pytest_judgesense.datasheet import (
     changed_between,
     prompts_digest,
     setting_notices,
+    span_of,
     state_of,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 SCHEMA: Final = "judgesense/datasheet/1"
-
-_INTERVAL: Final = ("method", "lower", "upper", "level")
-_CLUSTERED: Final = ("clusters", "design_effect", "effective_n")
-_MISSING: Final = ("unparsed", "failed", "lower_bound", "upper_bound")
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -39,7 +35,7 @@ def datasheet_json(sheet: Datasheet) -> str:
             judge.identity,
             [_part(part, sheet.mode) for part in judge.parts],
             [_estimate(estimate) for estimate in judge.estimates],
-            [_check(line) for line in judge.checks],
+            [asdict(line) for line in judge.checks],
             [dict(analysis) for analysis in judge.analyses],
         )
         for judge in sheet.judges
@@ -57,17 +53,11 @@ def sheet_text(
     Each judge has those tables of ``compared`` that are of its suites.
     """
     notices = setting_notices(entry["judge"] for entry in judges)
-    entries = [
-        {
-            **entry,
-            "analyses": [
-                *entry["analyses"],
-                *(one for one in compared if one["suite"] in entry["judge"]["suites"]),
-            ],
-            "notices": [*entry["notices"], *notices],
-        }
-        for entry in judges
-    ]
+    entries = []
+    for entry in judges:
+        of_suites = [one for one in compared if one["suite"] in entry["judge"]["suites"]]
+        beside: dict[str, list[Any]] = {"analyses": of_suites, "notices": notices}
+        entries.append({**entry, **{key: [*entry[key], *more] for key, more in beside.items()}})
     value = {"schema": SCHEMA, **head, "judges": entries}
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -80,8 +70,7 @@ def summed_up(
     analyses: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """A judge's entry in the datasheet, from what is known of each of its suites."""
-    spans = [part["recorded"] for part in parts if part["recorded"]]
-    calls = sum((Calls(**part["calls"]) for part in parts), Calls())
+    spans = ((span["first"], span["last"]) for part in parts if (span := part["recorded"]))
     states = {part["state"] for part in parts}
     return {
         "judge": {
@@ -90,17 +79,12 @@ def summed_up(
             "prompts": prompts_digest({part["suite"]: part["prompts"] for part in parts}),
             "suites": {part["suite"]: part["digest"] for part in parts},
             "state": states.pop() if len(states) == 1 else "PARTLY FRESH",
-            "recorded": {
-                "first": min(span["first"] for span in spans),
-                "last": max(span["last"] for span in spans),
-            }
-            if spans
-            else None,
+            "recorded": _span(span_of(spans)),
         },
         "measures": measures,
         "checks": checks,
         "analyses": analyses,
-        "calls": asdict(calls),
+        "calls": asdict(sum((Calls(**part["calls"]) for part in parts), Calls())),
         "notices": [
             *(notice for part in parts for notice in part["notices"]),
             *changed_between({part["suite"]: part["served"] for part in parts}),
@@ -110,65 +94,40 @@ def summed_up(
 
 
 def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
-    recorded = part.recorded
     return {
         "judge": part.judge,
         "suite": part.suite,
         "digest": part.suite_digest,
         "prompts": part.prompts_digest,
-        "served": list(part.served),
+        "served": part.served,
         "state": state_of(mode, part.calls),
-        "recorded": {"first": recorded[0], "last": recorded[1]} if recorded else None,
+        "recorded": _span(part.recorded),
         "calls": asdict(part.calls),
-        "notices": list(part.notices),
-        "material": part.material and dict(part.material),
+        "notices": part.notices,
+        "material": part.material,
     }
+
+
+def _span(recorded: tuple[str, str] | None) -> dict[str, str] | None:
+    return recorded and dict(zip(("first", "last"), recorded, strict=True))
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    interval, clustered, missing = estimate.interval, estimate.clustered, estimate.missing
+    count, interval, clustered = estimate.count, estimate.interval, estimate.clustered
     return {
-        "measure": estimate.measure,
-        "suite": estimate.suite,
-        "condition": dict(estimate.condition),
-        "value": _finite(estimate.value),
-        "count": _whole(estimate.count),
-        "n": estimate.n,
-        "unit": estimate.unit,
-        "interval": interval and _fields(interval, *_INTERVAL),
-        "clustered": clustered and _fields(clustered, *_INTERVAL, *_CLUSTERED),
-        "missing": _fields(missing, *_MISSING),
-        "flags": list(estimate.flags),
-        "unavailable": estimate.unavailable,
+        **_but(estimate, "observations"),
+        # A count is a whole number except where pairs share a call: 3, not 3.0.
+        "count": int(count) if count is not None and count == int(count) else count,
+        "interval": interval and asdict(interval),
+        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound"),
+        "missing": _but(estimate.missing, "share"),
     }
 
 
-def _fields(value: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in names}
-
-
-def _check(line: CheckLine) -> dict[str, Any]:
-    return {
-        "check": line.check,
-        "measure": line.measure,
-        "suite": line.suite,
-        "condition": dict(line.condition),
-        "bar": line.bar if isinstance(line.bar, float) else dict(line.bar),
-        "outcome": line.outcome,
-        "policy": line.policy,
-        "explanation": line.explanation,
-        "warnings": list(line.warnings),
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    assert value is None or math.isfinite(value), "an estimate that is no number is unavailable"
-    return value
-
-
-def _whole(value: float | None) -> float | int | None:
-    # A count is a whole number except where pairs share a call: 3, not 3.0.
-    return int(value) if value is not None and value == int(value) else value
+def _but(value: Any, *left_out: str) -> dict[str, Any]:
+    """The fields of a value by name, in their order, but for those ``left_out``."""
+    names = (one.name for one in fields(value))
+    return {name: getattr(value, name) for name in names if name not in left_out}
 
 
 def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
@@ -180,34 +139,22 @@ def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
     """The part that `part_to_plain` was given."""
-    recorded = value["recorded"]
-    return SuiteSheet(
-        judge=value["judge"],
-        suite=value["suite"],
-        identity=value["identity"],
-        prompts=value["prompts"],
-        suite_digest=value["suite_digest"],
-        served=tuple(value["served"]),
-        recorded=(recorded[0], recorded[1]) if recorded else None,
-        estimates=tuple(_estimate_from(estimate) for estimate in value["estimates"]),
-        calls=Calls(**value["calls"]),
-        checks=tuple(
-            CheckLine(**{**line, "warnings": tuple(line["warnings"])}) for line in value["checks"]
-        ),
-        notices=tuple(value["notices"]),
-        material=value["material"],
-        analyses=tuple(value["analyses"]),
-    )
+    made = _with_tuples(value)
+    made["estimates"] = tuple(map(estimate_from, value["estimates"]))
+    made["calls"] = Calls(**value["calls"])
+    made["checks"] = tuple(CheckLine(**_with_tuples(line)) for line in value["checks"])
+    return SuiteSheet(**made)
 
 
-def _estimate_from(value: Mapping[str, Any]) -> Estimate:
-    interval, clustered = value["interval"], value["clustered"]
-    return Estimate(
-        **{
-            **value,
-            "interval": interval and Interval(**interval),
-            "clustered": clustered and Clustered(**clustered),
-            "missing": Missing(**value["missing"]),
-            "flags": tuple(value["flags"]),
-        }
-    )
+def estimate_from(value: Mapping[str, Any]) -> Estimate:
+    """The estimate whose fields these are, as JSON holds them."""
+    made, interval, clustered = _with_tuples(value), value["interval"], value["clustered"]
+    made["interval"] = interval and Interval(**interval)
+    made["clustered"] = clustered and Clustered(**clustered)
+    made["missing"] = Missing(**value["missing"])
+    return Estimate(**made)
+
+
+def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a frozen value, which JSON holds lists of."""
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}

@@ -1,9 +1,8 @@
 """From a figure to SVG: the only door to matplotlib.
 
 Text stays text, and the same figure is the same bytes: no date, no random ids. Colours are written
-as attributes, which a style sheet overrides: so one drawing serves a light page and a dark one, and
-stands alone as a file. There are no ``style`` attributes: a page that allows no inline style can
-hold it.
+as attributes, which a style sheet overrides: one drawing serves a light page and a dark one, and a
+page that allows no inline style.
 """
 
 from __future__ import annotations
@@ -29,21 +28,13 @@ _SETTINGS: Final = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 10,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.labelsize": 10,
-    "axes.titlesize": 10,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": INK,
-    "ytick.color": INK,
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("axes.labelsize", "axes.titlesize", "legend.fontsize"), 10),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **dict.fromkeys(("axes.linewidth", "hatch.linewidth"), 0.8),
     "grid.color": _FAINT,
     "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 10,
-    "hatch.linewidth": 0.8,
     "hatch.color": PAPER,
 }
 
@@ -84,13 +75,8 @@ def _add_legend(canvas: Any, panels: Any) -> None:
     columns = 1 if longest > 34 else 2 if longest > 18 else 3 if longest > 12 else 4
     width, height = canvas.get_size_inches()
     canvas.set_size_inches(width, height + _LEGEND_LINE * -(-len(samples) // columns))
-    canvas.legend(
-        list(samples.values()),
-        list(samples),
-        loc="outside lower left",
-        ncols=columns,
-        handlelength=2.6,
-    )
+    looks = {"loc": "outside lower left", "ncols": columns, "handlelength": 2.6}
+    canvas.legend(list(samples.values()), list(samples), **looks)
 
 
 def _plain(text: str, figure: Figure) -> str:
@@ -113,8 +99,7 @@ def _plain(text: str, figure: Figure) -> str:
         identifier = element.attrib.pop("id", None)
         if identifier in used:
             element.set("id", f"{key}-{identifier}")
-        for name, value in _attributes(element.attrib.pop("style", "")):
-            element.set(name, value)
+        element.attrib |= dict(_attributes(element.attrib.pop("style", "")))
         for name, value in list(element.attrib.items()):
             if "#" in value and name != "id":
                 moved = re.sub(r"url\(#", f"url(#{key}-", value)
@@ -123,9 +108,8 @@ def _plain(text: str, figure: Figure) -> str:
                 element.set(name, moved)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.set("stroke-linejoin", "round")
-    root.set("role", "img")
-    root.set("aria-labelledby", f"{key}-title {key}-desc")
+    named = {"role": "img", "aria-labelledby": f"{key}-title {key}-desc"}
+    root.attrib |= {"stroke-linejoin": "round", **named}
     for place, (tag, words) in enumerate((("title", figure.finding), ("desc", figure.reading))):
         element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{key}-{tag}"})
         element.text = words

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +22,10 @@ from pytest_judgesense.trial import Failed, Judgment, Unparsed
 # The page stays below 15 MB: with more evidence than this, long replies are cut.
 _MOST_EVIDENCE: Final = 11_000_000
 _CUT: Final = (20_000, 4_000, 1_000, 200)
+_COLUMNS: Final = (
+    "judge suite item template order replicate condition kind said chosen label right reply "
+    "prompt trial oldKind oldSaid oldReply changed"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,8 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The judgments behind a datasheet.
-
-    Attributes:
-        prompts: the prompt of each trial, by judge and suite; empty where a log holds none.
-        before: the baseline, by judge and suite; empty without one.
+    """The judgments behind a datasheet; by judge and suite the prompt of each trial, where it is
+    known, and what the baseline holds.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -106,17 +107,13 @@ def _columns(
         flips += [
             (row_of[a.trial.id], row_of[b.trial.id], kind) for a, b, kind in _flips(cell, sections)
         ]
-    names = (
-        "judge suite item template order replicate condition kind said chosen label right reply "
-        "prompt trial oldKind oldSaid oldReply changed"
-    ).split()
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
     return {
         "words": list(words),
         "replies": list(replies),
         "lines": list(lines),
         "prompts": pieces,
-        "rows": {name: list(column) for name, column in zip(names, columns, strict=True)},
+        "rows": dict(zip(_COLUMNS, columns, strict=True)),
         "flips": flips,
     }
 
@@ -139,16 +136,12 @@ def _flips(
         for a, b in cell.both_orders(cell.judgments):
             if a.chosen is not None and b.chosen is not None and a.chosen != b.chosen:
                 yield a, b, "order"
-    yield from ((a, b, "replicate") for a, b in _repeated(cell.judgments))
-
-
-def _repeated(judgments: Sequence[Judgment]) -> Iterable[tuple[Judgment, Judgment]]:
-    """Replicates, each with the first one of its question, where their verdicts differ."""
+    # Replicates, each beside the first one of its question.
     first: dict[tuple[Any, ...], Judgment] = {}
-    for judgment in judgments:
+    for judgment in cell.judgments:
         trial = judgment.trial
         condition = tuple(sorted(trial.condition.items()))
         if judgment.verdict is not None:
             known = first.setdefault((trial.item, trial.template, trial.order, condition), judgment)
             if known.verdict != judgment.verdict:
-                yield known, judgment
+                yield known, judgment, "replicate"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -15,6 +14,7 @@ from pytest_judgesense.sections import Entrant, compare
 # What a judge's entry sums up of its parts, beside what the judge is.
 _SUMS: Final = frozenset({"served", "prompts", "suites", "state", "recorded"})
 _NAMES: Final = {"measures": "measure", "checks": "check", "analyses": "analysis"}
+_KINDS: Final = ("parts", *_NAMES)
 _COMPARED: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.all_names)
 _SECONDARY: Final = frozenset(name for one in BUILT_IN.comparisons for name in one.secondary)
 
@@ -45,20 +45,14 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
                 remedy="write it again with --judge-datasheet",
             ) from error
     ordered = [judges[slug] for slug in sorted(judges)]
-    entrants: dict[str, list[Entrant]] = {}
-    for suite, entrant in (found for one in ordered for found in one.entrants()):
-        entrants.setdefault(suite, []).append(entrant)
+    entrants = (found for one in ordered for found in one.entrants())
     secondary = any(joined.has_secondary for joined in ordered)
-    seed = head["seed"].value if head else 0
-    return sheet_text(
-        {key: known.value for key, known in head.items()},
-        [joined.entry() for joined in ordered],
-        compare(BUILT_IN.comparisons, entrants, seed, secondary=secondary),
-    )
+    said = {key: known.value for key, known in head.items()}
+    compared = compare(BUILT_IN.comparisons, entrants, said.get("seed", 0), secondary=secondary)
+    return sheet_text(said, [joined.entry() for joined in ordered], compared)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(NamedTuple):
     value: Any
     source: str
 
@@ -90,9 +84,7 @@ class _Joined:
         self._slug = slug
         self.has_secondary = False
         self._identity: dict[str, _Known] = {}
-        self._of: dict[str, dict[tuple[str, ...], _Known]] = {
-            kind: {} for kind in ("parts", "measures", "checks", "analyses")
-        }
+        self._of: dict[str, dict[tuple[str, ...], _Known]] = {kind: {} for kind in _KINDS}
 
     def add(self, entry: Mapping[str, Any], source: str) -> None:
         named = f"judge {self._slug}"
@@ -100,9 +92,9 @@ class _Joined:
         _agree(self._identity, "identity", identity, source, f"what {named} is")
         for part in entry["parts"]:
             self._add_part(part, source, f"suite {part['suite']} of {named}")
-        for kind in ("measures", "checks", "analyses"):
+        for kind, names in _NAMES.items():
             for line in entry[kind]:
-                name = line[_NAMES[kind]]
+                name = line[names]
                 if kind == "analyses" and name in _COMPARED:
                     # It compares the judges of one session: of all of them it is made anew.
                     self.has_secondary |= name in _SECONDARY
@@ -128,13 +120,9 @@ class _Joined:
 
     def entry(self) -> dict[str, Any]:
         """The judge's entry in the joined datasheet."""
-        kinds = ("parts", "measures", "checks", "analyses")
-        return summed_up(self._identity["identity"].value, *map(self._lines, kinds))
+        return summed_up(self._identity["identity"].value, *map(self._lines, _KINDS))
 
     def _lines(self, kind: str) -> list[Any]:
         # By suite; within it measures as the estimators give them, checks by their names.
-        known = self._of[kind]
-        return [
-            known[key].value
-            for key in sorted(known, key=lambda key: key[: 2 if kind == "checks" else 1])
-        ]
+        known, most = self._of[kind], 2 if kind == "checks" else 1
+        return [known[key].value for key in sorted(known, key=lambda key: key[:most])]

@@ -1,14 +1,14 @@
 """The judgment log: one judgment a line, as JSON. What the plugin writes and reads back.
 
-Beside the fields that name the trial and its outcome, a line holds ``design``: what the measures
-must know of the suite. With it a log is measured like the run that it came from, with no suite
-file and no judge.
+A line holds ``design`` as well, what the measures must know of the suite: with it a log is measured
+like the run that it came from, with no suite file and no judge.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from operator import itemgetter
@@ -62,6 +62,7 @@ class _Line(TypedDict, total=False):
 
 
 _BESIDE: Final = ("grades", "repair")
+_SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _LINE: Final = TypeAdapter(_Line).validator
 _DESIGN: Final = TypeAdapter(Design)
 _MARK: Final = ',"design":'
@@ -94,12 +95,6 @@ def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:
 def log_line(judgment: Judgment, design: Design) -> str:
     """One line of a log."""
     trial, outcome, usage = judgment.trial, judgment.outcome, judgment.usage
-    if isinstance(outcome, Verdict):
-        said = {"verdict": outcome.value}
-    elif isinstance(outcome, Unparsed):
-        said = {"unparsed": outcome.reason}
-    else:
-        said = {"failed": outcome.reason}
     value = {
         "trial": trial.id,
         "judge": judgment.judge,
@@ -111,7 +106,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
         "replicate": trial.replicate,
         "condition": dict(trial.condition),
         "label": trial.label,
-        **said,
+        _SAID[type(outcome)]: outcome.value if isinstance(outcome, Verdict) else outcome.reason,
         "chosen": judgment.chosen,
         "reply": judgment.reply,
         "usage": {
@@ -180,10 +175,9 @@ def _without_further_fields(stated: frozenset[str]) -> Any:
 
 
 def _is_object(text: str, value: Mapping[str, Any]) -> bool:
-    try:
+    with suppress(ValueError):
         return bool(from_json(text) == value)
-    except ValueError:
-        return False
+    return False
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
@@ -283,22 +277,17 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
 
 
 def _outcome(line: _Line, where: str) -> Outcome:
-    verdict, unparsed, failed = line.get("verdict"), line.get("unparsed"), line.get("failed")
-    given = sum(text is not None for text in (verdict, unparsed, failed))
-    if given != 1:
+    values: Mapping[str, Any] = line
+    given = [(kind, text) for kind, name in _SAID.items() if (text := values.get(name)) is not None]
+    if len(given) != 1:
         raise LogError(
             f"{where} does not say what came of the trial",
-            found=f"{given} of verdict, unparsed, failed",
+            found=f"{len(given)} of verdict, unparsed, failed",
             expected="exactly one of them, as text",
         )
-    if verdict is not None:
-        return _verdict(verdict)
-    return Failed(str(failed)) if unparsed is None else Unparsed(unparsed)
-
-
-@lru_cache(maxsize=4096)
-def _verdict(text: str) -> Verdict:
-    return Verdict(text)
+    ((kind, text),) = given
+    outcome: Outcome = kind(text)
+    return outcome
 
 
 def _shared(condition: dict[str, Any]) -> dict[str, Any]:
@@ -313,9 +302,9 @@ def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
     return dict(zip(keys, values, strict=True))
 
 
-@lru_cache(maxsize=4096)
-def _usage(prompt: int | None, completion: int | None) -> Usage:
-    return Usage(prompt, completion)
+# Values that stand on many lines are made once.
+_verdict: Final = lru_cache(maxsize=4096)(Verdict)
+_usage: Final = lru_cache(maxsize=4096)(Usage)
 
 
 def _detail(
@@ -326,7 +315,5 @@ def _detail(
     for one in logged:
         if one.field in line:
             detail |= one.read(line, where)
-    for name in _BESIDE:
-        if name in line:
-            detail[name] = line[name]
+    detail |= {name: line[name] for name in _BESIDE if name in line}
     return detail or None

@@ -1,15 +1,15 @@
 """The datasheet where people meet it in passing: as Markdown, and as a badge. Pure.
 
 GitHub and GitLab make more than text of ``@name``, ``#12``, addresses, tags and images. Judges'
-words, and all names that files bring, stand as code: there nothing is turned into anything, and
-nobody is mentioned. What a table cell cannot hold as code stands in a ``<code>`` tag, every mark of
-punctuation as a character reference.
+words, and all names that files bring, stand as code: nobody is mentioned. What a table cell cannot
+hold as code stands in a ``<code>`` tag, every mark of punctuation as a character reference.
 """
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 from pytest_judgesense.errors import printable
@@ -24,13 +24,13 @@ from pytest_judgesense.report.view import (
 from pytest_judgesense.sections import Digits
 
 _WORST_FIRST: Final = ("fail", "inconclusive", "pass")
+_COLUMNS: Final = (
+    *("measure", "condition", "count/n", "value", "95% interval", "95% clustered"),
+    *("check", "notes"),
+)
 # White on each has a contrast of at least 4.5 to 1 (WCAG 2.2, success criterion 1.4.3).
-_COLOURS: Final = {
-    "pass": "#1a7f37",
-    "fail": "#b3151f",
-    "inconclusive": "#8a5a00",
-    "nothing": "#57606a",
-}
+_COLOURS: Final = {"pass": "#1a7f37", "fail": "#b3151f", "inconclusive": "#8a5a00"}
+_NO_COLOUR: Final = "#57606a"
 _LABEL_COLOUR: Final = "#24292f"
 # Of a character in Verdana at 11 px, on the average; `textLength` makes the text as wide as that.
 _CHARACTER_PX: Final = 6.6
@@ -59,14 +59,14 @@ def _tagged(text: str) -> str:
 def markdown(view: View | None, missed: Sequence[str] = ()) -> str:
     """The datasheet as Markdown: the checks of all judges, then each judge folded away.
 
-    ``view`` is ``None`` where nothing was measured; ``missed`` is what was to be measured and was
-    not, a line each.
+    ``view``: ``None`` where nothing was measured; ``missed``: what was to be, a line each.
     """
     return "\n".join(_lines(view, missed)) + "\n"
 
 
 def _lines(view: View | None, missed: Sequence[str]) -> Iterator[str]:
-    checks = view.checks if view else []
+    judges = view.judges if view else ()
+    checks = [(judge, line) for judge in judges for line in judge.sheet.checks]
     yield from ("## Judge datasheet", "")
     yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
     if missed:
@@ -117,16 +117,7 @@ def _judge(judge: JudgeView, seed: int) -> Iterator[str]:
 def _part(part: PartView, provenance: list[str]) -> Iterator[str]:
     came = f": {code(', '.join(provenance))}" if provenance else ""
     yield from (f"**Suite** {code(part.part.suite)}{came}", "")
-    yield from _head(
-        "measure",
-        "condition",
-        "count/n",
-        "value",
-        "95% interval",
-        "95% clustered",
-        "check",
-        "notes",
-    )
+    yield from _head(*_COLUMNS)
     for one in part.rows:
         reason = [one.estimate.unavailable] if one.estimate.unavailable else []
         yield _row(
@@ -143,7 +134,7 @@ def _part(part: PartView, provenance: list[str]) -> Iterator[str]:
 
 
 def _board(compared: ComparisonView) -> Iterator[str]:
-    board = compared.board
+    board = compared.comparison.board(*compared.shown)
     yield from (f"**{board.title}** {code(compared.suite)}", "")
     yield from _head(*board.heads)
     for cells in board.rows:
@@ -154,12 +145,9 @@ def _board(compared: ComparisonView) -> Iterator[str]:
 
 
 def cut(text: str, room: int, rest: str) -> str:
-    """The lines of Markdown that fit, and a sentence that says how many do not.
+    """The lines of Markdown that fit ``room``, in bytes, and a sentence that says how many do not.
 
-    Args:
-        text: what `markdown` has made.
-        room: bytes there are.
-        rest: where the whole of it is, in a clause.
+    ``rest`` says where the whole of it is, in a clause.
     """
     if len(text.encode()) <= room:
         return text
@@ -167,12 +155,8 @@ def cut(text: str, room: int, rest: str) -> str:
     closing = "\n</details>\n"
     note = f"\n**Cut here: {{fit}} of {len(lines)} lines fit. {rest}**\n"
     left = room - len((note.format(fit=len(lines)) + closing).encode())
-    fit: list[str] = []
-    for line in lines:
-        left -= len(line.encode()) + 1
-        if left < 0:
-            break
-        fit.append(line)
+    ends = accumulate(len(line.encode()) + 1 for line in lines)
+    fit = [line for line, end in zip(lines, ends, strict=True) if end <= left]
     if not fit:
         return ""
     is_open = fit.count("<details>") > fit.count("</details>")
@@ -183,7 +167,7 @@ def cut(text: str, room: int, rest: str) -> str:
 def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
     """The outcome of all checks as SVG, for a README; its text stays text."""
     known = list(outcomes)
-    worst = next((word for word in _WORST_FIRST if word in known), "nothing")
+    colour = next((_COLOURS[word] for word in _WORST_FIRST if word in known), _NO_COLOUR)
     label = f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
     label, words = printable(label), outcome_words(known)
     if len(label) > 40:
@@ -195,7 +179,7 @@ def badge(outcomes: Iterable[str], judges: Sequence[str]) -> str:
         f'aria-label="{title}">\n'
         f"<title>{title}</title>\n"
         f'<rect width="{left}" height="20" fill="{_LABEL_COLOUR}"/>\n'
-        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[worst]}"/>\n'
+        f'<rect x="{left}" width="{right}" height="20" fill="{colour}"/>\n'
         '<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">\n'
         f"{_svg_text(label, _PADDING_PX, left)}{_svg_text(words, left + _PADDING_PX, right)}"
         "</g>\n</svg>\n"

@@ -1,9 +1,8 @@
 """The datasheet as one page of HTML that needs nothing beside it: no network, no other file.
 
-The template, the style sheet and the script are data files (``templates/``). Everything that a
-judge, a suite or a log says is put into the page as text: by a template that escapes, or, for the
-evidence, by a script that sets text and nothing else. A Content Security Policy lets that one
-script and that one style sheet through, by their digests, and refuses every connection.
+Everything that a judge, a suite or a log says is put into the page as text: by a template that
+escapes, or, for the evidence, by a script that sets text and nothing else. A Content Security
+Policy lets that one script and that one style sheet through, by their digests, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, printable
 from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.figures import Figure, Value, shown
+from pytest_judgesense.figures import Absent, Figure, Value, shown
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
-from pytest_judgesense.report.view import JudgeView, PartView, View
+from pytest_judgesense.report.view import JudgeView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
 
@@ -31,11 +30,7 @@ _MANY_SUITES: Final = 12
 
 
 def require_packages() -> None:
-    """Nothing, if a page can be made here.
-
-    Raises:
-        UsageError: what draws it is not installed; says how to install it.
-    """
+    """Nothing, or a `UsageError` that says how to install what draws a page."""
     missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
     if missing:
         raise UsageError(
@@ -47,11 +42,7 @@ def require_packages() -> None:
 
 
 def page_text(view: View, evidence: Evidence | None = None) -> str:
-    """The page.
-
-    Raises:
-        UsageError: what draws it is not installed.
-    """
+    """The page; a `UsageError` if what draws it is not installed."""
     require_packages()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -71,16 +62,15 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
     style, script = template_text("page.css"), template_text("page.js")
     evidence = evidence or Evidence()
     packed_evidence, cut = packed(evidence, view.registry.sections)
-    found = list(view.figures)
-    figures = [
-        {
-            "figure": figure,
-            "svg": Markup(draw(figure)),  # noqa: S704 our own drawing, its texts escaped
-            "csv": base64.b64encode(csv_of(figure.columns, figure.rows).encode()).decode(),
-        }
-        for figure in found
-        if isinstance(figure, Figure)
-    ]
+    figures: list[dict[str, Any]] = []
+    absent: list[Absent] = []
+    for found in view.figures:
+        if isinstance(found, Figure):
+            svg = Markup(draw(found))  # noqa: S704 our own drawing, its texts escaped
+            numbers_csv = _base64(csv_of(found.columns, found.rows).encode())
+            figures.append({"figure": found, "svg": svg, "csv": numbers_csv})
+        else:
+            absent.append(found)
     return environment.from_string(template_text("page.html")).render(
         policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",
@@ -96,7 +86,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
         ],
         notices=view.notices,
         figures=figures,
-        absent=[figure for figure in found if not isinstance(figure, Figure)],
+        absent=absent,
         measures=view.registry.measures,
         numbers=numbers,
         evidence=packed_evidence,
@@ -112,18 +102,24 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     for row in (columns, *rows):
-        writer.writerow([_harmless(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow(map(_harmless, row))
     return text.getvalue()
 
 
-def _harmless(cell: str) -> str:
+def _harmless(cell: Value) -> Value:
+    if not isinstance(cell, str):
+        return cell
     text = printable(cell)
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text
 
 
 def _digest(text: str) -> str:
     # What stands between the tags, as the browser reads it.
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"sha256-{_base64(hashlib.sha256(text.encode()).digest())}"
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def _cell(value: Any) -> str:
@@ -148,17 +144,8 @@ def _judge(judge: JudgeView, evidence: Evidence) -> dict[str, Any]:
         "counts": [(word, count) for word, count in counts if count],
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "profile": judge.profile,
-        "parts": [_part(part) for part in judge.parts],
+        "parts": [(one.part, list(map(_table, one.tables))) for one in judge.parts],
         "before": list(_before(judge, evidence)),
-    }
-
-
-def _part(view: PartView) -> dict[str, Any]:
-    return {
-        "part": view.part,
-        "pooled": [e for e in view.part.estimates if not e.condition],
-        "conditioned": [e for e in view.part.estimates if e.condition],
-        "tables": [_table(one) for one in view.tables],
     }
 
 
@@ -178,6 +165,5 @@ def _before(judge: JudgeView, evidence: Evidence) -> Iterator[tuple[Estimate, Es
     for part in judge.sheet.parts:
         before = evidence.before.get((judge.sheet.name, part.suite))
         then = {e.measure: e for e in before.estimates if not e.condition} if before else {}
-        for now in part.estimates:
-            if not now.condition and now.measure in then:
-                yield then[now.measure], now
+        pooled = (e for e in part.estimates if not e.condition and e.measure in then)
+        yield from ((then[now.measure], now) for now in pooled)

@@ -27,7 +27,7 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
     if compared or view.notices:
         yield from ("", "judges compared")
         for one in compared:
-            yield from one.lines
+            yield from one.comparison.lines(*one.shown)
         for notice in view.notices:
             yield from indented(f"notice: {notice}", width=2)
 
@@ -35,7 +35,7 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 def ranking_lines(view: View) -> Iterator[str]:
     """What compares judges in a separate section, a suite each."""
     for one in view.compared(apart=True):
-        yield from one.lines
+        yield from one.comparison.lines(*one.shown)
 
 
 def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[str]:

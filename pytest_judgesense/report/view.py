@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -21,15 +21,9 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.sections import (
-    Analysis,
-    Beside,
-    Board,
-    Comparison,
-    ReportSection,
-    Rows,
-)
+from pytest_judgesense.sections import Analysis, Beside, Comparison, ReportSection, Rows
 
+_PREFIXED: Final = ("distance", "k", "polarity", "temperature")
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
 
 
@@ -44,7 +38,7 @@ class RowView:
     def condition(self) -> str:
         """Its condition as people read it; empty for a pooled estimate."""
         return ", ".join(
-            f"{key} {value}" if key in ("distance", "k", "polarity", "temperature") else str(value)
+            f"{key} {value}" if key in _PREFIXED else str(value)
             for key, value in self.estimate.condition.items()
         )
 
@@ -67,12 +61,7 @@ class PartView:
     """One judge on one suite."""
 
     part: SuiteSheet
-    mode: str
     sections: tuple[ReportSection, ...]
-
-    def provenance(self, today: date | None = None) -> list[str]:
-        """How judgments came, and when they were recorded."""
-        return _provenance(self.part, self.mode, today)
 
     @property
     def rows(self) -> tuple[RowView, ...]:
@@ -80,11 +69,9 @@ class PartView:
         gates: dict[Any, list[CheckLine]] = {}
         for line in self.part.checks:
             if isinstance(line.bar, float):
-                gates.setdefault(_key(line.measure, line.condition), []).append(line)
-        return tuple(
-            RowView(one, tuple(gates.get(_key(one.measure, one.condition), ())))
-            for one in self.part.estimates
-        )
+                gates.setdefault(_gated(line), []).append(line)
+        estimates = self.part.estimates
+        return tuple(RowView(one, tuple(gates.get(_gated(one), ()))) for one in estimates)
 
     @property
     def words(self) -> Iterator[str]:
@@ -100,6 +87,7 @@ class PartView:
 
     @property
     def present(self) -> list[ReportSection]:
+        """The sections that it has a table of."""
         names = {one["analysis"] for one in self.part.analyses}
         return [section for section in self.sections if section.name in names]
 
@@ -142,7 +130,7 @@ class JudgeView:
         """The suites, each with how it came where that is not how all of them came."""
         of_all = self.provenance(today)
         for part in self.parts:
-            of_part = part.provenance(today)
+            of_part = _provenance(part.part, self.mode, today)
             yield part, [] if of_part == of_all else of_part
 
     @property
@@ -152,17 +140,11 @@ class JudgeView:
 
     @property
     def settings(self) -> dict[str, str]:
-        known = {key: self.sheet.identity.get(key) for key in _SETTINGS}
         return {
             key: f"{value:g}" if isinstance(value, float) else str(value)
-            for key, value in known.items()
-            if value is not None
+            for key in _SETTINGS
+            if (value := self.sheet.identity.get(key)) is not None
         }
-
-    @property
-    def own_prompts(self) -> str | None:
-        """The digest of the judge's own prompts, where it has any."""
-        return self.sheet.identity.get("own_prompts")
 
     @property
     def identity(self) -> list[str]:
@@ -170,17 +152,17 @@ class JudgeView:
         words = [self.asked, *(f"{key} {value}" for key, value in self.settings.items())]
         if self.sheet.served:
             words.append("served as " + ", ".join(self.sheet.served))
-        if self.own_prompts:
-            words.append(f"own prompts {self.own_prompts}")
+        if own := self.sheet.identity.get("own_prompts"):
+            words.append(f"own prompts {own}")
         return words
 
     @property
     def totals(self) -> list[str]:
         calls = self.sheet.calls
         words = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
-        if calls.prompt_tokens is not None:
-            words.append(f"{calls.prompt_tokens:,} prompt tokens")
-            words.append(f"{calls.completion_tokens or 0:,} completion tokens")
+        if (prompt := calls.prompt_tokens) is not None:
+            completion = calls.completion_tokens or 0
+            words += [f"{prompt:,} prompt tokens", f"{completion:,} completion tokens"]
         if calls.cost_usd is not None:
             words.append(f"{calls.cost_usd:.4f} USD")
         return words
@@ -195,16 +177,9 @@ class ComparisonView:
     tables: tuple[Analysis, ...]
 
     @property
-    def _rows(self) -> dict[str, Rows]:
-        return {one["analysis"]: one["rows"] for one in self.tables}
-
-    @property
-    def board(self) -> Board:
-        return self.comparison.board(self.suite, self._rows)
-
-    @property
-    def lines(self) -> Iterable[str]:
-        return self.comparison.lines(self.suite, self._rows)
+    def shown(self) -> tuple[str, dict[str, Rows]]:
+        """What the comparison puts into words: the suite, and the rows of its tables."""
+        return self.suite, {one["analysis"]: one["rows"] for one in self.tables}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +201,6 @@ class View:
         return [one for one in self.comparisons if one.comparison.apart is apart]
 
     @property
-    def checks(self) -> list[tuple[JudgeView, CheckLine]]:
-        return [(judge, line) for judge in self.judges for line in judge.sheet.checks]
-
-    @property
     def figures(self) -> Iterator[Found]:
         """The figures of all sections and comparisons; a figure without numbers says why."""
         for section in self.registry.sections:
@@ -240,18 +211,14 @@ class View:
 
 def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
     """What renderings show of a datasheet; ``registry``: what puts it into words and figures."""
-    judges = tuple(
-        JudgeView(
-            judge,
-            sheet.mode,
-            tuple(PartView(part, sheet.mode, registry.sections) for part in judge.parts),
-            sketch(registry.profile, judge.estimates),
-        )
-        for judge in sheet.judges
-    )
+    judges = []
+    for judge in sheet.judges:
+        parts = tuple(PartView(part, registry.sections) for part in judge.parts)
+        profile = sketch(registry.profile, judge.estimates)
+        judges.append(JudgeView(judge, sheet.mode, parts, profile))
     notices = setting_notices(judge.identity for judge in sheet.judges)
     compared = tuple(_compared(sheet, registry.comparisons))
-    return View(sheet, judges, compared, tuple(notices), registry)
+    return View(sheet, tuple(judges), compared, tuple(notices), registry)
 
 
 def _compared(sheet: Datasheet, comparisons: Iterable[Comparison]) -> Iterator[ComparisonView]:
@@ -286,8 +253,8 @@ def outcome_words(outcomes: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def _key(measure: str, condition: Mapping[str, Any]) -> tuple[str, frozenset[tuple[str, Any]]]:
-    return measure, frozenset(condition.items())
+def _gated(one: CheckLine | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:
+    return one.measure, frozenset(one.condition.items())
 
 
 def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> list[str]:
@@ -295,19 +262,16 @@ def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> l
     if of.recorded is None:
         return [state]
     first, last = (moment[:10] for moment in of.recorded)
-    if first == last:
-        return [state, f"recorded {first}{numbers.age(first, today)}"]
-    return [state, f"recorded {first} to {last}{numbers.age(first, today, 'the oldest ')}"]
+    to, oldest = ("", "") if first == last else (f" to {last}", "the oldest ")
+    return [state, f"recorded {first}{to}{numbers.age(first, today, oldest)}"]
 
 
 def _worth(estimates: Iterable[Estimate]) -> str:
     """Independent units that the units of each pooled measure are worth, and the design effect."""
+    ends = [(one.measure, one.clustered) for one in estimates if not one.condition]
     parts = [
-        f"{estimate.measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
-        for estimate in estimates
-        if not estimate.condition
-        and (found := estimate.clustered) is not None
-        and found.effective_n is not None
-        and found.design_effect is not None
+        f"{measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
+        for measure, found in ends
+        if found and found.effective_n is not None and found.design_effect is not None
     ]
     return "effective n (design effect): " + ", ".join(parts) if parts else ""

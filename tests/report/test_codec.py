@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.report.assembly import assemble, datasheet_text, sheet_of
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import (
     SCHEMA,
     datasheet_json,
@@ -193,8 +193,8 @@ def test_a_part_survives_being_sent_as_json(profile: str) -> None:
 
 def test_a_datasheet_of_sent_parts_is_the_datasheet_of_the_parts() -> None:
     parts = parts_of("noisy")
-    sent = [json.loads(json.dumps(part_to_plain(part))) for part in parts]
-    assert datasheet_json(assemble(sent, seed=3, mode="replay")) == datasheet_json(
+    sent = [part_from_plain(json.loads(json.dumps(part_to_plain(part)))) for part in parts]
+    assert datasheet_json(sheet_of(sent, seed=3, mode="replay")) == datasheet_json(
         sheet_of(parts, seed=3, mode="replay")
     )
 

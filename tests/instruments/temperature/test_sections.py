@@ -42,7 +42,7 @@ def lines_of(cell: Cell, *checks: tuple[str, dict[str, object]]) -> list[str]:
                 outcome.outcome,
                 "estimate",
                 summary(outcome),
-                dict(check.condition),
+                condition=dict(check.condition),
             )
         )
     return list(

@@ -31,6 +31,8 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     """
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
+    if templates == suite.templates and judge.system in (None, suite.system):
+        return suite  # with what was already derived from it
     return suite.with_templates(templates, judge.system)
 
 

@@ -115,8 +115,8 @@ class State:
         return "run" in self.__dict__
 
     def attach(self, report: pytest.TestReport) -> None:
-        """Put what this process has measured since the last report on ``report``."""
-        if self.measures and any((sent := self.run.take_pending()).values()):
+        """Put what this worker of xdist has measured since the last report on ``report``."""
+        if self.is_worker and self.measures and any((sent := self.run.take_pending()).values()):
             # A string: what workers send is limited to plain values.
             report.judgesense = json.dumps(sent)  # type: ignore[attr-defined]
 
@@ -157,13 +157,16 @@ class State:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take the parts that a report brings."""
         if text := getattr(report, "judgesense", None):
-            sent = json.loads(text)
-            self._received += sent["parts"]
-            for found in sent["verified"]:
-                self._verified[found["judge"], found["suite"]] = found
-            self._removed.update(sent.get("removed", ()))
-            self._skipped |= sent.get("skipped", {})
+            self._receive(text)
         self.failures.receive(report)
+
+    def _receive(self, text: str) -> None:
+        sent = json.loads(text)
+        self._received += sent["parts"]
+        for found in sent["verified"]:
+            self._verified[found["judge"], found["suite"]] = found
+        self._removed.update(sent.get("removed", ()))
+        self._skipped |= sent.get("skipped", {})
 
     @cached_property
     def datasheet(self) -> View | None:
@@ -189,6 +192,9 @@ class State:
         """Write the files that were asked for, and what was recorded live."""
         if self.is_worker:
             return
+        if self.measures:
+            # One process has one part a suite to take, with all its checks.
+            self._receive(json.dumps(self.run.take_pending()))
         self._session = session
         self._save_live()
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import (
@@ -132,9 +132,23 @@ def _but(value: Any, *left_out: str) -> dict[str, Any]:
 
 def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
     """A part as JSON can hold it: what a worker process sends."""
-    # The units behind an estimate stay in the process that has counted them.
-    bare = tuple(replace(estimate, observations=None) for estimate in part.estimates)
-    return asdict(replace(part, estimates=bare))
+    return {
+        **_but(part),
+        "estimates": [_estimate_to_plain(estimate) for estimate in part.estimates],
+        "calls": _but(part.calls),
+        "checks": [_but(line) for line in part.checks],
+    }
+
+
+def _estimate_to_plain(estimate: Estimate) -> dict[str, Any]:
+    interval, clustered = estimate.interval, estimate.clustered
+    return {
+        # The units behind an estimate stay in the process that has counted them.
+        **_but(estimate, "observations"),
+        "interval": interval and _but(interval),
+        "clustered": clustered and _but(clustered),
+        "missing": _but(estimate.missing),
+    }
 
 
 def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:

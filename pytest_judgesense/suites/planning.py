@@ -10,16 +10,20 @@ from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Order, Trial
 
 
-def plan_trials(suite: Suite) -> list[Trial]:
+def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     """All trials of ``suite``: by item, template, presentation order, temperature, replicate."""
-    return [
+    return suite.derived("trials", _planned)
+
+
+def _planned(suite: Suite) -> tuple[Trial, ...]:
+    return tuple(
         trial
         for index, item in enumerate(suite.items)
         for template in suite.templates
         for order in _orders(suite, template, index)
         for temperature in suite.temperatures or (None,)
         for trial in _replicates(suite, item, template, order, temperature)
-    ]
+    )
 
 
 def _orders(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:

@@ -47,6 +47,10 @@ def verify_labelled(suite: Suite) -> None:
 
 def lint_items(suite: Suite) -> tuple[LintFinding, ...]:
     """What rules find in the items, templates and design of a loaded suite, errors first."""
+    return suite.derived("lint", _linted)
+
+
+def _linted(suite: Suite) -> tuple[LintFinding, ...]:
     with suite.form.blamed():
         found = [found for rule in _rules(suite, loading=False) for found in rule.find(suite)]
     return tuple(sorted(found, key=lambda finding: finding.severity))
@@ -91,6 +95,10 @@ def shown_candidates(suite: Suite, template: Template) -> frozenset[str]:
 
 def prompts_of(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     """The user prompt of every item and order under every template."""
+    return suite.derived("prompts", _prompts)
+
+
+def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
     items = {item.id: item for item in suite.items}
     templates = {template.id: template for template in suite.templates}
     shown: dict[tuple[str, Order], dict[str, str]] = defaultdict(dict)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Design
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,14 @@ class Suite:
     temperatures: tuple[float, ...] = ()
     seed: int | None = None
     top_p: float | None = None
+    _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def derived(self, name: str, make: Callable[[Suite], T]) -> T:
+        """What follows from the suite alone, made at its first use; nobody changes it."""
+        if name not in self._derived:
+            self._derived[name] = make(self)
+        made: T = self._derived[name]
+        return made
 
     @property
     def kind(self) -> str:

@@ -78,6 +78,6 @@ def test_the_reader_sees_literals_and_comparisons_of_kinds() -> None:
 
 
 def test_every_instrument_stands_in_a_room_of_its_own() -> None:
-    rooms = [{room_of(kind.name) for kind in kinds} for kinds in INSTRUMENTS]
+    rooms = [{room_of(kind.name) for kind in room.KINDS} for room in INSTRUMENTS]
     assert all(len(room) == 1 for room in rooms)
     assert len(set.union(*rooms)) == len(INSTRUMENTS)

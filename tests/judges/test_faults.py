@@ -493,7 +493,8 @@ def test_no_minute_holds_more_calls_than_allowed(provider: Provider, path: Path)
     prompts = tuple(f"p{i}" for i in range(40))
     _ask(_spec(provider, requests_per_minute=1200), path, prompts=prompts)
     took = provider.times[-1] - provider.times[0]
-    assert 0.95 <= took <= 3
+    # A busy machine may let the first call arrive late, which shortens what is seen.
+    assert 0.8 <= took <= 3
     for start in provider.times:
         # In any half second the bucket's 20 and half a second's 9.85.
         assert sum(start <= t < start + 0.5 for t in provider.times) <= 31

@@ -42,7 +42,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import side_bias
 from pytest_judgesense.measures.rates import repeat_flip_rate
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mean
+from pytest_judgesense.stats.clustered import clustered_positive_mean, clustered_positive_statistic
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # In the order of the weights; columns of `components`.
@@ -212,7 +212,7 @@ def mean_over_debates(
         value=float(np.mean(numbers)),
         n=len(numbers),
         unit=measure.unit,
-        clustered=clustered_mean(numbers, topics, lower=0.0, upper=most),
+        clustered=clustered_positive_mean(numbers, topics, upper=most),
         missing=missing,
         flags=flags,
     )
@@ -261,7 +261,7 @@ def _instability(part: _Part) -> Estimate:
         value=value,
         n=int(rows[:, 1].sum()),
         unit=INSTABILITY.unit,
-        clustered=clustered_jackknife(statistic, [t.cluster for t in tallies], lower=0.0),
+        clustered=clustered_positive_statistic(statistic, [t.cluster for t in tallies]),
         missing=missing,
         flags=() if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),),
     )

@@ -1,0 +1,232 @@
+r"""Bounds of a proportion by a Bayesian bootstrap over clusters: monotone in every unit.
+
+Cluster c has m_c units with the sum s_c. The population's share is described by weights that are
+drawn, never by a variance that is estimated::
+
+    R = sum over c of g_c s_c / (sum over c of g_c m_c + g_0 m_0),   g_c ~ Gamma(a), g_0 ~ Gamma(w)
+
+independent, m_0 the mean size, and the one-sided lower bound at level q is the q-quantile of R from
+above: ``P(R > bound) = q``. Normalised, the weights are Dirichlet's. The upper bound is one minus
+the lower bound of ``m_c - s_c``.
+
+* The **pseudo-cluster** g_0 is a further cluster in which no unit counts: what has not been seen
+  yet. Its weight w = 0.55 decides what 0 of n says; 1 would give Clopper-Pearson's end where a
+  cluster is one unit, 1/2 nearly its mid-P end.
+* ``a = (z(q) / t(K - 1, q))^2 (K - 1) / K`` gives R the variance of a mean over K clusters drawn
+  with replacement, and as far out as Student's quantile lies beyond the normal one.
+
+Neither depends on the answers. So where a unit turns into one that counts, R grows for every draw,
+and with it the bound: **a better judge never has a lower bound.** A method that estimates how
+alike the units of a cluster are (Korn-Graubard, a posterior of the intra-cluster correlation)
+cannot promise that: one failure among clusters without any makes units look independent, and the
+bound jumps up. `benchmarks/monotone.py` and `benchmarks/coverage.py` hold both properties; w is
+the least of those tried that covers wherever few clusters fail as a whole. The price: few clusters
+of many units which are nearly independent get a bound as if a cluster were little more than one
+unit, for nothing in the data tells them from clusters that will fail as a whole.
+
+**Statistics that are no share** (kappa, d') have no such integral: `drawn_weights` gives a fixed
+table of draws of the same weights, equal for all recordings of so many clusters, and the bound is a
+quantile over them. Being the same draws for better and for worse, they keep what grows growing.
+
+**Exact, without draws.** ``R > x`` is ``Q = sum of g_i d_i > 0`` with ``d_c = s_c - x m_c`` and
+``d_0 = -x m_0``. With the cumulant function ``C(u) = -sum of a_i log(1 - u d_i)`` and a real s
+between 0 and 1 / max d::
+
+    P(Q > 0) = 1/pi  integral over t > 0 of  Re[exp(C(s + it)) / (s + it)] dt
+
+taken near its saddle point and, for ``t = sigma sinh v``, by the midpoint rule, which converges
+geometrically. Newton's method finds the quantile: the derivative by x is an integral of the same
+kind. Where all clusters are alike R is a beta variable times their share.
+
+References:
+    D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
+    S. O. Rice (1980), SIAM Journal on Scientific and Statistical Computing 1, 438-448 (the tail of
+    a quadratic form by quadrature through the saddle point).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, ndtri, stdtrit
+
+PSEUDO_WEIGHT: Final = 0.55
+_STEP: Final = 0.15  # of the midpoint rule
+_FARTHEST: Final = 60.0  # of v, where only a handful of clusters keep the integrand from vanishing
+_HALVINGS, _NEWTON_STEPS = 8, 40
+_CLOSE: Final = 1e-6
+_DRAWS, _FEWEST_DRAWS = 2000, 500
+_BLOCK: Final = 1_000_000  # complex numbers that are held at once
+
+_Floats: TypeAlias = NDArray[np.float64]
+
+
+def shape_of_cluster(clusters: int, level: float) -> float:
+    """The shape a of a cluster's weight (see the module), for a one-sided bound at ``level``."""
+    ratio = float(ndtri(level)) / float(stdtrit(clusters - 1, level))
+    return ratio**2 * (clusters - 1) / clusters
+
+
+def share_bounds(
+    sums: _Floats, sizes: _Floats, levels: tuple[float, ...]
+) -> list[tuple[float, float]]:
+    """Lower and upper bound of the share at each one-sided level, for one recording.
+
+    Args:
+        sums: what counts in each cluster, from 0 to its size, shape (clusters,), at least 2.
+        sizes: units of each cluster, shape (clusters,), each above 0.
+        levels: one-sided levels, above 0.5.
+    """
+    kinds, counts = np.unique(np.stack([sums, sizes]), axis=1, return_counts=True)
+    hits = tuple(zip(*kinds.tolist(), counts.tolist(), strict=True))
+    misses = tuple(sorted((size - total, size, count) for total, size, count in hits))
+    if hits <= misses:
+        return list(_bounds(hits, levels))
+    return [(1 - high, 1 - low) for low, high in _bounds(misses, levels)]
+
+
+# Complements, arms and pooled conditions ask for the same clusters again.
+@lru_cache(maxsize=4096)
+def _bounds(
+    kinds: tuple[tuple[float, float, int], ...], levels: tuple[float, ...]
+) -> tuple[tuple[float, float], ...]:
+    sums, sizes, counts = np.array(kinds).T
+    clusters = int(counts.sum())
+    shapes = np.array([shape_of_cluster(clusters, level) for level in levels])
+    tails = np.array(levels)
+    if len(kinds) == 1:
+        # All clusters are alike: R is their share times a beta variable.
+        share = sums[0] / sizes[0]
+        shrunk = betaincinv(clusters * shapes, PSEUDO_WEIGHT, 1 - tails)
+        low, high = share * shrunk, 1 - (1 - share) * shrunk
+    else:
+        both = np.tile(tails, 2)
+        rows = np.repeat([sums, sizes - sums], len(levels), axis=0)
+        ends = _quantiles(
+            np.pad(rows, ((0, 0), (0, 1))),
+            np.tile(np.append(sizes, sizes @ counts / clusters), (len(both), 1)),
+            np.pad(
+                np.outer(np.tile(shapes, 2), counts),
+                ((0, 0), (0, 1)),
+                constant_values=PSEUDO_WEIGHT,
+            ),
+            both,
+        )
+        low, high = ends[: len(levels)], 1 - ends[len(levels) :]
+    return tuple(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def chances_above(
+    share: float, sums: ArrayLike, sizes: ArrayLike, counts: ArrayLike, level: float
+) -> _Floats:
+    """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share that it
+    reaches with at least this chance. No quantile need be found.
+
+    Args:
+        share: what the lower bound is compared with.
+        sums: what counts in a cluster of each kind, shape (kinds,).
+        sizes: units of a cluster of each kind, shape (kinds,).
+        counts: clusters of each kind, one recording a row, shape (recordings, kinds); each
+            recording has as many clusters.
+        level: of the bound, which decides the shape of the weights.
+    """
+    number = np.asarray(counts, dtype=np.float64)
+    s, m = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    clusters = number[0].sum()
+    shape = shape_of_cluster(int(clusters), level)
+    mean = number @ m / clusters
+    rows = len(number)
+    # A kind that a recording lacks has no weight, and must not set how far the tail reaches.
+    d = np.where(number > 0, s - share * m, -share * mean[:, None])
+    d = np.concatenate([d, -share * mean[:, None]], axis=1)
+    sized = np.concatenate([np.tile(m, (rows, 1)), mean[:, None]], axis=1)
+    a = np.concatenate([shape * number, np.full((rows, 1), PSEUDO_WEIGHT)], axis=1)
+    step = max(1, _BLOCK // (d.shape[1] * _nodes(float(a.sum(axis=1).min()))))
+    blocks = [
+        _tail(d[at : at + step], sized[at : at + step], a[at : at + step])[0]
+        for at in range(0, rows, step)
+    ]
+    return np.concatenate(blocks)
+
+
+@lru_cache(maxsize=16)
+def drawn_weights(
+    clusters: int, level: float, pseudo: tuple[float, ...]
+) -> tuple[_Floats, _Floats]:
+    """Draws of the weights of clusters and of pseudo-clusters, the same at every call.
+
+    Args:
+        clusters: at least 2.
+        level: of the one-sided bound that is to be read off.
+        pseudo: the weight of each pseudo-cluster.
+
+    Returns:
+        Shapes (draws, clusters) and (draws, pseudo-clusters); not normalised, which no ratio minds.
+    """
+    rng = np.random.default_rng([clusters, len(pseudo)])
+    draws = max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
+    weights = rng.gamma(shape_of_cluster(clusters, level), size=(draws, clusters))
+    return weights, np.asarray(rng.gamma(pseudo, size=(draws, len(pseudo))))
+
+
+def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
+    """Where ``P(R > x)`` is the level, by row."""
+    most = (s / m).max(axis=1)
+    total = a.sum(axis=1)
+    size = (a * m).sum(axis=1)
+    mean = (a * s).sum(axis=1) / size
+    variance = (a * (s - mean[:, None] * m) ** 2).sum(axis=1) / size**2 * total / (total + 1)
+    # The beta variable on (0, most) of that mean and variance is a close start.
+    part = mean / most
+    prior = np.maximum(part * (1 - part) * most**2 / np.maximum(variance, 1e-300) - 1, 1e-3)
+    x = most * betaincinv(
+        np.maximum(part * prior, 1e-3), np.maximum((1 - part) * prior, 1e-3), 1 - levels
+    )
+    low, high = np.zeros_like(x), np.full_like(x, most)
+    for _ in range(_NEWTON_STEPS):
+        chance, slope = _tail(s - x[:, None] * m, m, a)
+        excess = chance - levels
+        low, high = np.where(excess > 0, x, low), np.where(excess > 0, high, x)
+        step = np.where(slope < 0, -excess / np.where(slope < 0, slope, -1), np.inf)
+        new = x + step
+        new = np.where((new < low) | (new > high), (low + high) / 2, new)
+        moved, x = np.abs(new - x), new
+        # Newton's error after a step is of the order of the step's square.
+        if (moved < _CLOSE).all():
+            break
+    return np.asarray(x)
+
+
+def _tail(d: _Floats, m: _Floats, a: _Floats) -> tuple[_Floats, _Floats]:
+    """``P(sum of g_i d_i > 0)`` by row, and its derivative by x where ``d_i = s_i - x m_i``."""
+    most = d.max(axis=1)
+    positive = most > 0
+    scale = 1 / np.where(positive, most, 1)
+    # The saddle point of exp(C(s)) / s: C'(s) s = 1, between 0 and 1 / max d. Any point there
+    # gives the integral; one close by needs the fewest nodes.
+    low, high = np.zeros(len(d)), np.ones(len(d))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        s = (middle * scale)[:, None]
+        beyond = (a * (s * d / (1 - s * d))).sum(axis=1) > 1
+        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+    s = (low + high) / 2 * scale
+    curvature = (a * (d / (1 - s[:, None] * d)) ** 2).sum(axis=1) + 1 / s**2
+    nodes = _nodes(float(a.sum(axis=1).min()))
+    v = (np.arange(nodes) + 0.5) * _STEP
+    sigma = 1 / np.sqrt(curvature)[:, None]
+    u = s[:, None] + 1j * sigma * np.sinh(v)
+    factors = 1 - u[:, :, None] * d[:, None, :]
+    density = np.exp(-np.einsum("ri,rvi->rv", a, np.log(factors))) * (sigma * np.cosh(v) * _STEP)
+    chance = (density / u).real.sum(axis=1) / math.pi
+    slope = -(density * np.einsum("ri,rvi->rv", a * m, 1 / factors)).real.sum(axis=1) / math.pi
+    return np.where(positive, chance, 0.0), np.where(positive, slope, 0.0)
+
+
+def _nodes(weight: float) -> int:
+    """Nodes after which the integrand, which falls like ``exp(-weight v)``, has vanished."""
+    return math.ceil(min(_FARTHEST, 5 + 22 / weight) / _STEP)

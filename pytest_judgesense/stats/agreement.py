@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import drawn_weights
+from pytest_judgesense.stats.dirichlet import drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
@@ -112,7 +112,9 @@ def clustered_kappa(
     _check_paired(first, codes)
     if count < 2:
         return None
-    places = {label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))}
+    # In an order of their own, so that raters who change places have the same draws.
+    known = scale or sorted({*first, *second}, key=repr)
+    places = {label: place for place, label in enumerate(known)}
     labels = len(places)
     one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
     cell = (codes * labels + one) * labels + other
@@ -122,8 +124,8 @@ def clustered_kappa(
     whole = float(_kappas(total[None], weights)[0])
     if math.isnan(whole):
         return None
-    (lower, upper), (lower_bound, upper_bound) = (
-        _kappa_ends(tables, weights, tail) for tail in ((1 + level) / 2, level)
+    (lower, upper), (lower_bound, upper_bound) = drawn_ends(
+        whole, lambda tail: _kappa_ends(tables, weights, tail), level
     )
     return Clustered(
         method=PROPORTION_METHOD,

@@ -33,7 +33,7 @@ from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_weights
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 
@@ -95,8 +95,9 @@ def clustered_d_prime(
     if count < 2 or (signals == n_s).any() or (noises == n_n).any():
         return None
     most = ceiling(n_s, n_n)
-    (lower, upper), (lower_bound, upper_bound) = (
-        _ends(hits, signals, alarms, noises, most, tail) for tail in ((1 + level) / 2, level)
+    whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
+    (lower, upper), (lower_bound, upper_bound) = drawn_ends(
+        whole, lambda tail: _ends(hits, signals, alarms, noises, most, tail), level
     )
     return Clustered(
         method=PROPORTION_METHOD,

@@ -47,6 +47,7 @@ References:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -171,6 +172,20 @@ def drawn_weights(
     draws = max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
     weights = rng.gamma(shape_of_cluster(clusters, level), size=(draws, clusters))
     return weights, np.asarray(rng.gamma(pseudo, size=(draws, len(pseudo))))
+
+
+def drawn_ends(
+    whole: float, ends: Callable[[float], tuple[float, float]], level: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The interval and the one-sided bounds of a statistic, from its ends at a one-sided level.
+
+    Quantiles of draws may miss their order, or the statistic itself, by the luck of the draws; both
+    are kept here. The least of numbers that never fall never falls.
+    """
+    low, high = ends(level)
+    low, high = min(low, whole), max(high, whole)
+    lower, upper = ends((1 + level) / 2)
+    return (min(lower, low), max(upper, high)), (low, high)
 
 
 def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:

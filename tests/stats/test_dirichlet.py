@@ -62,6 +62,33 @@ def test_any_clusters_agree_with_drawn_weights(clusters: int, rate: float) -> No
         assert np.mean((weights @ sums + unseen) / whole < high) == pytest.approx(level, abs=0.002)
 
 
+@pytest.mark.parametrize("share", [0, 1])
+def test_clusters_of_many_sizes_may_hold_nothing_but_one_answer(share: int) -> None:
+    # R is 0, or one minus the share of the pseudo-cluster; 200,000 draws as above.
+    sizes = np.array([1.0, 4, 4, 6, 9, 12])
+    ((low, high),) = share_bounds(share * sizes, sizes, (0.95,))
+    rng = np.random.default_rng(6)
+    weights = rng.gamma(shape_of_cluster(6, 0.95), size=(200_000, 6)) @ sizes
+    unseen = rng.gamma(PSEUDO_WEIGHT, size=200_000) * sizes.mean()
+    outer, inner = (low, 1 - high) if share == 0 else (1 - high, low)
+    assert outer == 0
+    seen = weights / (weights + unseen)
+    assert np.mean(seen > inner) == pytest.approx(0.95, abs=0.002)
+
+
+@pytest.mark.parametrize("sums", [[1.0, 0], [2, 1], [2, 0], [1, 1], [5, 4]])
+def test_two_clusters_have_bounds_too(sums: list[float]) -> None:
+    # Their shape is (1.96 / 12.7)^2 / 2 = 0.012: the bounds are next to 0 and 1.
+    for low, high in share_bounds(np.array(sums), np.array([5.0, 4.0]), LEVELS):
+        assert 0 <= low <= sum(sums) / 9 <= high <= 1
+
+
+def test_a_share_of_0_is_cleared_by_what_counts_at_all() -> None:
+    chances = chances_above(0.0, [0.0, 2.0], [5.0, 5.0], [[10, 0], [9, 1], [0, 10]], 0.95)
+    # 0 where nothing counts; Gamma(shape) of one cluster in ten is as good as never 0.
+    assert chances == pytest.approx([0, 1, 1], abs=1e-6)
+
+
 def test_the_chance_above_a_bound_is_its_level() -> None:
     sums, sizes = np.array([0.0, 7.0, 9.0, 10.0]), np.full(4, 10.0)
     counts = np.array([[1, 2, 3, 30], [0, 0, 6, 30], [2, 0, 0, 34]])

@@ -49,7 +49,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -172,31 +171,25 @@ def nested(
     return copied(template, (*shape, TEMPLATES, REPLICATES), math.sqrt(within))
 
 
-@cache
-def share_ends(cell: Cell, runs: int) -> tuple[Reals, Counts, float]:
-    """Bounds of a proportion for each recording, shape (4, runs); totals, and known effective n."""
+def proportion(cell: Cell, runs: int) -> list[Cell]:
+    """The proportion, and the side bias that it is folded into."""
+    assert not isinstance(cell.rate, str)
     sums, effect = sums_of(cell, runs)
     sizes = np.full(cell.clusters, float(cell.units))
     # The order of clusters is nothing to the bounds, and equal recordings are computed once.
     found = [share_bounds(row, sizes, TAILS) for row in np.sort(sums, axis=1).astype(np.float64)]
-    return np.array(found).reshape(runs, 4).T, sums.sum(axis=1), sizes.sum() / effect
-
-
-def proportion(cell: Cell, runs: int) -> Cell:
-    ends, totals, known = share_ends(replace(cell, measure="proportion"), runs)
-    assert not isinstance(cell.rate, str)
-    if cell.measure == "side bias":
-        folded = [
-            np.array([folded_ends(*pair) for pair in pairs.T]).T for pairs in (ends[:2], ends[2:])
-        ]
-        return cell.judged(abs(cell.rate - 0.5), np.concatenate(folded))
-    ones = totals / (cell.clusters * float(cell.units)) * known
+    ends = np.array(found).reshape(runs, 4).T
+    folded = [folded_ends(*pair) for pairs in (ends[:2], ends[2:]) for pair in pairs.T]
+    bias = np.array(folded).reshape(2, runs, 2).transpose(0, 2, 1).reshape(4, runs)
+    known = sizes.sum() / effect
+    ones = sums.sum(axis=1) / sizes.sum() * known
     tail = (1 - LEVEL) / 2
     low = np.where(ones > 0, betaincinv(np.maximum(ones, SLACK), known - ones + 1, tail), 0)
     rest = np.maximum(known - ones, SLACK)
     high = np.where(known - ones > SLACK, betaincinv(ones + 1, rest, 1 - tail), 1)
     width = float((ends[1] - ends[0]).mean() / (high - low).mean())
-    return cell.judged(cell.rate, ends, width)
+    other = replace(cell, measure="side bias")
+    return [cell.judged(cell.rate, ends, width), other.judged(abs(cell.rate - 0.5), bias)]
 
 
 def kappa(cell: Cell, runs: int) -> Cell:
@@ -372,9 +365,8 @@ def each(cell: Cell, truth: float, intervals: Iterable[Clustered | None]) -> Cel
     return cell.judged(truth, np.array(ends).reshape(-1, 4).T)
 
 
-RUN: dict[str, Callable[[Cell, int], Cell]] = {
+RUN: dict[str, Callable[[Cell, int], Cell | list[Cell]]] = {
     "proportion": proportion,
-    "side bias": proportion,
     "kappa": kappa,
     "d_prime": d_prime,
     "threshold": threshold,
@@ -391,7 +383,7 @@ def grid(measure: str, quick: bool) -> list[Cell]:
         return [Cell(measure, process, *values) for values in product(*parts)]
 
     many = [10, 25] if quick else [10, 25, 100]
-    if measure in ("proportion", "side bias"):
+    if measure == "proportion":
         items, rates = (
             ([10, 40], [0.5, 0.9, 0.98]) if quick else ([10, 20, 40, 100], [0.5, 0.8, 0.9, 0.98])
         )
@@ -465,9 +457,10 @@ def grid(measure: str, quick: bool) -> list[Cell]:
     return cells(many, [2], ["0.1"], [0.3, 0.8], process="spread")
 
 
-def run(task: tuple[Cell, int]) -> Cell:
+def run(task: tuple[Cell, int]) -> list[Cell]:
     cell, runs = task
-    return RUN[cell.measure](cell, runs)
+    found = RUN[cell.measure](cell, runs)
+    return found if isinstance(found, list) else [found]
 
 
 def by(cells: Iterable[Cell], key: Callable[[Cell], Any]) -> list[tuple[Any, list[Cell]]]:
@@ -535,9 +528,11 @@ def main() -> int:
     with ProcessPoolExecutor(given.jobs) as pool:
         for measure in given.measure or RUN:
             started = time.monotonic()
-            cells = grid(measure, given.quick)
-            found[measure] = list(pool.map(run, [(cell, runs) for cell in cells]))
-            show(measure, found[measure], time.monotonic() - started)
+            tasks = [(cell, runs) for cell in grid(measure, given.quick)]
+            cells = [cell for cells in pool.map(run, tasks) for cell in cells]
+            for name, part in by(cells, lambda cell: cell.measure):
+                found[name] = part
+                show(name, part, time.monotonic() - started)
             sys.stdout.flush()
     ratios: dict[str, float] = {}
     bars: dict[str, Bar] = {}

@@ -18,7 +18,8 @@ pseudo-cluster: one that misses and one that raises a false alarm in the lower b
 and one that does not in the upper. A miss that becomes a hit never lowers a bound.
 
 The ends are clipped to what so many trials can show: d' of all hits and no false alarm, `ceiling`.
-An end that stands there is censored, and the truth may lie beyond it.
+An end that stands there is censored (`censored_ends`): the truth may lie beyond it, and a one-sided
+bound there is infinite.
 
 References:
     M. J. Hautus (1995), Behavior Research Methods, Instruments, & Computers 27, 46-51.
@@ -27,11 +28,14 @@ References:
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
 from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
@@ -101,8 +105,8 @@ def clustered_d_prime(
     )
     return Clustered(
         method=PROPORTION_METHOD,
-        lower=lower,
-        upper=upper,
+        lower=max(lower, -most),
+        upper=min(upper, most),
         level=level,
         clusters=count,
         design_effect=None,
@@ -115,6 +119,20 @@ def clustered_d_prime(
 def ceiling(signal_trials: int, noise_trials: int) -> float:
     """The greatest d' that so many trials can show: all hits and no false alarm."""
     return d_prime(signal_trials, signal_trials, 0, noise_trials)
+
+
+def censored_ends(interval: Clustered, most: float) -> tuple[str, ...]:
+    """The flags of the ends of d' that stand at its `ceiling`, above or below."""
+    ends: tuple[tuple[Literal["lower", "upper"], float], ...] = (
+        ("lower", interval.lower),
+        ("upper", interval.upper),
+    )
+    return tuple(
+        flag
+        for end, at in ends
+        if abs(at) >= most
+        for flag in censored_end(end, math.copysign(math.inf, at), -most, most)[1]
+    )
 
 
 def _totals(
@@ -143,5 +161,5 @@ def _ends(
     low = ndtri(hit / signal) - ndtri((alarm + unseen[:, 1]) / noise)
     high = ndtri((hit + unseen[:, 0]) / signal) - ndtri(alarm / noise)
     ends = np.quantile(low, 1 - level, method="lower"), np.quantile(high, level, method="higher")
-    lower, upper = np.clip(ends, -most, most).tolist()
-    return lower, upper
+    lower, upper = (math.copysign(math.inf, end) if abs(end) >= most else end for end in ends)
+    return float(lower), float(upper)

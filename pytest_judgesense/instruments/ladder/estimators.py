@@ -60,7 +60,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.rates import tie_rate
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
+from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
@@ -288,13 +288,15 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) ->
     lost = [_signal(one) for one in judgments if not answered(one)]
     lost_signals, lost_noises = sum(lost), len(lost) - sum(lost)
     every = signals + lost_signals, noises + lost_noises
+    interval = clustered_d_prime(first, signal, units.clusters)
     return estimated(
         of.D_PRIME,
         cell,
         condition,
         value=d_prime(hits, signals, alarms, noises),
         n=first.size,
-        clustered=clustered_d_prime(first, signal, units.clusters),
+        clustered=interval,
+        flags=censored_ends(interval, ceiling(signals, noises)) if interval else (),
         # If all missing calls had erred, and if none had.
         missing=replace(
             missing,

@@ -1,100 +1,143 @@
-"""`clustered_proportion` for many data sets at once, for `coverage.py`: the same numbers, sooner.
+"""Bounds of kappa and d' for many data sets at once, for `coverage.py`: the same numbers, sooner.
 
-A data set is the sums of K clusters of one size. The first few of every batch are computed by the
-product's function too, and a difference ends the benchmark.
+The draws of `stats.dirichlet` are the same for all data sets of so many clusters, so that one
+product of matrices weighs all of them. The first few of every batch are computed by the product's
+own functions too, and a difference ends the benchmark.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, betaln, stdtrit
+from scipy.special import ndtri
 
-from pytest_judgesense.stats import correlation
-from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats import agreement
+from pytest_judgesense.stats.agreement import clustered_kappa
+from pytest_judgesense.stats.detection import ceiling, clustered_d_prime, d_prime
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_weights
 
-CHECKED = 5  # data sets of a batch that the product's function computes as well
+CHECKED = 3  # data sets of a batch that the product's function computes as well
 LEVEL = 0.95
+TAILS = ((1 + LEVEL) / 2, LEVEL)
+BLOCK = 200  # data sets that are weighed at once
 
 Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Ends of the two-sided interval and one-sided bounds, each of shape (runs,)."""
+    """Values, ends of the two-sided interval and one-sided bounds, each of shape (runs,)."""
 
+    value: Reals
     lower: Reals
     upper: Reals
     lower_bound: Reals
     upper_bound: Reals
 
 
-def clustered_proportions(sums: NDArray[np.int64], size: int) -> Batch:
-    """Intervals of data sets of shape (runs, clusters), clusters being of ``size`` units.
-
-    Raises:
-        AssertionError: one of those checked is not the product's.
+def kappas(tables: NDArray[np.int64]) -> Batch:
+    """Kappa of data sets of shape (runs, clusters, 2, 2), the tables of clusters; NaN where
+    it is undefined.
     """
-    clusters = sums.shape[1]
-    n = clusters * size
-    share = sums.sum(axis=1) / n
-    constant = (share == 0) | (share == 1)
-    variance = clusters / (clusters - 1) * ((sums - size * share[:, None]) ** 2).sum(axis=1) / n**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n_eff = np.where(variance > 0, np.minimum(n, share * (1 - share) / variance), n)
-    cautious = _cautious(sums, size)
+    weights = np.array([[0, 1], [1, 0]])
+    with np.errstate(invalid="ignore"):
+        value = agreement._kappas(tables.sum(axis=1), weights)
 
-    def ends(coverage: float) -> tuple[Reals, Reals]:
-        tail = (1 - coverage) / 2
-        ratio = stdtrit(n - 1, 1 - tail) / stdtrit(clusters - 1, 1 - tail)
-        n_adj = np.where(constant, clusters, np.minimum(n_eff * ratio**2, cautious))
-        ones, zeros = share * n_adj, (1 - share) * n_adj
-        lower = np.where(share == 0, 0, betaincinv(np.where(ones > 0, ones, 1), zeros + 1, tail))
-        upper = np.where(
-            share == 1, 1, betaincinv(ones + 1, np.where(zeros > 0, zeros, 1), 1 - tail)
+    def ends(block: NDArray[np.int64], tail: float) -> tuple[Reals, Reals]:
+        clusters = block.shape[1]
+        agreed, unlike = agreement._AGREEMENT / 2, agreement._DISAGREEMENT
+        drawn, pseudo = drawn_weights(clusters, tail, (agreed, agreed, unlike))
+        unseen = pseudo[:, None, :] * (block.sum(axis=(1, 2, 3)) / clusters)[:, None]
+        high = _weighted(drawn, block.reshape(*block.shape[:2], 4)).reshape(len(drawn), -1, 2, 2)
+        high[..., 0, 0] += unseen[..., 0]
+        high[..., 1, 1] += unseen[..., 1]
+        low = high.copy()
+        low[..., 0, 1] += unseen[..., 2] / 2
+        low[..., 1, 0] += unseen[..., 2] / 2
+        return (
+            np.quantile(_kappas(low), 1 - tail, axis=0),
+            np.quantile(_kappas(high), tail, axis=0),
         )
-        return lower, upper
 
-    batch = Batch(*ends(LEVEL), *ends(2 * LEVEL - 1))
-    _check(sums, size, batch)
+    batch = _batch(value, tables, ends)
+
+    def own(run: int) -> Clustered | None:
+        units = np.repeat(np.indices(tables.shape[1:]).reshape(3, -1), tables[run].ravel(), axis=1)
+        clusters, first, second = units
+        # The product numbers clusters and labels as they come: here both are in order.
+        return clustered_kappa(first.tolist(), second.tolist(), clusters)
+
+    _check(batch, own, [run for run in range(len(tables)) if tables[run].sum(axis=(1, 2)).all()])
     return batch
 
 
-def _cautious(sums: NDArray[np.int64], size: int) -> Reals:
-    clusters = sums.shape[1]
-    n = clusters * size
-    totals = np.clip(sums.sum(axis=1), 1, n - 1)  # the ends have a rule of their own
-    counts = np.stack([(sums == kind).sum(axis=1) for kind in range(size + 1)], axis=1)
-    kernel = _kernel(clusters, size)
-    grid, prior = correlation._GRID, correlation._PRIOR
-    found = np.empty(len(sums))
-    for run, (total, row) in enumerate(zip(totals, counts, strict=True)):
-        posterior = kernel[total - 1] @ row + prior
-        cumulated = np.exp(posterior - posterior.max()).cumsum()
-        bound = np.interp(correlation._QUANTILE * cumulated[-1], cumulated, grid)
-        found[run] = n / (1 + (size - 1) * bound)
-    return found
+def d_primes(hits: NDArray[np.int64], alarms: NDArray[np.int64], trials: int) -> Batch:
+    """d' of data sets of shape (runs, clusters), each cluster of so many trials of either kind."""
+    clusters = hits.shape[1]
+    n = clusters * trials
+    most = ceiling(n, n)
+    value = np.array([d_prime(h, n, f, n) for h, f in zip(hits.sum(1), alarms.sum(1), strict=True)])
+
+    def ends(block: NDArray[np.int64], tail: float) -> tuple[Reals, Reals]:
+        drawn, pseudo = drawn_weights(clusters, tail, (PSEUDO_WEIGHT, PSEUDO_WEIGHT))
+        seen = _weighted(drawn, block)
+        hit, alarm = seen[..., 0], seen[..., 1]
+        miss, false = (pseudo[:, [i]] * trials for i in (0, 1))
+        asked = drawn.sum(axis=1, keepdims=True) * trials
+        hit = np.minimum(hit, asked)  # but for rounding it is
+        low = ndtri(hit / (asked + miss)) - ndtri((alarm + false) / (asked + false))
+        high = ndtri((hit + miss) / (asked + miss)) - ndtri(alarm / (asked + false))
+        return (
+            np.clip(np.quantile(low, 1 - tail, axis=0, method="lower"), -most, most),
+            np.clip(np.quantile(high, tail, axis=0, method="higher"), -most, most),
+        )
+
+    both = np.stack([hits, alarms], axis=-1)
+    batch = _batch(value, both, ends)
+    signal = np.tile(np.arange(2 * trials) < trials, clusters)
+    at = np.arange(trials)
+
+    def own(run: int) -> Clustered | None:
+        answers = (at < both[run][:, :, None]).reshape(-1)
+        return clustered_d_prime(answers, signal, np.repeat(np.arange(clusters), 2 * trials))
+
+    _check(batch, own, list(range(len(hits))))
+    return batch
 
 
-@lru_cache(maxsize=1)
-def _kernel(clusters: int, size: int) -> Reals:
-    """Beta-binomial log-likelihoods, shape (totals from 1 to n - 1, grid, sums from 0 to size)."""
-    share = (np.arange(1, clusters * size) / (clusters * size))[:, None, None]
-    prior_units = ((1 - correlation._GRID) / correlation._GRID)[None, :, None]
-    ones, zeros = share * prior_units, (1 - share) * prior_units
-    kinds = np.arange(size + 1)
-    return betaln(ones + kinds, zeros + size - kinds) - betaln(ones, zeros)
+def _weighted(drawn: Reals, block: NDArray[np.int64]) -> Reals:
+    """Of data sets of shape (runs, clusters, kinds) the weighted totals: (draws, runs, kinds)."""
+    runs, clusters, kinds = block.shape
+    flat = block.astype(np.float64).transpose(1, 0, 2).reshape(clusters, -1)
+    return (drawn @ flat).reshape(len(drawn), runs, kinds)
 
 
-def _check(sums: NDArray[np.int64], size: int, batch: Batch) -> None:
-    clusters = np.repeat(np.arange(sums.shape[1]), size)
-    for run in range(min(CHECKED, len(sums))):
-        values = (np.arange(size) < sums[run][:, None]).ravel()
-        own = clustered_proportion(values, clusters, LEVEL)
-        assert own is not None
-        here = batch.lower[run], batch.upper[run], batch.lower_bound[run], batch.upper_bound[run]
-        theirs = own.lower, own.upper, own.lower_bound, own.upper_bound
-        assert np.allclose(here, theirs, rtol=0, atol=1e-9), f"{sums[run]}: {here}, {theirs}"
+def _kappas(tables: Reals) -> Reals:
+    (a, b), (c, d) = np.moveaxis(tables, (-2, -1), (0, 1))
+    return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+
+
+def _batch(
+    value: Reals, data: NDArray[np.int64], ends: Callable[..., tuple[Reals, Reals]]
+) -> Batch:
+    parts = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+    two, one = (
+        [np.concatenate(side) for side in zip(*(ends(part, tail) for part in parts), strict=True)]
+        for tail in TAILS
+    )
+    lower_bound, upper_bound = np.fmin(one[0], value), np.fmax(one[1], value)
+    lower, upper = np.minimum(two[0], lower_bound), np.maximum(two[1], upper_bound)
+    return Batch(value, lower, upper, lower_bound, upper_bound)
+
+
+def _check(batch: Batch, own: Callable[[int], Clustered | None], runs: list[int]) -> None:
+    for run in [run for run in runs if np.isfinite(batch.value[run])][:CHECKED]:
+        found = own(run)
+        assert found is not None
+        for name in ("lower", "upper", "lower_bound", "upper_bound"):
+            here, there = getattr(batch, name)[run], getattr(found, name)
+            assert abs(here - there) < 1e-9, f"run {run}, {name}: {here} here, {there} there"

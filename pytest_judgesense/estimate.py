@@ -44,8 +44,8 @@ def number_text(
     """
     for word, sign in _SIGNS.items():
         if place + word in flags:
-            # The end of a range is a step that was run: it needs no decimals.
-            return f"{sign}{number:g}"
+            # The end of a range is mostly a step that was run: it needs no decimals.
+            return f"{sign}{round(number, 3):g}"
     text = f"{number:.3f}"
     return text[1:] if text == "-0.000" else text
 
@@ -70,7 +70,7 @@ class Clustered:
     """An interval whose units are clusters: the one that gates.
 
     Attributes:
-        method: for example ``korn-graubard``.
+        method: for example ``bayesian-cluster-bootstrap``.
         lower: lower end of the two-sided interval.
         level: nominal coverage of the two-sided interval.
         clusters: number of clusters.

@@ -6,43 +6,43 @@ replacement::
 
     v = K / (K - 1) * sum over clusters c of (sum over i in c of (x_i - m))^2 / n^2
 
-**Proportion** (Korn and Graubard, made cautious): the exact interval of an effective sample::
-
-    n_eff = min(n, m (1 - m) / v)
-    n_adj = min(n_eff * (t(n - 1, q) / t(K - 1, q))^2, cautious n)
-    Clopper-Pearson of m n_adj out of n_adj
-
-The cautious n (see `correlation`) stands for what few departing clusters cannot tell about v;
-without it the interval of an extreme rate covers too little. At m = 0 and m = 1 v is 0 and says
-nothing: there n_eff = n_adj = K. That is exact: whatever the dependence within clusters, a rate p
+**Proportion**: a Bayesian bootstrap over clusters with weights that no answer changes, and a weak
+pseudo-cluster for what has not been seen (`stats.dirichlet`). Its bounds are monotone: a unit that
+counts instead of one that does not never lowers one. Beside it stand, for the reader and for no
+gate, the effective number of units ``n_eff = min(n, m (1 - m) / v)`` and the design effect
+``n / n_eff``. At m = 0 and m = 1 v says nothing: there ``n_eff = K`` by convention, for a rate p
 shows K clusters without a departure from 1 with a chance of at most ``p^K``. At m strictly between
-with v = 0 (all clusters have one mean) n_eff = n. The cap keeps luck in few clusters from making an
-interval narrower than that of independent units.
+with v = 0 (all clusters have one mean) ``n_eff = n``.
 
-**Mean**: ``m -/+ t(K - 1, q) sqrt(v)``, clipped. Without an observed spread between clusters a
-Student interval would have no width, and conventions take its place:
+**Mean between known bounds** (differences, effects): the same bootstrap, of the values stretched to
+[0, 1]; its pseudo-cluster stands at the bound.
 
-* all values are c and both bounds are known: if a cluster departs from c with probability w, then
-  0 departures in K clusters bound w by the Clopper-Pearson upper end ``1 - ((1 - L) / 2)^(1/K)``
-  (the rule of three, made exact), and the mean lies between ``c - w (c - lower)`` and
-  ``c + w (upper - c)`` (for clusters of equal size). Method ``exact-constant``;
-* all values are c and a bound is unknown: nothing limits the values that were not seen. The
-  interval is c alone, and says so by its method ``constant`` and an effective n of K;
-* values differ, but all clusters have one mean: the variance of independent units takes the place
-  of v (design effect 1), as the cap does for proportions.
+**Mean without bounds**: ``m -/+ t(K - 1, q) sqrt(v)``. If all clusters have one mean, the variance
+of independent units takes the place of v; if all values are one, nothing limits those that were
+not seen: the interval is that value alone, and says so by its method ``constant``.
 
-**Jackknife**: one cluster is left out at a time, ``theta -/+ t(K - 1, q) se`` with
-``se^2 = (K - 1) / K * sum over c of (theta_(c) - mean of all theta_(c))^2``, clipped. It has no
-design effect. If no cluster changes the statistic, its width is 0 and its effective n is K (else
-``None``), which is the mark to look for.
+**Positive mean** (variances, absolute differences), skewed and of scales that differ between
+clusters, where Student's interval covers as little as 78 of 100: a gamma pivot. A gamma variable of
+mean m and of the shape ``k = (m / sqrt(v))^2 (z(q) / t(K - 1, q))^2`` has the quantile
+``m G(k, p) / k``, so m is bounded by::
+
+    lower = m G(k, 1 - q) / k            upper = m' k' / G(k', 1 - q)
+
+with G the quantile function of the gamma distribution of shape k and scale 1. What makes an upper
+bound too low is the cluster that was not drawn: m' and k' hold one more of ``1 + 5 / K`` times the
+greatest. Fewer than `FEWEST_FOR_SKEW` clusters say too little: ``None``. If all values are one, a
+departure to the greatest value there can be has at most the share that `stats.dirichlet` bounds.
+
+**Positive statistic** that is no mean (an index of several): the same for its jackknife
+pseudo-values ``K theta - (K - 1) theta_(c)``.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
 
 References:
-    E. L. Korn, B. I. Graubard (1998), Survey Methodology 24, 193-201.
-    J. A. Hanley, A. Lippman-Hand (1983), JAMA 249, 1743-1745 (rule of three).
-    K. Rust, J. N. K. Rao (1996), Statistical Methods in Medical Research 5, 283-310 (jackknife).
+    D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
+    R. G. Miller (1974), Biometrika 61, 1-15 (pseudo-values of the jackknife).
+    G. S. Easton, E. Ronchetti (1986), JASA 81, 420-430 (shapes matched to few moments).
 """
 
 from __future__ import annotations
@@ -53,19 +53,23 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import gammaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.correlation import cautious_n
+from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
     clustered_vector,
     two_sided_level,
 )
-from pytest_judgesense.stats.proportions import clopper_pearson
 
 _Ends: TypeAlias = tuple[float, float]
+
+_Vector: TypeAlias = NDArray[np.float64]
+
+FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interval
+PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 
@@ -73,7 +77,7 @@ _ROUNDING: Final = 1e-12  # differences below this share of the values are round
 def clustered_proportion(
     values: ArrayLike, clusters: Clusters, level: float = 0.95
 ) -> Clustered | None:
-    """Korn-Graubard interval of the mean of ``values``.
+    """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
     Args:
         values: units within [0, 1]: 0 and 1, or halves.
@@ -81,8 +85,8 @@ def clustered_proportion(
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
-        The interval, ``effective_n`` being the estimate n_eff, before it is adjusted, and
-        ``design_effect`` n / n_eff; ``None`` with fewer than two clusters.
+        The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
+        n / n_eff. ``None`` with fewer than two clusters.
 
     Raises:
         ValueError: a value is outside [0, 1], lengths differ, or the level is none.
@@ -94,20 +98,10 @@ def clustered_proportion(
         return None
     share = float(vector.mean())
     n_eff = _effective_n(share, _mean_variance(vector - share, codes, count), vector.size, count)
-    constant = share in (0.0, 1.0)
-    sums = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
-    sizes = np.bincount(codes, minlength=count).astype(np.float64)
-    most = n_eff if constant else cautious_n(sums, sizes)
-
-    def ends(coverage: float) -> _Ends:
-        ratio = _student(vector.size - 1, coverage) / _student(count - 1, coverage)
-        n_adj = min(n_eff if constant else n_eff * ratio**2, most)
-        exact = clopper_pearson(share * n_adj, n_adj, coverage)
-        return exact.lower, exact.upper
-
+    sums, sizes = _totals(vector, codes, count)
     return _clustered(
-        "korn-graubard",
-        ends,
+        PROPORTION_METHOD,
+        share_bounds(sums, sizes, ((1 + level) / 2, level)),
         level,
         clusters=count,
         design_effect=vector.size / n_eff,
@@ -122,19 +116,20 @@ def clustered_mean(
     lower: float | None = None,
     upper: float | None = None,
 ) -> Clustered | None:
-    """Linearised Student interval of the mean of ``values``, for differences and other reals.
+    """Interval of the mean of ``values``, for differences and other reals.
 
     Args:
         values: finite reals.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: least value there can be, where there is one; ends are clipped to it.
+        lower: least value there can be, where there is one.
         upper: greatest value there can be, likewise.
 
     Returns:
-        The interval, its method ``clustered-t``, ``exact-constant`` or ``constant`` (see the
-        module); ``None`` with fewer than two clusters. ``design_effect`` is v over the variance
-        of the mean of independent units and may be below 1; ``effective_n`` is n over it.
+        The interval, its method `PROPORTION_METHOD` where both bounds are known, else
+        ``clustered-t`` or ``constant`` (see the module); ``None`` with fewer than two clusters.
+        ``design_effect`` is v over the variance of the mean of independent units and may be below
+        1; ``effective_n`` is n over it.
 
     Raises:
         ValueError: a value is outside the bounds, lengths differ, or the level is none.
@@ -145,100 +140,140 @@ def clustered_mean(
     _check_within(vector, least, most)
     if count < 2:
         return None
-    if np.ptp(vector) <= _ROUNDING * float(np.abs(vector).max()):
-        return _constant_mean(float(vector[0]), count, vector.size, level, (least, most))
-    n = vector.size
-    mean = float(vector.mean())
-    residuals = vector - mean
-    iid_variance = float(residuals @ residuals) / (n * (n - 1))
-    totals = np.bincount(codes, weights=residuals, minlength=count)
-    if np.abs(totals).max() <= _ROUNDING * float(np.abs(residuals).sum()):
-        variance = iid_variance
+    mean, variance, effect = _linearised(vector, codes, count)
+    both = math.isfinite(least) and math.isfinite(most)
+    if both:
+        sums, sizes = _totals((vector - least) / (most - least), codes, count)
+        ends = [
+            (least + (most - least) * low, least + (most - least) * high)
+            for low, high in share_bounds(sums, sizes, ((1 + level) / 2, level))
+        ]
     else:
-        variance = _mean_variance(residuals, codes, count)
+        reaches = [math.sqrt(variance) * _student(count - 1, at) for at in ((1 + level) / 2, level)]
+        ends = [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
     return _clustered(
-        "clustered-t",
-        _student_ends(mean, math.sqrt(variance), count - 1, (least, most)),
+        PROPORTION_METHOD if both else "clustered-t" if variance else "constant",
+        ends,
         level,
         clusters=count,
-        design_effect=variance / iid_variance,
-        effective_n=n * iid_variance / variance,
+        design_effect=effect,
+        effective_n=vector.size / effect,
     )
 
 
-def clustered_jackknife(
-    statistic: Callable[[NDArray[np.intp]], float],
-    clusters: Clusters,
-    level: float = 0.95,
-    lower: float | None = None,
-    upper: float | None = None,
+def clustered_positive_mean(
+    values: ArrayLike, clusters: Clusters, level: float = 0.95, upper: float | None = None
 ) -> Clustered | None:
-    """Delete-one-cluster jackknife interval of any smooth statistic, such as kappa.
+    """Interval of the mean of values that are at least 0 and skewed, such as variances.
+
+    Args:
+        values: finite, at least 0.
+        clusters: cluster of each unit.
+        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
+        upper: greatest value there can be, where there is one.
+
+    Returns:
+        The interval, its method ``clustered-gamma``, or ``exact-constant`` or ``constant`` where
+        all values are one (see the module); ``None`` with fewer than `FEWEST_FOR_SKEW` clusters.
+
+    Raises:
+        ValueError: a value is below 0 or above ``upper``, lengths differ, or the level is none.
+    """
+    two_sided_level(level)
+    vector, codes, count = clustered_vector(values, clusters)
+    _, most = _bounds(0.0, upper)
+    _check_within(vector, 0.0, most)
+    if count < FEWEST_FOR_SKEW:
+        return None
+    _, variance, effect = _linearised(vector, codes, count)
+    if variance:
+        sums, sizes = _totals(vector, codes, count)
+        ends = [_gamma_ends(sums, sizes, most, at) for at in ((1 + level) / 2, level)]
+        method = "clustered-gamma"
+    else:
+        value = float(vector[0])
+        room = most - value if math.isfinite(most) else 0.0
+        unseen = share_bounds(np.zeros(count), np.ones(count), ((1 + level) / 2, level))
+        ends = [(value * (1 - high), value + room * high) for _, high in unseen]
+        method = "exact-constant" if math.isfinite(most) else "constant"
+        ends = ends if math.isfinite(most) else [(value, value)] * 2
+    return _clustered(
+        method,
+        ends,
+        level,
+        clusters=count,
+        design_effect=effect,
+        effective_n=vector.size / effect,
+    )
+
+
+def clustered_positive_statistic(
+    statistic: Callable[[NDArray[np.intp]], float], clusters: Clusters, level: float = 0.95
+) -> Clustered | None:
+    """Interval of a smooth statistic that is at least 0 and no mean, such as an index of several.
 
     Args:
         statistic: takes the positions of the units that are kept, in ascending order, and returns
             the statistic of them; NaN where it is undefined.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: least value the statistic can have, where there is one; ends are clipped to it.
-        upper: greatest value the statistic can have, likewise.
 
     Returns:
-        The interval about the statistic of all units; ``None`` with fewer than two clusters, or
-        when the statistic of all units, or of all but one cluster, is not finite.
+        The interval about the statistic of all units, its method ``jackknife-gamma``, or
+        ``constant`` where no cluster changes it; ``None`` with fewer than `FEWEST_FOR_SKEW`
+        clusters, or when the statistic of all units, or of all but one cluster, is not finite.
 
     Raises:
-        ValueError: the bounds are the wrong way round, or the level is none.
+        ValueError: the level is none.
     """
+    two_sided_level(level)
     codes, count = cluster_codes(clusters)
-    if count < 2:
+    if count < FEWEST_FOR_SKEW:
         return None
     whole = float(statistic(np.arange(codes.size)))
     left_out = np.array([float(statistic(np.flatnonzero(codes != c))) for c in range(count)])
-    return jackknife_interval(whole, left_out, level, lower, upper)
-
-
-def jackknife_interval(
-    whole: float,
-    left_out: NDArray[np.float64],
-    level: float = 0.95,
-    lower: float | None = None,
-    upper: float | None = None,
-) -> Clustered | None:
-    """Jackknife interval of a statistic whose leave-one-out values are known already.
-
-    Args:
-        whole: the statistic of all units.
-        left_out: the statistic without each cluster in turn, shape (clusters,).
-        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
-        lower: least value the statistic can have, where there is one; ends are clipped to it.
-        upper: greatest value the statistic can have, likewise.
-
-    Returns:
-        The interval; ``None`` with fewer than two clusters, or when a value is not finite.
-
-    Raises:
-        ValueError: the bounds are the wrong way round, or the level is none.
-    """
-    two_sided_level(level)
-    bounds = _bounds(lower, upper)
-    count = left_out.size
-    if count < 2:
-        return None
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None
-    constant = bool(np.ptp(left_out) <= _ROUNDING * float(np.abs(left_out).max()))
-    deviations = left_out - left_out.mean()
-    squares = 0.0 if constant else float(deviations @ deviations)
-    error = math.sqrt((count - 1) / count * squares)
+    pseudo = count * whole - (count - 1) * left_out
+    # About the statistic itself, not about the mean of the pseudo-values.
+    pseudo += whole - pseudo.mean()
+    constant = bool(np.ptp(pseudo) <= _ROUNDING * count * max(1.0, abs(whole)))
+    ends = [
+        (whole, whole) if constant else _gamma_ends(pseudo, np.ones(count), math.inf, at)
+        for at in ((1 + level) / 2, level)
+    ]
     return _clustered(
-        "cluster-jackknife",
-        _student_ends(whole, error, count - 1, bounds),
+        "constant" if constant else "jackknife-gamma",
+        ends,
         level,
         clusters=count,
         design_effect=None,
         effective_n=float(count) if constant else None,
     )
+
+
+def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:
+    """The one-sided bounds of the gamma pivot (see the module)."""
+    count = sums.size
+    unseen = min(most, (1 + 5 / count) * float((sums / sizes).max()))
+    mean_size = sizes.mean()
+    mean, shape = _gamma_shape(sums, sizes, coverage)
+    # Of a shape near 0 the gamma quantile vanishes, and with it the division.
+    lower = mean / shape * float(gammaincinv(shape, 1 - coverage)) if shape > _ROUNDING else 0.0
+    mean, shape = _gamma_shape(
+        np.append(sums, unseen * mean_size), np.append(sizes, mean_size), coverage
+    )
+    quantile = float(gammaincinv(shape, 1 - coverage))
+    return lower, min(most, mean * shape / quantile) if quantile > 0 else most
+
+
+def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float, float]:
+    count = sums.size
+    mean = float(sums.sum() / sizes.sum())
+    totals = sums - mean * sizes
+    variance = count / (count - 1) * float(totals @ totals) / float(sizes.sum()) ** 2
+    shrink = float(ndtri(coverage)) / float(stdtrit(count - 1, coverage))
+    return mean, mean**2 / max(variance, 1e-300) * shrink**2
 
 
 def _effective_n(share: float, variance: float, n: int, clusters: int) -> float:
@@ -253,53 +288,42 @@ def _mean_variance(residuals: NDArray[np.float64], codes: NDArray[np.intp], coun
     return count / (count - 1) * float(totals @ totals) / residuals.size**2
 
 
-def _constant_mean(value: float, count: int, n: int, level: float, bounds: _Ends) -> Clustered:
-    least, most = bounds
-    exact = math.isfinite(least) and math.isfinite(most)
-
-    def ends(coverage: float) -> _Ends:
-        departing = clopper_pearson(0, count, coverage).upper if exact else 0.0
-        down, up = (value - least, most - value) if exact else (0.0, 0.0)
-        return value - departing * down, value + departing * up
-
-    return _clustered(
-        "exact-constant" if exact else "constant",
-        ends,
-        level,
-        clusters=count,
-        design_effect=n / count,
-        effective_n=float(count),
-    )
+def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[float, float, float]:
+    """Mean, variance of it, and design effect; a variance of 0 where all values are one."""
+    n = vector.size
+    mean = float(vector.mean())
+    if np.ptp(vector) <= _ROUNDING * float(np.abs(vector).max()):
+        return mean, 0.0, n / count
+    residuals = vector - mean
+    independent = float(residuals @ residuals) / (n * (n - 1))
+    totals = np.bincount(codes, weights=residuals, minlength=count)
+    if np.abs(totals).max() <= _ROUNDING * float(np.abs(residuals).sum()):
+        return mean, independent, 1.0
+    variance = _mean_variance(residuals, codes, count)
+    return mean, variance, variance / independent
 
 
-def _student(degrees: int, coverage: float) -> float:
-    return float(stdtrit(degrees, (1 + coverage) / 2))
+def _totals(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[_Vector, _Vector]:
+    """Sum and number of the values of each cluster."""
+    sums = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    return sums, np.bincount(codes, minlength=count).astype(np.float64)
 
 
-def _student_ends(
-    centre: float, error: float, degrees: int, bounds: _Ends
-) -> Callable[[float], _Ends]:
-    least, most = bounds
-
-    def ends(coverage: float) -> _Ends:
-        reach = _student(degrees, coverage) * error
-        return max(least, min(most, centre - reach)), max(least, min(most, centre + reach))
-
-    return ends
+def _student(degrees: int, quantile: float) -> float:
+    return float(stdtrit(degrees, quantile))
 
 
 def _clustered(
     method: str,
-    ends: Callable[[float], _Ends],
+    ends: list[_Ends],
     level: float,
     *,
     clusters: int,
     design_effect: float | None,
     effective_n: float | None,
 ) -> Clustered:
-    """The interval at ``level`` with its one-sided bounds, from the ends at any coverage."""
-    lower, upper = ends(level)
-    lower_bound, upper_bound = ends(two_sided_level(level))
+    """The interval, from the ends at ``(1 + level) / 2`` and at ``level``."""
+    (lower, upper), (lower_bound, upper_bound) = ends
     return Clustered(
         method=method,
         lower=lower,

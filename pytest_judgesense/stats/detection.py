@@ -12,30 +12,32 @@ Edges: the log-linear correction (the halves and ones above) is applied always, 
 at all, so d' is finite everywhere and 10 of 10 against 0 of 10 gives 3.3812. It shrinks towards 0,
 the more so the fewer the trials: compare d' only at equal numbers of trials.
 
-The clustered interval is the delete-one-cluster jackknife, signal and noise trials of one cluster
-being left out together. Where an arm has one answer throughout, the jackknife sees nothing of what
-that arm could do, and where all clusters are alike, nothing at all; there the ends come from the
-Korn-Graubard intervals of both rates, each at level ``(1 + L) / 2`` so that both hold at once at L
-(Bonferroni)::
+The clustered interval is a Bayesian bootstrap over clusters (`stats.dirichlet`): signal and noise
+trials of a cluster share a drawn weight that no answer changes, and each kind of trial has a weak
+pseudo-cluster: one that misses and one that raises a false alarm in the lower bound, one that hits
+and one that does not in the upper. A miss that becomes a hit never lowers a bound.
 
-    z(hit rate, lower) - z(false alarm rate, upper)   to   z(hit rate, upper) - z(false ..., lower)
-
-Both are clipped to what so many trials can show: d' of all hits and no false alarm. An end that
-stands there is censored, and the truth may lie beyond it.
+The ends are clipped to what so many trials can show: d' of all hits and no false alarm, `ceiling`.
+An end that stands there is censored (`censored_ends`): the truth may lie beyond it, and a one-sided
+bound there is infinite.
 
 References:
     M. J. Hautus (1995), Behavior Research Methods, Instruments, & Computers 27, 46-51.
-    K. Rust, J. N. K. Rao (1996), Statistical Methods in Medical Research 5, 283-310 (jackknife).
+    D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
 """
 
 from __future__ import annotations
+
+import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.clustered import clustered_proportion, jackknife_interval
+from pytest_judgesense.estimate import Clustered, censored_end
+from pytest_judgesense.stats.clustered import PROPORTION_METHOD
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 
@@ -75,8 +77,8 @@ def clustered_d_prime(
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Returns:
-        The interval, its method ``cluster-jackknife`` or ``korn-graubard-z``; ``None`` with fewer
-        than two clusters, or where one cluster holds all trials of a kind.
+        The interval, its method ``bayesian-cluster-bootstrap``; ``None`` with fewer than two
+        clusters, or where one cluster holds all trials of a kind.
 
     Raises:
         ValueError: lengths differ, an answer is outside [0, 1], there are no trials of a kind, or
@@ -94,19 +96,43 @@ def clustered_d_prime(
     hits, signals = _totals(values, codes, kind, count)
     alarms, noises = _totals(values, codes, ~kind, count)
     n_s, n_n = int(signals.sum()), int(noises.sum())
-    whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
     if count < 2 or (signals == n_s).any() or (noises == n_n).any():
         return None
-    most = d_prime(n_s, n_s, 0, n_n)
-    if hits.sum() in (0, n_s) or alarms.sum() in (0, n_n):
-        return _from_rates(values, codes, kind, level, most)
-    left_out = ndtri((hits.sum() - hits + 0.5) / (n_s - signals + 1)) - ndtri(
-        (alarms.sum() - alarms + 0.5) / (n_n - noises + 1)
+    most = ceiling(n_s, n_n)
+    whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
+    (lower, upper), (lower_bound, upper_bound) = drawn_ends(
+        whole, lambda tail: _ends(hits, signals, alarms, noises, most, tail), level
     )
-    jackknife = jackknife_interval(whole, left_out, level, -most, most)
-    if jackknife is None or jackknife.effective_n is None:
-        return jackknife
-    return _from_rates(values, codes, kind, level, most)
+    return Clustered(
+        method=PROPORTION_METHOD,
+        lower=max(lower, -most),
+        upper=min(upper, most),
+        level=level,
+        clusters=count,
+        design_effect=None,
+        effective_n=None,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+    )
+
+
+def ceiling(signal_trials: int, noise_trials: int) -> float:
+    """The greatest d' that so many trials can show: all hits and no false alarm."""
+    return d_prime(signal_trials, signal_trials, 0, noise_trials)
+
+
+def censored_ends(interval: Clustered, most: float) -> tuple[str, ...]:
+    """The flags of the ends of d' that stand at its `ceiling`, above or below."""
+    ends: tuple[tuple[Literal["lower", "upper"], float], ...] = (
+        ("lower", interval.lower),
+        ("upper", interval.upper),
+    )
+    return tuple(
+        flag
+        for end, at in ends
+        if abs(at) >= most
+        for flag in censored_end(end, math.copysign(math.inf, at), -most, most)[1]
+    )
 
 
 def _totals(
@@ -117,30 +143,23 @@ def _totals(
     return sums, np.bincount(codes[kept], minlength=count)
 
 
-def _from_rates(
-    values: NDArray[np.float64],
-    codes: NDArray[np.intp],
-    kind: NDArray[np.bool_],
-    level: float,
+def _ends(
+    hits: NDArray[np.float64],
+    signals: NDArray[np.intp],
+    alarms: NDArray[np.float64],
+    noises: NDArray[np.intp],
     most: float,
-) -> Clustered | None:
-    both = (1 + level) / 2
-    hit = clustered_proportion(values[kind], codes[kind], both)
-    alarm = clustered_proportion(values[~kind], codes[~kind], both)
-    if hit is None or alarm is None:
-        return None
-
-    def end(one: float, other: float) -> float:
-        return max(-most, min(most, float(ndtri(one) - ndtri(other))))
-
-    return Clustered(
-        method="korn-graubard-z",
-        lower=end(hit.lower, alarm.upper),
-        upper=end(hit.upper, alarm.lower),
-        level=level,
-        clusters=int(codes.max()) + 1,
-        design_effect=None,
-        effective_n=None,
-        lower_bound=end(hit.lower_bound, alarm.upper_bound),
-        upper_bound=end(hit.upper_bound, alarm.lower_bound),
-    )
+    level: float,
+) -> tuple[float, float]:
+    """One-sided bounds from the totals of clusters, each of shape (clusters,)."""
+    count = hits.size
+    weights, pseudo = drawn_weights(count, level, (PSEUDO_WEIGHT, PSEUDO_WEIGHT))
+    unseen = pseudo * (np.array([signals.sum(), noises.sum()]) / count)
+    hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
+    alarm, noise = weights @ alarms, weights @ noises + unseen[:, 1]
+    # Rates of 0 and 1 are infinitely far out, and clipped with the rest.
+    low = ndtri(hit / signal) - ndtri((alarm + unseen[:, 1]) / noise)
+    high = ndtri((hit + unseen[:, 0]) / signal) - ndtri(alarm / noise)
+    ends = np.quantile(low, 1 - level, method="lower"), np.quantile(high, level, method="higher")
+    lower, upper = (math.copysign(math.inf, end) if abs(end) >= most else end for end in ends)
+    return float(lower), float(upper)

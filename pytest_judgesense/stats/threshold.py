@@ -5,38 +5,36 @@ r"""Detection threshold of a judge: the smallest difference that it sees three t
     D75 = inf { d : P(d) >= 0.75 }
 
 with P the isotonic (non-decreasing) least-squares fit of the rates of correct answers at the steps
-d_1 < ... < d_m that were run, weighted by calls, linear between the steps (arXiv 2606.15610).
+d_1 < ... < d_m that were run, weighted by calls, linear between the steps (arXiv 2606.15610). With
+M(i, k) the rate over the steps i to k, the fit at step j is ``max over i <= j of min over k >= j of
+M(i, k)``: it grows with every right answer, and the threshold falls.
 
 Edges: where P(d_1) reaches the target the threshold lies somewhere at or below d_1 and the value
 is d_1, *left-censored*; where P(d_m) does not reach it the value is d_m, *right-censored*: the
 threshold lies above. What was not run is not extrapolated.
 
-**Interval**: percentile bootstrap over clusters (tasks): K of K clusters are drawn with
-replacement, the curve is fitted anew, and the ends are order statistics of the thresholds, taken
-outwards. A step of which no call was drawn is left out of that curve. Ends are censored like the
-value.
+**Interval**: a Bayesian bootstrap over clusters (tasks, `stats.dirichlet`): answers and calls of a
+cluster share a drawn weight that no answer changes, a weak pseudo-cluster that was asked as much as
+the mean cluster is wrong throughout in the upper end and right throughout in the lower, the curve
+is fitted anew, and the ends are order statistics of the thresholds, taken outwards. Being monotone
+in every draw, they are: a right answer in the place of a wrong one never raises an end. Ends are
+censored like the value.
 
-An interval without width would claim certainty; it occurs at the ends of the range, where all
-resamples are censored alike. In its place stand the thresholds of two limiting curves, method
-``exact-curves``: at every step the Korn-Graubard limits of the rate (`stats.clustered`); the upper
-end is the threshold of the lower limits' running maximum, the lower end that of the upper limits'
-running minimum from the right (P does not decrease, so both are limits of P as well). If both ends
-still lie at one end of the range, what is left is an open range: from 0 to d_1 on the left, for a
-difference is never below 0, and on the right from the last step but one, widened as it has no
-natural end.
+An interval without width would claim certainty; it occurs at the ends of the range, where all draws
+are censored alike. What is left then is an open range: from 0 to d_1 on the left, for a difference
+is never below 0, and on the right from the last step but one, widened as it has no natural end.
 
 One-sided bounds at the level are computed alike; the upper one is infinite where it is
 right-censored, so that it clears no bar. Fewer than two clusters have no interval.
 
 References:
-    R. E. Barlow et al. (1972), Statistical Inference under Order Restrictions (isotonic fit).
-    A. C. Davison, D. V. Hinkley (1997), Bootstrap Methods and their Application, 3.8 (clusters).
+    T. Robertson, F. T. Wright, R. L. Dykstra (1988), Order Restricted Statistical Inference, 1.4
+    (the max-min formula).
+    D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -44,15 +42,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, censored_end, censored_value
-from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.clustered import PROPORTION_METHOD
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 TARGET: Final = 0.75
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
-_BLOCK: Final = 1 << 20  # numbers held at a time: 8 MiB
 
 _Vector: TypeAlias = NDArray[np.float64]
-_Ends: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +71,8 @@ def detection_threshold(
     correct: ArrayLike,
     steps: ArrayLike,
     clusters: Clusters,
-    seed: int,
     *,
     target: float = TARGET,
-    resamples: int = 1000,
     level: float = 0.95,
 ) -> Threshold:
     """The detection threshold of calls, with its interval over clusters.
@@ -86,14 +81,13 @@ def detection_threshold(
         correct: 1 for a right answer, 0 for any other, one number a call; at least one.
         steps: the difference that each call showed, above 0.
         clusters: cluster of each call. Draws depend on the order in which clusters first appear.
-        seed: seed of the draws.
         target: rate of right answers that is to be reached.
-        resamples: number of resamples.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
     Raises:
         ValueError: there are no calls, lengths differ, or a number is out of its range.
     """
+    two_sided_level(level)
     values, codes, count = clustered_vector(correct, clusters)
     shown = np.asarray(steps, dtype=np.float64)
     if not values.size or shown.shape != values.shape or not (shown > 0).all():
@@ -104,33 +98,27 @@ def detection_threshold(
     calls = np.zeros_like(right)
     np.add.at(right, (codes, at), values)
     np.add.at(calls, (codes, at), 1.0)
-    whole = _threshold(range_of, right.sum(axis=0), calls.sum(axis=0), target)
+    fit = isotonic_fit(right.sum(axis=0), calls.sum(axis=0))
+    whole = float(threshold_of_curve(range_of, fit, target))
     value, flag = censored_value(whole, float(range_of[0]), float(range_of[-1]))
     if count < 2:
         return Threshold(value, None, flag)
 
-    drawn = np.sort(
-        [
-            _threshold(range_of, *curve, target)
-            for curve in _resampled(right, calls, seed, resamples)
-        ]
-    )
+    def ends(tail: float) -> tuple[float, float]:
+        weights, pseudo = drawn_weights(count, tail, (PSEUDO_WEIGHT,))
+        unseen = pseudo * calls.mean(axis=0)
+        seen, of = weights @ right, weights @ calls + unseen
+        early, late = (
+            threshold_of_curve(range_of, isotonic_fit(each, of), target)
+            for each in (seen + unseen, seen)
+        )
+        low = np.quantile(early, 1 - tail, method="lower")
+        return float(low), float(np.quantile(late, tail, method="higher"))
 
-    def ends(coverage: float) -> tuple[str, float, float]:
-        tail = (1 - coverage) / 2
-        low = float(drawn[math.floor((resamples - 1) * tail)])
-        high = float(drawn[math.ceil((resamples - 1) * (1 - tail))])
-        if low < high:
-            return "task-bootstrap", low, high
-        exact = _exact_ends(values, at, codes, range_of, coverage, target)
-        # The curves hold the value between them; the fit may pool steps that they take apart.
-        return "exact-curves", min(low, exact[0]), max(high, exact[1])
-
-    method, low, high = ends(level)
+    (low, high), (low_bound, high_bound) = drawn_ends(whole, ends, level)
     lower, upper, end_flags = _shown(low, high, range_of)
-    _, low_bound, high_bound = ends(two_sided_level(level))
     interval = Clustered(
-        method=method,
+        method=PROPORTION_METHOD,
         lower=lower,
         upper=upper,
         level=level,
@@ -143,63 +131,41 @@ def detection_threshold(
     return Threshold(value, interval, (*flag, *end_flags))
 
 
-def threshold_of_curve(steps: _Vector, curve: _Vector, target: float = TARGET) -> float:
-    """Where a non-decreasing ``curve``, linear between ``steps``, first reaches ``target``.
+def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
+    """The non-decreasing fit of the rates at steps, by the max-min formula (see the module).
+
+    Args:
+        right: right answers at each step, shape (..., steps).
+        calls: calls at each step, above 0, of the same shape.
+    """
+    right, calls = (np.insert(each.cumsum(axis=-1), 0, 0, axis=-1) for each in (right, calls))
+    fit = np.full(right[..., 1:].shape, -np.inf)
+    for i in range(fit.shape[-1]):
+        means = (right[..., i + 1 :] - right[..., [i]]) / (calls[..., i + 1 :] - calls[..., [i]])
+        least = np.minimum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
+        fit[..., i:] = np.maximum(fit[..., i:], least)
+    return fit
+
+
+def threshold_of_curve(steps: _Vector, curve: _Vector, target: float = TARGET) -> _Vector:
+    """Where non-decreasing curves, linear between ``steps``, first reach ``target``.
+
+    Args:
+        steps: in ascending order, shape (steps,).
+        curve: one or more curves, shape (..., steps).
+        target: what they are to reach.
 
     Returns:
-        The place; minus infinity if the first step reaches it, infinity if none does.
+        The places, shape (...): minus infinity if the first step reaches it, infinity if none does.
     """
-    reached = np.flatnonzero(curve >= target - _ROUNDING)
-    if not reached.size:
-        return math.inf
-    first = int(reached[0])
-    if first == 0:
-        return -math.inf
-    low, high = float(curve[first - 1]), float(curve[first])
-    share = min(1.0, (target - low) / (high - low))
-    return float(steps[first - 1] + share * (steps[first] - steps[first - 1]))
-
-
-def _threshold(steps: _Vector, right: _Vector, calls: _Vector, target: float) -> float:
-    # Not at the head: it takes as long as all else that this package imports, and only judges of
-    # a ladder need it.
-    from scipy.optimize import isotonic_regression
-
-    there = calls > 0
-    fit = isotonic_regression(right[there] / calls[there], weights=calls[there]).x
-    return threshold_of_curve(steps[there], fit, target)
-
-
-def _resampled(
-    right: _Vector, calls: _Vector, seed: int, resamples: int
-) -> Iterator[tuple[_Vector, _Vector]]:
-    """Right answers and calls by step of each resample."""
-    count = len(right)
-    rng = np.random.default_rng(seed)
-    rows = max(1, _BLOCK // right.size)
-    for start in range(0, resamples, rows):
-        drawn = rng.integers(0, count, size=(min(rows, resamples - start), count))
-        yield from zip(right[drawn].sum(axis=1), calls[drawn].sum(axis=1), strict=True)
-
-
-def _exact_ends(
-    values: _Vector,
-    at: NDArray[np.intp],
-    codes: NDArray[np.intp],
-    steps: _Vector,
-    coverage: float,
-    target: float,
-) -> _Ends:
-    limits = [
-        clustered_proportion(values[at == step], codes[at == step], coverage)
-        for step in range(steps.size)
-    ]
-    # One cluster at a step says nothing of the rate there.
-    lows = np.array([0.0 if limit is None else limit.lower for limit in limits])
-    highs = np.array([1.0 if limit is None else limit.upper for limit in limits])
-    least = np.maximum.accumulate(lows)
-    most = np.minimum.accumulate(highs[::-1])[::-1]
-    return threshold_of_curve(steps, most, target), threshold_of_curve(steps, least, target)
+    reached = curve >= target - _ROUNDING
+    first = reached.argmax(axis=-1)
+    before = np.maximum(first - 1, 0)
+    low, high = (np.take_along_axis(curve, at[..., None], -1)[..., 0] for at in (before, first))
+    share = np.clip((target - low) / np.where(high > low, high - low, 1), 0, 1)
+    place = steps[before] + share * (steps[first] - steps[before])
+    place = np.where(reached[..., 0], -np.inf, place)
+    return np.where(reached.any(axis=-1), place, np.inf)
 
 
 def _shown(low: float, high: float, steps: _Vector) -> tuple[float, float, tuple[str, ...]]:

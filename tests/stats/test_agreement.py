@@ -19,7 +19,7 @@ from pytest_judgesense.stats.agreement import (
     table_kappa,
     weighted_kappa,
 )
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
+from pytest_judgesense.stats.dirichlet import drawn_weights
 
 LABELS = ("1", "2", "3", "4", "5")
 STREAMS = st.lists(
@@ -176,45 +176,81 @@ SECOND = "AABAABABBBABABBBABAB"
 ITEMS = np.repeat(np.arange(5), 4)
 
 
-def test_the_clustered_interval_is_the_wider_end_of_jackknife_and_scaled_agreement() -> None:
-    # Both by their own ways: kappa of the units kept, one call a cluster left out; and
-    # 1 - (1 - p_o) / (1 - p_e) at the ends of the agreement's interval. 17 of 20 agree; A and B
-    # occur 10 and 10 times in the first stream, 9 and 11 times in the second: p_e = 1/2.
-    def statistic(kept: np.ndarray) -> float:
-        value = cohen_kappa([FIRST[i] for i in kept], [SECOND[i] for i in kept])
-        return math.nan if value is None else value
-
-    jackknife = clustered_jackknife(statistic, ITEMS, lower=-1.0, upper=1.0)
-    agree = [float(a == b) for a, b in zip(FIRST, SECOND, strict=True)]
-    agreement = clustered_proportion(agree, ITEMS)
+def test_the_clustered_interval_is_a_bootstrap_of_weighted_tables() -> None:
+    # The slow way: kappa of each draw's table, sum by sum. Agreement has a pseudo-cluster of
+    # weight 1/4 for either label, disagreement one of 1/4, half of it AB and half BA, each as
+    # large as the mean cluster: 4 units.
     found = clustered_kappa(FIRST, SECOND, ITEMS)
-    assert jackknife is not None
-    assert agreement is not None
     assert found is not None
-    assert sum(agree) == 17
-    assert (found.method, found.clusters) == ("cluster-jackknife", 5)
-    assert found.lower == pytest.approx(min(jackknife.lower, 1 - (1 - agreement.lower) / 0.5))
-    assert found.upper == pytest.approx(max(jackknife.upper, 1 - (1 - agreement.upper) / 0.5))
-    bounds = (1 - (1 - agreement.lower_bound) / 0.5, 1 - (1 - agreement.upper_bound) / 0.5)
-    assert found.lower_bound == pytest.approx(min(jackknife.lower_bound, bounds[0]))
-    assert found.upper_bound == pytest.approx(max(jackknife.upper_bound, bounds[1]))
+    assert (found.method, found.clusters) == ("bayesian-cluster-bootstrap", 5)
+    for level, low, high in (
+        (0.975, found.lower, found.upper),
+        (0.95, found.lower_bound, found.upper_bound),
+    ):
+        weights, pseudo = drawn_weights(5, level, (0.25, 0.25, 0.25))
+        lows, highs = [], []
+        for drawn, (both_a, both_b, unlike) in zip(weights, 4 * pseudo, strict=True):
+            table = dict.fromkeys(("AA", "AB", "BA", "BB"), 0.0)
+            for one, other, item in zip(FIRST, SECOND, ITEMS, strict=True):
+                table[one + other] += drawn[item]
+            table["AA"] += both_a
+            table["BB"] += both_b
+            highs.append(kappa_of(table))
+            table["AB"] += unlike / 2
+            table["BA"] += unlike / 2
+            lows.append(kappa_of(table))
+        assert low == pytest.approx(np.quantile(lows, 1 - level))
+        assert high == pytest.approx(np.quantile(highs, level))
 
 
-def test_streams_that_agree_throughout_have_the_scaled_agreement() -> None:
-    # 20 clusters of one unit, 15 A and 5 B: p_e = (15^2 + 5^2) / 20^2 = 0.625. Agreement 1 of 20
-    # clusters has the lower end 0.025^(1/20) = 0.831566: kappa 1 - 0.168434 / 0.375 = 0.550844.
+def kappa_of(table: dict[str, float]) -> float:
+    n = sum(table.values())
+    first, second = (table["AA"] + table["AB"]) / n, (table["AA"] + table["BA"]) / n
+    by_chance = first * second + (1 - first) * (1 - second)
+    return ((table["AA"] + table["BB"]) / n - by_chance) / (1 - by_chance)
+
+
+def test_streams_that_agree_throughout_reach_1() -> None:
     stream = "A" * 15 + "B" * 5
     found = clustered_kappa(stream, stream, range(20))
     assert found is not None
-    assert (found.method, found.upper) == ("korn-graubard-scaled", 1)
-    assert found.lower == pytest.approx(0.550844, abs=1e-6)
+    assert found.upper == found.upper_bound == 1
+    assert 0 < found.lower < found.lower_bound < 1
 
 
-def test_a_label_of_one_cluster_alone_leaves_the_scaled_agreement() -> None:
-    # Without the last cluster both streams are constant, and kappa is undefined.
+def test_a_label_of_one_cluster_alone_has_an_interval() -> None:
+    # Without the last cluster both streams are constant: the pseudo-clusters keep kappa defined.
     found = clustered_kappa("AAAAAAB", "AAAAAAB", range(7))
     assert found is not None
-    assert found.method == "korn-graubard-scaled"
+    assert found.lower < 0.5 < found.upper
+
+
+@given(data=st.data())
+def test_a_pair_that_comes_to_agree_lowers_no_lower_bound(data: st.DataObject) -> None:
+    units = data.draw(
+        st.lists(
+            st.tuples(st.sampled_from("AB"), st.sampled_from("AB"), st.integers(0, 6)),
+            min_size=4,
+            max_size=60,
+        )
+    )
+    first, second, clusters = ([unit[at] for unit in units] for at in range(3))
+    unlike = [at for at, (one, other, _) in enumerate(units) if one != other]
+    before = clustered_kappa(first, second, clusters)
+    if not unlike or before is None:
+        return
+    at = data.draw(st.sampled_from(unlike))
+    agreed = data.draw(st.sampled_from("AB"))
+    better = (
+        [*first[:at], agreed, *first[at + 1 :]],
+        [*second[:at], agreed, *second[at + 1 :]],
+    )
+    if len({*better[0], *better[1]}) < 2:
+        return
+    after = clustered_kappa(*better, clusters)
+    assert after is not None
+    assert after.lower >= before.lower - 1e-12
+    assert after.lower_bound >= before.lower_bound - 1e-12
 
 
 @pytest.mark.parametrize(("first", "clusters"), [("AAAA", range(4)), ("ABAB", "xxxx")])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +12,14 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import (
-    clustered_jackknife,
+    PROPORTION_METHOD,
     clustered_mean,
+    clustered_positive_mean,
+    clustered_positive_statistic,
     clustered_proportion,
 )
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, share_bounds
 from pytest_judgesense.stats.proportions import wilson
 
 Units = list[tuple[float, int]]
@@ -39,52 +40,50 @@ def some(result: Clustered | None) -> Clustered:
 # Proportions
 
 
-def test_korn_graubard_by_hand() -> None:
+def test_the_effective_n_by_hand() -> None:
     # Four clusters of two, p = 5/8; deviations of cluster sums from 2p = 5/4: 3/4, -1/4, -5/4, 3/4,
     # squares 44/16. v = 4/3 * 2.75 / 64 = 11/192; n_eff = (15/64) / (11/192) = 45/11, D = 88/45.
-    # t(7, .975) = 2.364624 and t(3, .975) = 3.182446: n_adj = 45/11 * 0.552078 = 2.258502.
     result = some(clustered_proportion([1, 1, 1, 0, 0, 0, 1, 1], list("aabbccdd")))
-    assert (result.method, result.level, result.clusters) == ("korn-graubard", 0.95, 4)
+    assert (result.method, result.level, result.clusters) == (PROPORTION_METHOD, 0.95, 4)
     assert result.effective_n == pytest.approx(45 / 11)
     assert result.design_effect == pytest.approx(88 / 45)
-    n_adj = 45 / 11 * (2.364624 / 3.182446) ** 2
-    exact = proportion_confint(5 / 8 * n_adj, n_adj, method="beta")
-    assert (result.lower, result.upper) == pytest.approx(exact, abs=1e-6)
-    # One-sided, the adjustment has its own quantiles: t(7, .95) = 1.894579, t(3, .95) = 2.353363.
-    n_adj = 45 / 11 * (1.894579 / 2.353363) ** 2
-    exact = proportion_confint(5 / 8 * n_adj, n_adj, alpha=0.1, method="beta")
-    assert (result.lower_bound, result.upper_bound) == pytest.approx(exact, abs=1e-6)
 
 
-def test_independent_units_lose_one_degree() -> None:
-    # Every unit its own cluster: v = p (1 - p) / (n - 1), so n_eff = n - 1, and no t adjustment.
-    result = some(clustered_proportion([1] * 15 + [0] * 5, range(20)))
-    assert result.effective_n == pytest.approx(19)
-    exact = proportion_confint(0.75 * 19, 19, method="beta")
-    assert (result.lower, result.upper) == pytest.approx(exact, abs=1e-9)
+def test_the_ends_are_those_of_the_clusters_sums() -> None:
+    result = some(clustered_proportion([1, 1, 1, 0, 0, 0, 1, 1], list("aabbccdd")))
+    (low, high), (low_bound, high_bound) = share_bounds(
+        np.array([2.0, 1.0, 0.0, 2.0]), np.full(4, 2.0), (0.975, 0.95)
+    )
+    assert (result.lower, result.upper) == (low, high)
+    assert (result.lower_bound, result.upper_bound) == (low_bound, high_bound)
 
 
 @pytest.mark.parametrize("value", [0, 1])
-def test_at_an_extreme_a_cluster_is_worth_one_unit(value: int) -> None:
-    # 25 clusters of 5. Nothing was estimated, so nothing is adjusted: the end away from the extreme
-    # is 1 - tail^(1/25) from it (P(0 of 25) = tail).
+def test_at_an_extreme_the_pseudo_cluster_says_what_was_not_seen(value: int) -> None:
+    # 25 clusters of 5, all alike: the part of the weight that the pseudo-cluster has is
+    # Beta(w, 25 a), a = (z / t(24))^2 24/25; z, t = 1.959964, 2.063899 and 1.644854, 1.710882.
     result = some(clustered_proportion([value] * 125, np.repeat(np.arange(25), 5)))
     assert (result.effective_n, result.design_effect) == (25, 5)
-    reach = {tail: 1 - tail ** (1 / 25) for tail in (0.025, 0.05)}
+    two = stats.beta(PSEUDO_WEIGHT, 24 * (1.959964 / 2.063899) ** 2).ppf(0.975)
+    one = stats.beta(PSEUDO_WEIGHT, 24 * (1.644854 / 1.710882) ** 2).ppf(0.95)
     if value == 0:
         assert (result.lower, result.lower_bound) == (0, 0)
-        assert (result.upper, result.upper_bound) == pytest.approx((reach[0.025], reach[0.05]))
+        assert (result.upper, result.upper_bound) == pytest.approx((two, one), rel=1e-5)
     else:
         assert (result.upper, result.upper_bound) == (1, 1)
-        assert 1 - result.lower == pytest.approx(reach[0.025])
-        assert 1 - result.lower_bound == pytest.approx(reach[0.05])
+        assert (1 - result.lower, 1 - result.lower_bound) == pytest.approx((two, one), rel=1e-5)
 
 
-def test_a_perfect_judge_clears_a_floor_of_ninety_percent_with_thirty_clusters() -> None:
-    # 0.05^(1/30) = 0.905: with one unit a cluster there is no adjustment.
-    result = some(clustered_proportion([1] * 30, range(30)))
-    assert result.lower_bound == pytest.approx(0.05 ** (1 / 30))
-    assert result.lower_bound > 0.9
+def test_a_perfect_judge_is_never_behind_one_with_an_error() -> None:
+    # The review's case: 20 clusters of 10, a floor of 0.9. With Korn-Graubard 200 of 200 had the
+    # bound 0.861 and 199 of 200 that of 0.943.
+    values, clusters = np.ones(200), np.repeat(np.arange(20), 10)
+    bounds = []
+    for errors in range(11):
+        values[:errors] = 0
+        bounds.append(some(clustered_proportion(values, clusters)).lower_bound)
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] > 0.85
 
 
 def test_clusters_of_one_mean_are_worth_no_more_than_their_units() -> None:
@@ -198,20 +197,20 @@ def test_clustered_mean_by_hand() -> None:
     result = some(clustered_mean([1.0, 2.0, 3.0, 4.0], list("aabb")))
     assert (result.lower, result.upper) == pytest.approx((2.5 - 12.706205, 2.5 + 12.706205))
     assert (result.design_effect, result.effective_n) == pytest.approx((2.4, 5 / 3))
-    clipped = some(clustered_mean([1.0, 2.0, 3.0, 4.0], list("aabb"), lower=0, upper=5))
-    assert (clipped.lower, clipped.upper, clipped.upper_bound) == (0, 5, 5)
+    clipped = some(clustered_mean([1.0, 2.0, 3.0, 4.0], list("aabb"), lower=0))
+    assert (clipped.lower, clipped.lower_bound) == (0, 0)
+    assert clipped.upper == result.upper
 
 
-def test_a_constant_within_bounds_has_the_exact_bound_of_no_departure() -> None:
-    # 10 clusters of 2, all 0.25 within [-1, 1]: w = 1 - 0.025^(1/10) = 0.308497 two-sided and
-    # 1 - 0.05^(1/10) one-sided; the mean reaches 0.25 - 1.25 w and 0.25 + 0.75 w.
-    result = some(clustered_mean([0.25] * 20, [*range(10)] * 2, lower=-1, upper=1))
-    two, one = 1 - 0.025**0.1, 1 - 0.05**0.1
-    assert (result.lower, result.upper) == pytest.approx((0.25 - 1.25 * two, 0.25 + 0.75 * two))
-    assert (result.lower_bound, result.upper_bound) == pytest.approx(
-        (0.25 - 1.25 * one, 0.25 + 0.75 * one)
-    )
-    assert (result.method, result.effective_n, result.design_effect) == ("exact-constant", 10, 2)
+def test_between_bounds_the_mean_is_a_stretched_proportion() -> None:
+    # Of [-1, 1], 0.25 is 0.625 of the way: the proportion's ends, stretched by 2 and moved by -1.
+    values = [0.25] * 10 + [-0.5, 1.0] * 5
+    result = some(clustered_mean(values, [*range(10)] * 2, lower=-1, upper=1))
+    stretched = (np.array(values) + 1) / 2
+    share = some(clustered_proportion(stretched, [*range(10)] * 2))
+    for end in ("lower", "upper", "lower_bound", "upper_bound"):
+        assert getattr(result, end) == pytest.approx(2 * getattr(share, end) - 1)
+    assert result.method == PROPORTION_METHOD
 
 
 @pytest.mark.parametrize("lower", [None, 0.0])
@@ -254,59 +253,89 @@ def test_clustered_mean_moves_and_stretches_with_the_values(
     )
 
 
-# Jackknife
+# Positive means
 
 
-def test_the_jackknife_of_a_mean_of_equal_clusters_is_the_linearised_interval() -> None:
-    # With m units in each of K clusters, leaving cluster c out moves the mean by
-    # (mean_c - mean) / (K - 1), so se^2 = sum (mean_c - mean)^2 / (K (K - 1)) = v.
-    values = np.random.default_rng(8).normal(size=60)
-    clusters = np.repeat(np.arange(12), 5)
-    jackknife = some(clustered_jackknife(lambda kept: float(values[kept].mean()), clusters))
-    linear = some(clustered_mean(values, clusters))
-    assert jackknife.method == "cluster-jackknife"
-    assert (jackknife.design_effect, jackknife.effective_n) == (None, None)
-    for end in ("lower", "upper", "lower_bound", "upper_bound"):
-        assert getattr(jackknife, end) == pytest.approx(getattr(linear, end))
+def skewed(rng: np.random.Generator, clusters: int, heterogeneity: float) -> NDArray[np.float64]:
+    """Variances of three runs of four scores in two debates, of scales that differ by topic."""
+    scale = np.exp(rng.normal(0, heterogeneity, (clusters, 1)))
+    return np.asarray((scale * rng.chisquare(2, (clusters, 8)) / 2).ravel())
 
 
-def test_the_jackknife_by_hand() -> None:
-    # The product of the first and the last value kept of 1, 2, 4: all give 4; without a cluster
-    # 8, 4, 2. Deviations from 14/3: 10/3, -2/3, -8/3, squares 168/9; se^2 = 2/3 * 168/9 = 112/9.
-    # t(2, .975) = 4.302653. The interval is about 4, not about 14/3.
-    values = np.array([1.0, 2.0, 4.0])
-    result = some(clustered_jackknife(lambda kept: values[kept[0]] * values[kept[-1]], "abc"))
-    reach = 4.302653 * math.sqrt(112 / 9)
-    assert (result.lower, result.upper) == pytest.approx((4 - reach, 4 + reach), abs=1e-5)
-    clipped = some(
-        clustered_jackknife(lambda k: values[k[0]] * values[k[-1]], "abc", lower=0, upper=9)
+@pytest.mark.parametrize("heterogeneity", [0.3, 0.8])
+def test_the_gamma_pivot_covers_skewed_means_on_either_side(heterogeneity: float) -> None:
+    # 300 runs of 25 topics. The mean is that of a lognormal scale, exp(h^2 / 2). What covers .93
+    # covers at least .93 - 3 sqrt(.93 * .07 / 300) = .886 of 300 runs. Student's upper bound
+    # covers .87 at .8 (.85 to .90 in 3,000 runs), which the last line tells apart.
+    rng = np.random.default_rng(25)
+    clusters = np.repeat(np.arange(25), 8)
+    truth = math.exp(heterogeneity**2 / 2)
+    covered = np.zeros(3)
+    student = 0
+    for _ in range(300):
+        values = skewed(rng, 25, heterogeneity)
+        found = some(clustered_positive_mean(values, clusters))
+        covered += [
+            found.lower <= truth <= found.upper,
+            found.lower_bound <= truth,
+            truth <= found.upper_bound,
+        ]
+        student += truth <= some(clustered_mean(values, clusters, lower=0)).upper_bound
+    assert (covered >= 300 * 0.886).all()
+    assert student < covered[2]
+
+
+def test_the_gamma_pivot_by_hand() -> None:
+    # Ten clusters of one: 1 to 10. m = 5.5, v = 82.5 / 90 = 0.916667; z(.975) / t(9, .975) =
+    # 1.959964 / 2.262157: k = 5.5^2 / 0.916667 * 0.750674 = 24.77224. Above: one more of
+    # (1 + 5/10) * 10 = 15: m' = 70 / 11, v' = (385 + 225 - 4900 / 11) / 110 = 1.495868,
+    # z / t(10, .975) = 1.959964 / 2.228139: k' = 40.49587 / 1.495868 * 0.773778 = 20.94754.
+    found = some(clustered_positive_mean(np.arange(1.0, 11.0), range(10)))
+    below = stats.gamma(24.77224).ppf(0.025) * 5.5 / 24.77224
+    above = 70 / 11 * 20.94754 / stats.gamma(20.94754).ppf(0.025)
+    assert (found.lower, found.upper) == pytest.approx((below, above), rel=1e-5)
+    assert (found.method, found.effective_n) == ("clustered-gamma", pytest.approx(10))
+
+
+def test_values_that_are_all_one_have_the_bound_of_what_was_not_seen() -> None:
+    # 12 topics without any variance where 4 is the greatest: a share of Beta(w, 12 a) may have it.
+    found = some(clustered_positive_mean([0.0] * 24, [*range(12)] * 2, upper=4.0))
+    (_, share), (_, bound) = share_bounds(np.zeros(12), np.ones(12), (0.975, 0.95))
+    assert (found.method, found.lower) == ("exact-constant", 0)
+    assert (found.upper, found.upper_bound) == pytest.approx((4 * share, 4 * bound))
+    open_ended = some(clustered_positive_mean([2.0] * 24, [*range(12)] * 2))
+    assert (open_ended.method, open_ended.lower, open_ended.upper) == ("constant", 2, 2)
+
+
+def test_of_a_mean_the_pseudo_values_are_its_values() -> None:
+    # K m - (K - 1) m_(c) = x_c where every cluster is one value.
+    values = np.random.default_rng(8).gamma(1.0, size=15)
+    jackknife = some(
+        clustered_positive_statistic(lambda kept: float(values[kept].mean()), range(15))
     )
-    assert (clipped.lower, clipped.upper, clipped.lower_bound) == (0, 9, 0)
+    mean = some(clustered_positive_mean(values, range(15)))
+    assert (jackknife.method, mean.method) == ("jackknife-gamma", "clustered-gamma")
+    for end in ("lower", "upper", "lower_bound", "upper_bound"):
+        assert getattr(jackknife, end) == pytest.approx(getattr(mean, end))
 
 
-def kappa_of(first: str, second: str) -> Callable[[NDArray[np.intp]], float]:
-    def kappa(kept: NDArray[np.intp]) -> float:
-        value = cohen_kappa([first[i] for i in kept], [second[i] for i in kept])
-        return math.nan if value is None else value
-
-    return kappa
-
-
-def test_a_statistic_that_no_cluster_changes_is_marked_by_its_effective_n() -> None:
-    result = some(clustered_jackknife(kappa_of("ABABAB", "ABABAB"), [0, 0, 1, 1, 2, 2]))
-    assert (result.lower, result.upper, result.effective_n) == (1, 1, 3)
-
-
-def test_a_statistic_beyond_its_bound_by_rounding_has_ends_within_it() -> None:
-    result = some(clustered_jackknife(lambda _: 1 + 1e-15, "abc", lower=-1, upper=1))
-    assert (result.lower, result.upper, result.lower_bound) == (1, 1, 1)
+def test_a_statistic_that_no_cluster_changes_is_marked_as_constant() -> None:
+    found = some(clustered_positive_statistic(lambda _: 1 + 1e-15, range(12)))
+    assert (found.method, found.effective_n) == ("constant", 12)
+    assert found.lower == found.upper == pytest.approx(1)
 
 
 def test_an_undefined_statistic_has_no_interval() -> None:
-    # Without the last cluster both streams hold A alone.
-    assert clustered_jackknife(kappa_of("AAB", "AAB"), [0, 1, 2]) is None
-    # Undefined as a whole, defined nowhere.
-    assert clustered_jackknife(kappa_of("AAA", "AAA"), [0, 1, 2]) is None
+    undefined = clustered_positive_statistic(
+        lambda kept: math.nan if kept.size < 12 else 1.0, range(12)
+    )
+    assert undefined is None
+
+
+@pytest.mark.parametrize("clusters", [1, 2, 9])
+def test_too_few_clusters_say_nothing_of_a_skewed_mean(clusters: int) -> None:
+    assert clustered_positive_mean(np.arange(1.0, clusters + 1), range(clusters)) is None
+    assert clustered_positive_statistic(lambda kept: float(kept.size), range(clusters)) is None
 
 
 # All of them
@@ -316,7 +345,6 @@ def test_fewer_than_two_clusters_say_nothing() -> None:
     assert clustered_proportion([0, 1], ["a", "a"]) is None
     assert clustered_proportion([], []) is None
     assert clustered_mean([0.0, 3.0], ["a", "a"]) is None
-    assert clustered_jackknife(lambda kept: float(kept.size), ["a", "a"]) is None
 
 
 def test_the_one_sided_bounds_are_the_ends_at_the_two_sided_level() -> None:
@@ -334,7 +362,7 @@ def test_malformed_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="found values from -2"):
         clustered_mean([-2.0, 0.0], "ab", lower=-1, upper=1)
     with pytest.raises(ValueError, match="lower bound lies below"):
-        clustered_jackknife(lambda _: 0.0, "ab", lower=1, upper=-1)
+        clustered_mean([0.0, 0.0], "ab", lower=1, upper=-1)
     with pytest.raises(ValueError, match="one-sided level"):
         clustered_proportion([0, 1], "ab", level=0.5)
     with pytest.raises(ValueError, match="found 2 values, 3 clusters"):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_proportion
-from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
+from pytest_judgesense.stats.detection import ceiling, clustered_d_prime, d_prime
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_weights
 
 
 def test_d_prime_by_hand() -> None:
@@ -46,44 +46,55 @@ SIGNAL = np.tile([True, True, False, False], 5)
 TASKS = np.repeat(np.arange(5), 4)
 
 
-def test_the_interval_is_the_jackknife_over_clusters() -> None:
-    # The slow way: d' of the trials kept, one call a cluster left out.
-    def statistic(kept: np.ndarray) -> float:
-        there = SIGNAL[kept]
-        shown = ANSWERS[kept]
-        return d_prime(shown[there].sum(), there.sum(), shown[~there].sum(), (~there).sum())
-
-    slow = clustered_jackknife(statistic, TASKS)
+def test_the_interval_is_a_bootstrap_of_weighted_rates() -> None:
+    # The slow way, draw by draw. Each kind has one pseudo-cluster of weight 0.55 and of the mean
+    # cluster's 2 trials: in the lower bound it misses and it raises a false alarm.
     found = clustered_d_prime(ANSWERS, SIGNAL, TASKS)
-    assert slow is not None
     assert found is not None
-    assert found.method == "cluster-jackknife"
-    assert (found.lower, found.lower_bound) == pytest.approx((slow.lower, slow.lower_bound))
-    # d' of 10 hits in 10 and 0 in 10: 2 z(10.5 / 11) = 3.381243, the most that 20 trials can show.
-    assert found.upper == pytest.approx(min(slow.upper, 3.381243), abs=1e-6)
+    assert found.method == "bayesian-cluster-bootstrap"
+    weights, pseudo = drawn_weights(5, 0.95, (PSEUDO_WEIGHT, PSEUDO_WEIGHT))
+    lows = []
+    for drawn, (missed, alarmed) in zip(weights, 2 * pseudo, strict=True):
+        of_trial = drawn[TASKS]
+        hit = (of_trial * ANSWERS)[SIGNAL].sum() / (of_trial[SIGNAL].sum() + missed)
+        alarm = ((of_trial * ANSWERS)[~SIGNAL].sum() + alarmed) / (
+            of_trial[~SIGNAL].sum() + alarmed
+        )
+        lows.append(ndtri(hit) - ndtri(alarm))
+    # 5 and 5 hits in 10 and 10 or so: nothing is clipped at 3.38.
+    assert found.lower_bound == pytest.approx(np.quantile(lows, 0.05, method="lower"))
 
 
-def test_without_an_error_the_ends_come_from_both_rates() -> None:
-    # 10 clusters, all hits and no false alarm. At level (1 + 0.95) / 2 the hit rate is at least
-    # 0.0125^(1/10) = 0.645177, the false alarm rate at most 1 less that: d' >= 2 z(0.645177)
-    # = 2 * 0.372343. The upper end is what 10 and 10 trials can show.
+def test_without_an_error_the_upper_end_is_what_the_trials_can_show() -> None:
+    # d' of 10 hits in 10 and 0 in 10: 2 z(10.5 / 11) = 3.381243.
     signal = np.tile([True, False], 10)
     found = clustered_d_prime(signal.astype(float), signal, np.repeat(np.arange(10), 2))
     assert found is not None
-    assert found.method == "korn-graubard-z"
-    assert found.lower == pytest.approx(2 * ndtri(0.0125**0.1), abs=1e-9)
     assert found.upper == found.upper_bound == pytest.approx(3.381243, abs=1e-6)
+    assert found.upper == ceiling(10, 10)
+    assert 0 < found.lower < found.lower_bound < found.upper
 
 
 def test_clusters_that_are_alike_have_an_interval_with_width() -> None:
-    # Every cluster has 1 of 2 hits and 1 of 2 false alarms: leaving one out is no news.
+    # Every cluster has 1 of 2 hits and 1 of 2 false alarms.
     answers = np.tile([1.0, 0.0, 1.0, 0.0], 6)
     found = clustered_d_prime(answers, np.tile([True, True, False, False], 6), np.arange(24) // 4)
     assert found is not None
-    assert found.method == "korn-graubard-z"
-    hit = clustered_proportion(np.tile([1.0, 0.0], 6), np.arange(12) // 2, 0.975)
-    assert hit is not None
-    assert found.upper == pytest.approx(ndtri(hit.upper) - ndtri(hit.lower))
+    assert found.lower < 0 < found.upper
+
+
+@pytest.mark.parametrize("clusters", [10, 20, 60])
+def test_a_better_observer_has_no_lower_bound_below_a_worse_one(clusters: int) -> None:
+    signal = np.tile(np.arange(10) < 5, clusters)
+    tasks = np.repeat(np.arange(clusters), 10)
+    answers = signal.astype(float)
+    bounds = []
+    for wrong in range(10):
+        found = clustered_d_prime(answers, signal, tasks)
+        assert found is not None
+        bounds.append(found.lower_bound)
+        answers[7 * wrong] = 1 - answers[7 * wrong]
+    assert bounds == sorted(bounds, reverse=True)
 
 
 @pytest.mark.parametrize("clusters", [["t"] * 4, ["s", "s", "n", "n"]], ids=["one", "by kind"])
@@ -105,7 +116,9 @@ def test_the_interval_is_ordered_and_changes_sign_with_the_roles(
     assert (found is None) == (turned is None)
     if found is not None and turned is not None:
         assert found.lower <= found.lower_bound <= found.upper_bound <= found.upper
-        assert (-turned.upper, -turned.lower) == pytest.approx((found.lower, found.upper))
+        # But for the luck of the draws: the pseudo-clusters of both kinds change places.
+        assert -turned.upper == pytest.approx(found.lower, abs=0.4)
+        assert -turned.lower == pytest.approx(found.upper, abs=0.4)
 
 
 def test_malformed_trials_are_refused() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_weights
 from pytest_judgesense.stats.threshold import (
     Threshold,
     detection_threshold,
@@ -31,7 +33,7 @@ def calls(
 
 
 def of_counts(right: dict[float, int], total: int = 20, **given: int) -> Threshold:
-    return detection_threshold(*calls(right, dict.fromkeys(right, total), **given), seed=0)
+    return detection_threshold(*calls(right, dict.fromkeys(right, total), **given))
 
 
 def curve(*rates: float) -> float:
@@ -60,7 +62,7 @@ def test_the_published_threshold_of_calls() -> None:
     # the pool of 61/100 and 40/80 is 101/180 = 0.561, then 0.667, then 0.75.
     right = {1.0: 61, 2.0: 40, 3.0: 40, 4.0: 30, 5.0: 20}
     of = {1.0: 100, 2.0: 80, 3.0: 60, 4.0: 40, 5.0: 20}
-    found = detection_threshold(*calls(right, of), seed=0)
+    found = detection_threshold(*calls(right, of))
     assert found.value == pytest.approx(4.0)
 
 
@@ -68,19 +70,19 @@ def test_steps_that_go_down_are_pooled_by_their_calls() -> None:
     # Step 1: 9 of 10, step 2: 10 of 30. Pooled 19/40 = 0.475, then 1.0 at step 3: from 2 upwards
     # (0.75 - 0.475) / (1 - 0.475) = 0.5238. The unweighted mean would be 0.6167, and give 0.3478.
     right, of = {1.0: 9, 2.0: 10, 3.0: 10}, {1.0: 10, 2.0: 30, 3.0: 10}
-    found = detection_threshold(*calls(right, of), seed=0)
+    found = detection_threshold(*calls(right, of))
     assert found.value == pytest.approx(2 + 0.275 / 0.525)
 
 
 def test_a_judge_that_sees_the_smallest_step_is_left_censored() -> None:
-    found = of_counts({1.0: 20, 2.0: 20}, clusters=10)
+    found = of_counts({1.0: 20, 2.0: 20}, clusters=5)
     assert found.value == 1.0
     assert found.clustered is not None
-    # Lower limit with 10 clusters and no error: Korn-Graubard of 20 calls in 10 clusters, below
-    # 0.75; so nothing bounds the threshold from above.
-    limit = clustered_proportion([1.0] * 20, list(range(10)) * 2)
+    # At either step 5 clusters without an error: the rate's bounds lie below 0.75, so nothing
+    # bounds the threshold from above.
+    limit = clustered_proportion([1.0] * 20, list(range(5)) * 4)
     assert limit is not None
-    assert limit.lower < 0.75
+    assert limit.lower < limit.lower_bound < 0.7
     assert set(found.flags) == {
         "left-censored",
         "lower end left-censored",
@@ -88,7 +90,7 @@ def test_a_judge_that_sees_the_smallest_step_is_left_censored() -> None:
     }
     assert (found.clustered.lower, found.clustered.upper) == (1.0, 2.0)
     assert found.clustered.upper_bound == math.inf
-    assert found.clustered.method == "exact-curves"
+    assert found.clustered.method == "bayesian-cluster-bootstrap"
 
 
 def test_many_clusters_without_an_error_leave_an_open_range_and_no_point() -> None:
@@ -109,18 +111,20 @@ def test_a_judge_that_never_sees_is_right_censored_from_the_last_step_but_one() 
     assert found.clustered.lower_bound == found.clustered.upper_bound == math.inf
 
 
-def test_a_threshold_at_the_last_step_and_beyond_is_no_point_either() -> None:
-    # Rate 0.75 at step 2 in every cluster but one, where it is 0.5: at 2 or above in all resamples.
+def test_a_threshold_beyond_the_last_step_may_have_a_lower_end_within() -> None:
+    # Rate 0.75 at step 2 in every cluster but one, where it is 0.5; nothing is right at step 1.
+    # With weights W and a pseudo-cluster of weight V that is right throughout, step 2 has the rate
+    # (6 W + 8 V) / 8 / (W + V) at most, and the threshold lies above 1.
     correct, steps, clusters = [], [], []
     for cluster in range(8):
         right = 3 if cluster else 2
         correct += [0.0] * 4 + [1.0] * right + [0.0] * (4 - right)
         steps += [1.0] * 4 + [2.0] * 4
         clusters += [cluster] * 8
-    found = detection_threshold(correct, steps, clusters, seed=0)
+    found = detection_threshold(correct, steps, clusters)
     assert found.flags == ("right-censored", "upper end right-censored")
     assert found.clustered is not None
-    assert (found.clustered.lower, found.clustered.upper) == (1.0, 2.0)
+    assert 1.0 < found.clustered.lower < 2.0 == found.clustered.upper
 
 
 def test_one_cluster_has_a_threshold_and_no_interval() -> None:
@@ -130,23 +134,30 @@ def test_one_cluster_has_a_threshold_and_no_interval() -> None:
 
 
 def test_clusters_that_are_all_alike_do_not_make_an_interval_without_width() -> None:
-    # Each of 10 clusters: 1 of 2 at step 1, 2 of 2 at step 2. Every resample says 1.5.
+    # Each of 10 clusters: 1 of 2 at step 1, 2 of 2 at step 2. Every weighting says 1.5.
     found = of_counts({1.0: 10, 2.0: 20}, clusters=10)
     assert found.clustered is not None
-    assert found.clustered.method == "exact-curves"
     assert found.clustered.lower < found.value < found.clustered.upper
 
 
-def test_the_seed_decides_the_draws() -> None:
+def test_the_bounds_are_those_of_curves_that_are_fitted_one_by_one() -> None:
+    # 12 clusters of unequal tasks; scipy pools adjacent violators, one weighting after the other.
     rng = np.random.default_rng(1)
-    steps = np.repeat([1.0, 2.0, 3.0], 60)
-    correct = (rng.random(180) < steps / 4 + 0.1).astype(float)
-    clusters = np.tile(np.arange(12), 15)
-    first, again, other = (
-        detection_threshold(correct, steps, clusters, seed).clustered for seed in (3, 3, 4)
-    )
-    assert first == again
-    assert first != other
+    steps = np.repeat([1.0, 2.0, 3.0, 4.0], 60)
+    correct = (rng.random(240) < 0.3 + steps / 8).astype(float)
+    clusters = rng.permutation(np.arange(240) % 12)
+    weights, pseudo = drawn_weights(12, 0.95, (PSEUDO_WEIGHT,))
+    _, codes = np.unique(clusters, return_index=True)  # clusters are numbered as they appear
+    named = np.argsort(np.argsort(codes))[clusters]
+    unseen = pseudo[:, 0] * 60 / 12
+    late = []
+    for row, one in zip(weights, unseen, strict=True):
+        calls = np.array([row[named[steps == step]].sum() + one for step in (1, 2, 3, 4)])
+        right = np.array([row[named[steps == s]] @ correct[steps == s] for s in (1, 2, 3, 4)])
+        late.append(curve(*isotonic_regression(right / calls, weights=calls).x))
+    found = detection_threshold(correct, steps, clusters).clustered
+    assert found is not None
+    assert found.upper_bound == pytest.approx(np.quantile(late, 0.95, method="higher"))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +167,7 @@ def test_calls_without_a_step_above_zero_are_refused(
     correct: list[float], steps: list[float]
 ) -> None:
     with pytest.raises(ValueError, match="step above 0"):
-        detection_threshold(correct, steps, [0] * len(correct), seed=0)
+        detection_threshold(correct, steps, [0] * len(correct))
 
 
 @st.composite
@@ -173,7 +184,7 @@ def test_an_interval_has_a_width_and_lies_in_the_range(
     given_answers: tuple[list[float], list[float], list[int]],
 ) -> None:
     correct, steps, clusters = given_answers
-    found = detection_threshold(correct, steps, clusters, seed=0, resamples=50)
+    found = detection_threshold(correct, steps, clusters)
     assert min(steps) <= found.value <= max(steps)
     if found.clustered is not None:
         assert found.clustered.lower < found.clustered.upper
@@ -182,7 +193,7 @@ def test_an_interval_has_a_width_and_lies_in_the_range(
 
 
 @given(answers(), st.integers(0, 39))
-def test_one_more_right_answer_never_raises_the_threshold(
+def test_one_more_right_answer_raises_neither_the_threshold_nor_a_bound(
     given_answers: tuple[list[float], list[float], list[int]], at: int
 ) -> None:
     correct, steps, clusters = given_answers
@@ -194,9 +205,12 @@ def test_one_more_right_answer_never_raises_the_threshold(
             return -math.inf
         return math.inf if "right-censored" in found.flags else found.value
 
-    before = detection_threshold(correct, steps, clusters, seed=0, resamples=1)
-    after = detection_threshold(better, steps, clusters, seed=0, resamples=1)
+    before = detection_threshold(correct, steps, clusters)
+    after = detection_threshold(better, steps, clusters)
     assert order(after) <= order(before) + 1e-9
+    if before.clustered is not None and after.clustered is not None:
+        assert after.clustered.upper_bound <= before.clustered.upper_bound + 1e-9
+        assert after.clustered.lower_bound <= before.clustered.lower_bound + 1e-9
 
 
 def test_the_interval_covers_a_known_threshold() -> None:
@@ -210,7 +224,7 @@ def test_the_interval_covers_a_known_threshold() -> None:
         rng = np.random.default_rng(seed)
         own = np.repeat(rng.choice([-0.1, 0.1], size=25), 16)
         correct = (rng.random(steps.size) < 0.3 + 0.6 * steps + own).astype(float)
-        found = detection_threshold(correct, steps, clusters, seed=seed, resamples=200)
+        found = detection_threshold(correct, steps, clusters)
         interval = found.clustered
         assert interval is not None
         above = "upper end right-censored" in found.flags

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Missing
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     INSTABILITY,
@@ -42,7 +42,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import side_bias
 from pytest_judgesense.measures.rates import repeat_flip_rate
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.stats.clustered import clustered_jackknife, clustered_mean
+from pytest_judgesense.stats.clustered import clustered_positive_mean, clustered_positive_statistic
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # In the order of the weights; columns of `components`.
@@ -205,6 +205,7 @@ def mean_over_debates(
     if not values:
         return unavailable(measure, cell, reason, condition, missing=missing)
     numbers, topics = map(list, zip(*values, strict=True))
+    interval = clustered_positive_mean(numbers, topics, upper=most)
     return Estimate(
         measure=measure.name,
         suite=cell.suite,
@@ -212,10 +213,14 @@ def mean_over_debates(
         value=float(np.mean(numbers)),
         n=len(numbers),
         unit=measure.unit,
-        clustered=clustered_mean(numbers, topics, lower=0.0, upper=most),
+        clustered=interval,
         missing=missing,
-        flags=flags,
+        flags=(*flags, *_unless(interval)),
     )
+
+
+def _unless(interval: Clustered | None) -> tuple[str, ...]:
+    return () if interval else ("too few clusters",)
 
 
 def _variance(
@@ -254,6 +259,8 @@ def _instability(part: _Part) -> Estimate:
     value = statistic(np.arange(len(rows)))
     if not np.isfinite(value):
         return unavailable(INSTABILITY, cell, _FEW_RUNS, condition, missing=missing)
+    interval = clustered_positive_statistic(statistic, [t.cluster for t in tallies])
+    named = () if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),)
     return Estimate(
         measure=INSTABILITY.name,
         suite=cell.suite,
@@ -261,9 +268,9 @@ def _instability(part: _Part) -> Estimate:
         value=value,
         n=int(rows[:, 1].sum()),
         unit=INSTABILITY.unit,
-        clustered=clustered_jackknife(statistic, [t.cluster for t in tallies], lower=0.0),
+        clustered=interval,
         missing=missing,
-        flags=() if condition else ("weights " + ", ".join(f"{w:g}" for w in weights),),
+        flags=(*named, *_unless(interval)),
     )
 
 

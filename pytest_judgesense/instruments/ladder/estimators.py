@@ -60,7 +60,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
 from pytest_judgesense.measures.rates import tie_rate
 from pytest_judgesense.stats.clustered import clustered_mean
-from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
+from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
@@ -288,13 +288,15 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) ->
     lost = [_signal(one) for one in judgments if not answered(one)]
     lost_signals, lost_noises = sum(lost), len(lost) - sum(lost)
     every = signals + lost_signals, noises + lost_noises
+    interval = clustered_d_prime(first, signal, units.clusters)
     return estimated(
         of.D_PRIME,
         cell,
         condition,
         value=d_prime(hits, signals, alarms, noises),
         n=first.size,
-        clustered=clustered_d_prime(first, signal, units.clusters),
+        clustered=interval,
+        flags=censored_ends(interval, ceiling(signals, noises)) if interval else (),
         # If all missing calls had erred, and if none had.
         missing=replace(
             missing,
@@ -321,7 +323,7 @@ def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Con
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
         return unavailable(of.DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
     read = [_distance(call) for call in calls if answered(call)]
-    found = detection_threshold(units.values, read, units.clusters, cell.seed)
+    found = detection_threshold(units.values, read, units.clusters)
     interval = found.clustered
     return estimated(
         of.DETECTION_THRESHOLD,
@@ -329,11 +331,11 @@ def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Con
         condition,
         value=found.value,
         n=units.values.size,
-        # The paper's interval is a bootstrap over tasks: the clustered one itself.
+        # The paper's interval is a bootstrap over tasks, as the clustered one is.
         interval=interval
         and Interval(interval.method, interval.lower, interval.upper, interval.level),
         clustered=interval,
-        missing=_worst_threshold(cell, calls, missing) if units.dropped else missing,
+        missing=_worst_threshold(calls, missing) if units.dropped else missing,
         flags=found.flags,
     )
 
@@ -342,14 +344,14 @@ def _distance(call: Judgment) -> float:
     return float(call.trial.condition["distance"])
 
 
-def _worst_threshold(cell: Cell, calls: Sequence[Judgment], missing: Missing) -> Missing:
+def _worst_threshold(calls: Sequence[Judgment], missing: Missing) -> Missing:
     """The thresholds if all missing calls had been right, and wrong."""
     clusters = [call.trial.cluster for call in calls]
     distances = list(map(_distance, calls))
 
     def if_missing_were(right: float) -> float | None:
         answers = [float(c.correct is True) if answered(c) else right for c in calls]
-        found = detection_threshold(answers, distances, clusters, cell.seed, resamples=1)
+        found = detection_threshold(answers, distances, clusters)
         return None if "right-censored" in found.flags else found.value
 
     return replace(missing, lower_bound=if_missing_were(1.0), upper_bound=if_missing_were(0.0))

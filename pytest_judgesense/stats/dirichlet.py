@@ -1,0 +1,271 @@
+r"""Bounds of a proportion by a Bayesian bootstrap over clusters: monotone in every unit.
+
+Cluster c has m_c units with the sum s_c. The population's share is described by weights that are
+drawn, never by a variance that is estimated::
+
+    R = sum over c of g_c s_c / (sum over c of g_c m_c + g_0 m_0),   g_c ~ Gamma(a), g_0 ~ Gamma(w)
+
+independent, m_0 the mean size, and the one-sided lower bound at level q is the q-quantile of R from
+above: ``P(R > bound) = q``. Normalised, the weights are Dirichlet's. The upper bound is one minus
+the lower bound of ``m_c - s_c``.
+
+* The **pseudo-cluster** g_0 is a further cluster in which no unit counts: what has not been seen
+  yet. Its weight w = 0.55 decides what 0 of n says; 1 would give Clopper-Pearson's end where a
+  cluster is one unit, 1/2 nearly its mid-P end.
+* ``a = (z(q) / t(K - 1, q))^2 (K - 1) / K`` gives R the variance of a mean over K clusters drawn
+  with replacement, and as far out as Student's quantile lies beyond the normal one.
+
+Neither depends on the answers. So where a unit turns into one that counts, R grows for every draw,
+and with it the bound: **a better judge never has a lower bound.** A method that estimates how
+alike the units of a cluster are (Korn-Graubard, a posterior of the intra-cluster correlation)
+cannot promise that: one failure among clusters without any makes units look independent, and the
+bound jumps up. `benchmarks/monotone.py` and `benchmarks/coverage.py` hold both properties; w is
+the least of those tried that covers wherever few clusters fail as a whole. The price: few clusters
+of many units which are nearly independent get a bound as if a cluster were little more than one
+unit, for nothing in the data tells them from clusters that will fail as a whole.
+
+**Statistics that are no share** (kappa, d') have no such integral: `drawn_weights` gives a fixed
+table of draws of the same weights, equal for all recordings of so many clusters, and the bound is a
+quantile over them. Being the same draws for better and for worse, they keep what grows growing.
+
+**Exact, without draws.** ``R > x`` is ``Q = sum of g_i d_i > 0`` with ``d_c = s_c - x m_c`` and
+``d_0 = -x m_0``. With the cumulant function ``C(u) = -sum of a_i log(1 - u d_i)`` and a real s
+between 1 / min d and 0::
+
+    P(Q > 0) = 1 + 1/(2 pi i)  integral of  exp(C(u)) / u du   on a path from below s to above it
+
+taken through its saddle point s along ``u = s + sigma (b (cosh v - 1) + i sinh v)``, where b bends
+the path towards steepest descent, by the midpoint rule, which converges geometrically. Newton's
+method finds the quantile: the derivative by x is an integral of the same kind. Bounds are right to
+1e-6. Where all clusters are alike R is a beta variable times their share.
+
+References:
+    D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
+    S. O. Rice (1980), SIAM Journal on Scientific and Statistical Computing 1, 438-448 (the tail of
+    a quadratic form by quadrature through the saddle point).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, ndtri, stdtrit
+
+PSEUDO_WEIGHT: Final = 0.55
+_STEP: Final = 0.3  # of the midpoint rule
+_FARTHEST: Final = 60.0  # of v, where only a handful of clusters keep the integrand from vanishing
+_HALVINGS, _NEWTON_STEPS = 8, 40
+_CLOSE: Final = 1e-7
+_CLOSE_STEP: Final = 1e-4  # in standard deviations of R
+_CLOSE_SHARE: Final = 1e-3
+_LEAST_SHARE, _FARTHEST_TAIL = 1e-9, 1e-12
+_DRAWS, _FEWEST_DRAWS = 2000, 500
+_BLOCK: Final = 1_000_000  # complex numbers that are held at once
+
+_Floats: TypeAlias = NDArray[np.float64]
+
+
+def shape_of_cluster(clusters: int, level: float) -> float:
+    """The shape a of a cluster's weight (see the module), for a one-sided bound at ``level``."""
+    ratio = float(ndtri(level)) / float(stdtrit(clusters - 1, level))
+    return ratio**2 * (clusters - 1) / clusters
+
+
+def share_bounds(
+    sums: _Floats, sizes: _Floats, levels: tuple[float, ...]
+) -> list[tuple[float, float]]:
+    """Lower and upper bound of the share at each one-sided level, for one recording.
+
+    Args:
+        sums: what counts in each cluster, from 0 to its size, shape (clusters,), at least 2.
+        sizes: units of each cluster, shape (clusters,), each above 0.
+        levels: one-sided levels, above 0.5.
+    """
+    kinds = Counter(zip(sums.tolist(), sizes.tolist(), strict=True))
+    hits = tuple(sorted((total, size, count) for (total, size), count in kinds.items()))
+    misses = tuple(sorted((size - total, size, count) for total, size, count in hits))
+    if hits <= misses:
+        return list(_bounds(hits, levels))
+    return [(1 - high, 1 - low) for low, high in _bounds(misses, levels)]
+
+
+# Complements, arms and pooled conditions ask for the same clusters again.
+@lru_cache(maxsize=4096)
+def _bounds(
+    kinds: tuple[tuple[float, float, int], ...], levels: tuple[float, ...]
+) -> tuple[tuple[float, float], ...]:
+    sums, sizes, counts = np.array(kinds).T
+    clusters = int(counts.sum())
+    shapes = np.array([shape_of_cluster(clusters, level) for level in levels])
+    tails = np.array(levels)
+    if len(kinds) == 1:
+        # All clusters are alike: R is their share times a beta variable.
+        share = sums[0] / sizes[0]
+        shrunk = betaincinv(clusters * shapes, PSEUDO_WEIGHT, 1 - tails)
+        low, high = share * shrunk, 1 - (1 - share) * shrunk
+    else:
+        # Where nothing counts, R is 0.
+        sides = [side for side in (sums, sizes - sums) if side.any()]
+        none = np.zeros((len(sides) * len(levels), 1))
+        ends = _quantiles(
+            np.hstack([np.repeat(sides, len(levels), axis=0), none]),
+            np.append(sizes, sizes @ counts / clusters)[None],
+            np.hstack([np.outer(np.tile(shapes, len(sides)), counts), none + PSEUDO_WEIGHT]),
+            np.tile(tails, len(sides)),
+        ).reshape(len(sides), len(levels))
+        low = ends[0] if sums.any() else np.zeros(len(levels))
+        high = 1 - ends[-1] if (sums < sizes).any() else np.ones(len(levels))
+    return tuple(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def chances_above(
+    share: float, sums: ArrayLike, sizes: ArrayLike, counts: ArrayLike, level: float
+) -> _Floats:
+    """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share that it
+    reaches with at least this chance. No quantile need be found.
+
+    Args:
+        share: what the lower bound is compared with.
+        sums: what counts in a cluster of each kind, shape (kinds,).
+        sizes: units of a cluster of each kind, shape (kinds,).
+        counts: clusters of each kind, one recording a row, shape (recordings, kinds); each
+            recording has as many clusters.
+        level: of the bound, which decides the shape of the weights.
+    """
+    number = np.asarray(counts, dtype=np.float64)
+    s, m = np.asarray(sums, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
+    share = max(share, _FARTHEST_TAIL)
+    clusters = number[0].sum()
+    shape = shape_of_cluster(int(clusters), level)
+    mean = number @ m / clusters
+    rows = len(number)
+    # A kind that a recording lacks has no weight, and must not set how far the tail reaches.
+    d = np.where(number > 0, s - share * m, -share * mean[:, None])
+    d = np.concatenate([d, -share * mean[:, None]], axis=1)
+    sized = np.concatenate([np.tile(m, (rows, 1)), mean[:, None]], axis=1)
+    a = np.concatenate([shape * number, np.full((rows, 1), PSEUDO_WEIGHT)], axis=1)
+    step = max(1, _BLOCK // (d.shape[1] * _nodes(float(a.sum(axis=1).min()))))
+    parts = (slice(at, at + step) for at in range(0, rows, step))
+    return np.concatenate(
+        [_tail(d[p], sized[p], a[p], _saddle_point(d[p], a[p]))[0] for p in parts]
+    )
+
+
+@lru_cache(maxsize=16)
+def drawn_weights(
+    clusters: int, level: float, pseudo: tuple[float, ...]
+) -> tuple[_Floats, _Floats]:
+    """Draws of the weights of clusters and of pseudo-clusters, the same at every call.
+
+    Args:
+        clusters: at least 2.
+        level: of the one-sided bound that is to be read off.
+        pseudo: the weight of each pseudo-cluster.
+
+    Returns:
+        Shapes (draws, clusters) and (draws, pseudo-clusters); not normalised, which no ratio minds.
+    """
+    rng = np.random.default_rng([clusters, len(pseudo)])
+    draws = max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
+    weights = rng.gamma(shape_of_cluster(clusters, level), size=(draws, clusters))
+    return weights, np.asarray(rng.gamma(pseudo, size=(draws, len(pseudo))))
+
+
+def drawn_ends(
+    whole: float, ends: Callable[[float], tuple[float, float]], level: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The interval and the one-sided bounds of a statistic, from its ends at a one-sided level.
+
+    Quantiles of draws may miss their order, or the statistic itself, by the luck of the draws; both
+    are kept here. The least of numbers that never fall never falls.
+    """
+    low, high = ends(level)
+    low, high = min(low, whole), max(high, whole)
+    lower, upper = ends((1 + level) / 2)
+    return (min(lower, low), max(upper, high)), (low, high)
+
+
+def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
+    """Where ``P(R > x)`` is the level, by row."""
+    most = (s / m).max(axis=1)
+    total = a.sum(axis=1)
+    size = (a * m).sum(axis=1)
+    mean = (a * s).sum(axis=1) / size
+    variance = (a * (s - mean[:, None] * m) ** 2).sum(axis=1) / size**2 * total / (total + 1)
+    # The beta variable on (0, most) of that mean and variance is a close start.
+    part = mean / most
+    prior = np.maximum(part * (1 - part) * most**2 / np.maximum(variance, 1e-300) - 1, 1e-3)
+    x = most * betaincinv(
+        np.maximum(part * prior, 1e-3), np.maximum((1 - part) * prior, 1e-3), 1 - levels
+    )
+    wanted = ndtri(levels)
+    x = np.maximum(x, _LEAST_SHARE * most)
+    point = _saddle_point(s - x[:, None] * m, a)
+    low, high = np.zeros_like(x), most
+    # Newton's error after a step is of the order of the step's square.
+    close = np.maximum(_CLOSE, _CLOSE_STEP * np.sqrt(variance))
+    found = np.zeros(x.shape, dtype=bool)
+    for _ in range(_NEWTON_STEPS):
+        chance, slope = _tail(s - x[:, None] * m, m, a, point)
+        low, high = np.where(chance > levels, x, low), np.where(chance > levels, high, x)
+        # As a normal quantile the chance is nearly linear in x.
+        normal = ndtri(np.clip(chance, _FARTHEST_TAIL, 1 - _FARTHEST_TAIL))
+        density = np.exp(-normal * normal / 2) / math.sqrt(2 * math.pi)
+        new = x + (wanted - normal) * density / np.minimum(slope, -_FARTHEST_TAIL)
+        within = (low < new) & (new < high)
+        new = np.where(within, new, (low + high) / 2)
+        moved = np.abs(new - x)
+        x = np.where(found, x, new)
+        # Of three clusters a bound may be as small as these steps.
+        found |= moved < np.minimum(np.where(within, close, _CLOSE), _CLOSE_SHARE * x)
+        if found.all():
+            break
+    return np.asarray(x)
+
+
+def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
+    """The saddle point of ``exp(C(s)) / s`` as a share of ``1 / min d``, by row: ``C'(s) s = 1``.
+
+    Any point between 0 and 1 gives the integral; one close by needs the fewest nodes.
+    """
+    scaled = d / d.min(axis=1, keepdims=True)
+    most = 1 + a.sum(axis=1, keepdims=True)
+    low, high = np.zeros((len(d), 1)), np.ones((len(d), 1))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        beyond = (a / (1 - middle * scaled)).sum(axis=1, keepdims=True) > most
+        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+    return (low + high) / 2
+
+
+def _tail(d: _Floats, m: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, _Floats]:
+    """``P(sum of g_i d_i > 0)`` by row, and its derivative by x where ``d_i = s_i - x m_i``.
+
+    A path may go through any point between 0 and 1 (see `_saddle_point`).
+    """
+    s = point / d.min(axis=1, keepdims=True)
+    ratio = d / (1 - s * d)
+    second = a * ratio**2
+    sigma = 1 / np.sqrt(second.sum(axis=1, keepdims=True) + 1 / s**2)
+    third = 2 * ((second * ratio).sum(axis=1, keepdims=True) - 1 / s**3)
+    bend = np.clip(third * sigma**3 / 3, -1, 1)
+    v = (np.arange(_nodes(float(a.sum(axis=1).min()))) + 0.5) * _STEP
+    cosh, sinh = np.cosh(v), np.sinh(v)
+    u = s + sigma * (bend * (cosh - 1) + 1j * sinh)
+    factors = 1 - u[:, :, None] * d[:, None, :]
+    density = np.exp(-(np.log(factors) @ a[:, :, None])[:, :, 0])
+    density *= sigma * (bend * sinh + 1j * cosh) * (_STEP / math.pi)
+    chance = 1 + (density / u).imag.sum(axis=1)
+    slope = -(density * ((1 / factors) @ (a * m)[:, :, None])[:, :, 0]).imag.sum(axis=1)
+    return chance, slope
+
+
+def _nodes(weight: float) -> int:
+    """Nodes after which the integrand, which falls like ``exp(-weight v)``, has vanished."""
+    return math.ceil(min(_FARTHEST, 4 + 16 / weight) / _STEP)

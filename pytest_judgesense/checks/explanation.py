@@ -280,14 +280,14 @@ def _difference_text(comparison: Comparison) -> str:
 
 
 def _tested(outcome: RegressionOutcome) -> str:
-    difference = outcome.comparison.difference
+    difference, adjusted = outcome.comparison.difference, outcome.adjusted
     assert difference is not None
     parts = [f"{difference.method} over {difference.clusters} clusters"]
     if difference.better is not None and difference.worse is not None:
         parts.append(f"{difference.worse:g} of {difference.n} worse, {difference.better:g} better")
-        parts.append(f"exact McNemar p {difference.mcnemar:.3g}")
-    family = f" of {outcome.family} checks" if outcome.family > 1 else ""
-    parts.append(f"p of no loss {outcome.adjusted.p:.3g} by Holm{family}")
+    word, p = ("gain", adjusted.gain.p) if difference.value > 0 else ("loss", adjusted.loss.p)
+    family = f" by Holm of {adjusted.tests} tests" if adjusted.tests > 1 else ""
+    parts.append(f"p of no {word} {p:.3g}{family}")
     return ", ".join(parts)
 
 

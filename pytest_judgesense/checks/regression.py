@@ -1,23 +1,23 @@
 """Whether a judge has become worse: two measurements of one suite, compared trial by trial. Pure.
 
 Trials are paired by id, units (calls, template pairs, canonical pairs) by the trials that they are
-made of. Differences are oriented so that higher is better. With the one-sided 95% bounds of
-`stats.comparison`, and m the margin of the check::
+made of. Differences are oriented so that higher is better. With p-values of swaps of the two within
+clusters after Holm, the one-sided 95% lower bound of `stats.comparison`, and m the margin::
 
     no verdict, or no unit of the measure, changed    unchanged, without a test
-    lower bound > 0                                   improved
+    p of "no gain" <= 0.05                            improved
     lower bound > -m                                  unchanged: whatever is lost is no matter
-    p of "not worse" after Holm <= 0.05               regressed
+    p of "no loss" <= 0.05                            regressed
     else                                              inconclusive, with the clusters needed
 
-The p-value is that of the upper bound (below 0), and at least the probability that mere swaps of
-the two measurements explain the loss; Holm's family is every regression check of the session. So a
-judge compared with itself is called regressed in at most 5% of sessions, whatever their size.
+Holm's family is every regression check of the session, for losses and for gains each by itself;
+what is one quantity, such as jss and flip_rate, counts once. So a judge compared with itself is
+called regressed in at most 5% of sessions, whatever their size, and improved in at most 5%.
 
-Only unchanged and improved pass. Inconclusive fails under policy ``confident``; under ``estimate``
-it passes with a warning if the estimate has not lost more than the margin. What cannot be compared
-(not measured, degenerate now and not before, more than 5% of the units lost to missing replies) is
-inconclusive, and fails under both.
+What fails is decided by the policy. ``confident``: regressed and inconclusive, so that nothing
+passes but what has shown that the margin is not lost. Every other: regressed alone; inconclusive
+passes with a warning. What cannot be compared (not measured, degenerate now and not before, more
+than 5% of the units lost to missing replies) is inconclusive, and fails under all.
 
 Measures that are no means of fixed units (kappa, d', thresholds, ...) have the jackknife of the
 difference over clusters; measurements on different items, or known by their intervals alone, are
@@ -27,10 +27,12 @@ compared unpaired, and the comparison says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from scipy.special import ndtri
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate
@@ -41,6 +43,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
+    holm,
     jackknife_difference,
     paired_difference,
     unpaired_difference,
@@ -51,6 +54,8 @@ Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
+# The chance that the clusters said to be needed do settle it.
+_POWER: Final = 0.8
 # Paired where at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
 
@@ -94,6 +99,19 @@ class Side:
         }
 
 
+class Adjustment(NamedTuple):
+    """What Holm makes of a comparison among the others of its family.
+
+    Attributes:
+        loss: the p-value of "no loss", adjusted; ``gain`` that of "no gain".
+        tests: the quantities in the family.
+    """
+
+    loss: Adjusted
+    gain: Adjusted
+    tests: int
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A measure, then and now.
@@ -133,9 +151,19 @@ class Comparison:
         return self.of.direction != "construct"
 
     @cached_property
-    def p_worse(self) -> float:
-        """One-sided p-value of "not worse"; 1 where nothing was tested."""
-        return self.difference.p_worse if self.difference else 1.0
+    def quantity(self) -> Hashable:
+        """Equal for two measures that are one quantity on these answers, such as jss and flip_rate.
+
+        Or two of the same units that have not changed. Swapping the two measurements within
+        clusters keeps equal what is equal, so a family that counts it once keeps its level.
+        """
+        found, units = self.difference, self.new.observations
+        if units and (self.identical or (found and found.n)):
+            change = found and round(found.value, 9)
+            return tuple(units.keys), self.worse, self.better, change
+        if found:
+            return self.new.unit, found.method, round(found.value, 9), round(found.p_worse, 9)
+        return _key(self.new)
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
         """Ends of the interval of new less old, in the measure's own direction."""
@@ -144,34 +172,59 @@ class Comparison:
         low, high = sorted(self.sign * end for end in self.difference.ends(coverage))
         return low, high
 
-    def verdict(self, margin: float, adjusted: Adjusted) -> Verdict:
+    def verdict(self, margin: float, adjusted: Adjustment) -> Verdict:
         """What is to be said of the difference; see the module."""
         if self.identical:
             return "unchanged"
         difference = self.difference
-        if difference is None or self.blocked:
-            regressed = difference is not None and adjusted.p <= ALPHA
-            return "regressed" if regressed else "inconclusive"
-        lower = difference.lower(ALPHA)
-        if lower > -margin:
-            return "improved" if lower > 0 else "unchanged"
-        return "regressed" if adjusted.p <= ALPHA else "inconclusive"
+        if difference and not self.blocked:
+            if adjusted.gain.p <= ALPHA:
+                return "improved"
+            if difference.lower(ALPHA) > -margin:
+                return "unchanged"
+        return "regressed" if difference and adjusted.loss.p <= ALPHA else "inconclusive"
 
-    def clusters_needed(self, margin: float, adjusted: Adjusted) -> int | None:
-        """Clusters with such answers that would settle it; ``None`` where no number would."""
+    def clusters_needed(self, margin: float, adjusted: Adjustment) -> int | None:
+        """Clusters that would settle it in four of five cases; ``None`` where no number would.
+
+        That is if the truth is what was measured.
+        """
         difference = self.difference
         if difference is None or self.blocked:
             return None
-        value = difference.value
+        value, level = difference.value, adjusted.loss.alpha
         if value > -margin:
-            reach, room = value - difference.lower(ALPHA), value + margin
+            level = ALPHA
+            reach, room = value - difference.lower(level), value + margin
         else:
-            reach, room = difference.upper(adjusted.alpha) - value, -value
+            reach, room = difference.upper(level) - value, -value
         if room <= 0:
             return None
         # An interval is as wide as one over the root of the number of clusters; never fewer than
         # there are, for these have not settled it.
+        reach *= 1 + float(ndtri(_POWER) / ndtri(1 - level))
         return max(difference.clusters + 1, math.ceil(difference.clusters * (reach / room) ** 2))
+
+
+def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:
+    """Holm's adjustment of a family of comparisons; what is one quantity counts once.
+
+    Args:
+        compared: each with what it compares, a judge on a suite; ``None`` for what could not be
+            measured: it rejects nothing, and counts all the same.
+    """
+    keys = [
+        (pair, index if one is None else one.quantity) for index, (pair, one) in enumerate(compared)
+    ]
+    found = {key: one and one.difference for key, (_, one) in zip(keys, compared, strict=True)}
+    losses, gains = (
+        dict(zip(found, holm(p_values), strict=True))
+        for p_values in (
+            [one.p_worse if one else 1.0 for one in found.values()],
+            [one.p_better if one else 1.0 for one in found.values()],
+        )
+    )
+    return [Adjustment(losses[key], gains[key], len(found)) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +232,7 @@ class RegressionOutcome:
     """What came of a `no_regression` check.
 
     Attributes:
-        adjusted: the p-value after Holm.
-        family: regression checks of the session.
+        adjusted: the p-values after Holm.
         changes: what differs between the two beside the verdicts.
     """
 
@@ -188,8 +240,7 @@ class RegressionOutcome:
     suite: str
     policy: Policy
     comparison: Comparison
-    adjusted: Adjusted
-    family: int
+    adjusted: Adjustment
     old: Side
     new: Side
     changes: tuple[str, ...] = ()
@@ -204,14 +255,13 @@ class RegressionOutcome:
 
     @property
     def outcome(self) -> OutcomeWord:
-        verdict, difference = self.verdict, self.comparison.difference
-        if verdict in ("improved", "unchanged"):
-            return "pass"
+        verdict, compared = self.verdict, self.comparison
         if verdict == "regressed":
             return "fail"
-        if self.policy == "confident" or self.comparison.blocked or difference is None:
-            return "inconclusive"
-        return "pass" if difference.value >= -self.margin else "inconclusive"
+        if verdict != "inconclusive":
+            return "pass"
+        incomparable = compared.blocked is not None or compared.difference is None
+        return "inconclusive" if incomparable or self.policy == "confident" else "pass"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -221,7 +271,7 @@ class RegressionOutcome:
         needed = self.comparison.clusters_needed(self.margin, self.adjusted)
         text = self.comparison.blocked or (
             f"a loss of {self.margin:g} is neither shown nor excluded"
-            + (f"; about {needed} clusters with such answers would settle it" if needed else "")
+            + (f"; about {needed} clusters would settle it in four of five cases" if needed else "")
         )
         return (text,)
 
@@ -345,16 +395,17 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
         math.nan if before is None or after is None else bare.sign * (after - before)
         for before, after in pairs
     ]
-    changed = {j.trial.cluster for i, j in new.by_id.items() if bare.differs(j, old.by_id[i])}
+    flipped = tuple((i,) for i, j in new.by_id.items() if bare.differs(j, old.by_id[i]))
+    changed = {new.by_id[i].trial.cluster for (i,) in flipped}
     assert bare.old.value is not None
     assert bare.new.value is not None
     value = bare.sign * (bare.new.value - bare.old.value)
     if value == 0 and not any(left_out):
         return replace(bare, identical=True)
-    found = jackknife_difference(value, left_out, len(changed), (-math.inf, math.inf))
+    moved = [cluster in changed for cluster in new.clusters]
+    found = jackknife_difference(value, left_out, moved, (-math.inf, math.inf))
     if found is None:
         return None
-    flipped = tuple((i,) for i, j in new.by_id.items() if bare.differs(j, old.by_id[i]))
     return replace(bare, difference=found, worse=flipped)
 
 

@@ -11,16 +11,23 @@ from typing import Any, Final
 
 from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks.explanation import flip_lines
-from pytest_judgesense.checks.regression import Comparison, Side, compare, differs
+from pytest_judgesense.checks.regression import (
+    Adjustment,
+    Comparison,
+    Side,
+    adjust,
+    compare,
+    differs,
+)
 from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.stats.comparison import Adjusted, holm
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
+_HEAD: Final = ("measure", "old", "new", "change", "95% interval", "no loss p", "verdict")
 _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
 
 
@@ -73,18 +80,18 @@ def _comparison_lines(
     ]
     # Holm's family is what has a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
-    adjusted = dict(zip(judged, holm([rows[i][1].p_worse for i in judged]), strict=True))
+    adjusted = dict(zip(judged, adjust([rows[i] for i in judged]), strict=True))
     lines, regressed = [], False
     for pair, (then, now) in enumerate(pairs):
         names = then.judge if then.judge == now.judge else f"{then.judge} -> {now.judge}"
         lines += [f"judge {names}, suite {now.suite}"]
         lines += [f"  {line}" for line in changes(then, now) or ["nothing else is known to differ"]]
-        lines.append(_row("measure", "old", "new", "change", "95% interval", "McNemar", "verdict"))
+        lines.append(_row(*_HEAD))
         for index, (of, comparison) in enumerate(rows):
             if of == pair:
                 verdict = _verdict(comparison, adjusted.get(index), margin)
                 regressed = regressed or verdict == "regressed"
-                lines += _row_lines(comparison, verdict)
+                lines += _row_lines(comparison, adjusted.get(index), verdict)
         lines += _notes([comparison for of, comparison in rows if of == pair])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
         lines.append("")
@@ -117,7 +124,7 @@ def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((measure, condition) for condition in conditions if len(condition) == fewest)
 
 
-def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | None) -> str:
+def _verdict(comparison: Comparison, adjusted: Adjustment | None, margin: float | None) -> str:
     if adjusted is None:
         return "not judged"
     if comparison.old.value is None or comparison.new.value is None:
@@ -126,26 +133,27 @@ def _verdict(comparison: Comparison, adjusted: Adjusted | None, margin: float | 
 
 
 def _row(name: str, old: str, new: str, change: str, interval: str, p: str, verdict: str) -> str:
-    return f"  {name:<34}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>8}  {verdict}".rstrip()
+    return f"  {name:<33}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>9}  {verdict}".rstrip()
 
 
-def _row_lines(comparison: Comparison, verdict: str) -> Iterator[str]:
+def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str) -> Iterator[str]:
     old, new, difference = comparison.old, comparison.new, comparison.difference
     if old.value is None and new.value is None:
         return
     name = new.measure
     if new.condition:
         name += f" ({', '.join(str(value) for value in new.condition.values())})"
-    if len(name) > 34:
+    if len(name) > 33:
         yield f"  {name}"
         name = ""
     then, now = ("N/A" if e.value is None else number_text(e.value, e.flags) for e in (old, new))
-    ends, p = comparison.interval(), difference.mcnemar if difference else None
+    ends = comparison.interval()
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
     moved = "" if change is None else f"{change:+.3f}"
     within = f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
-    yield _row(name, then, now, moved, within, "" if p is None else f"{p:.3g}", verdict)
+    p = f"{adjusted.loss.p:.3g}" if difference and adjusted else ""
+    yield _row(name, then, now, moved, within, p, verdict)
 
 
 def _notes(comparisons: Sequence[Comparison]) -> Iterator[str]:

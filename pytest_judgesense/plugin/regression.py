@@ -10,14 +10,19 @@ from typing import NamedTuple
 
 from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side, compare
+from pytest_judgesense.checks.regression import (
+    Comparison,
+    RegressionOutcome,
+    Side,
+    adjust,
+    compare,
+)
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -38,7 +43,7 @@ class Member(NamedTuple):
 class Gate:
     """Compares a session with a baseline; its regression checks are one family.
 
-    Every declared check counts for Holm, so evaluating one of them measures the suites of all.
+    Every declared quantity counts for Holm, so evaluating one of them measures the suites of all.
     """
 
     path: Path
@@ -60,18 +65,19 @@ class Gate:
         comparison = compared[member.key]
         if isinstance(comparison, JudgesenseError):
             raise comparison
-        # A check that could not be measured rejects nothing; it counts all the same.
-        p_values = [
-            1.0 if isinstance(one, JudgesenseError) else one.p_worse for one in compared.values()
-        ]
+        adjusted = adjust(
+            [
+                (key[:3], None if isinstance(one, JudgesenseError) else one)
+                for key, one in compared.items()
+            ]
+        )
         old, new = self._then(member, members), self._measured(member)
         return RegressionOutcome(
             check=member.check,
             suite=member.suite.name,
             policy=self.policy,
             comparison=comparison,
-            adjusted=holm(p_values)[list(compared).index(member.key)],
-            family=len(compared),
+            adjusted=adjusted[list(compared).index(member.key)],
             old=old.side,
             new=new.side,
             changes=tuple(changes(old, new)),

@@ -1,35 +1,43 @@
 r"""Differences between two measurements, oriented so that above 0 is better.
 
-**Paired proportions** (Tango's score interval). Of n units b got better and c got worse. With z the
-normal quantile, the ends solve ``T(D) = z`` (lower) and ``T(D) = -z`` (upper)::
+**The test: swaps within clusters.** If both measurements are of one judge, swapping the two within
+a cluster changes nothing: given its size, the sign of every cluster's total is a coin. The p-value
+of "not worse" is the probability of a sum of the totals as low as the one seen, that of "not
+better" of one as high, over all patterns of signs, counted and not drawn. So it keeps its level
+exactly for a judge compared with itself, however alike the units of a cluster are and however many
+differ. With one unit a cluster it is the one-sided sign test of McNemar's table.
+
+That test is coarse where every cluster is one unit: of 8 that differ 7 may be for the worse (0.035)
+but not 6 (0.14). There, and only there, the pattern seen counts half (mid-P), and the p-value is at
+least that of the score, ``sum / sqrt(sum of squares)``. For flips by chance (an answer given with
+probability r flips in 2 r (1 - r), at most half, of the pairs) it is at or below 0.05 in at most
+0.0502 of comparisons: `benchmarks/regression.py` enumerates them, for 2 to 400 clusters.
+
+**Interval of paired proportions** (Tango's score interval). Of n units b got better and c got
+worse. With z the normal quantile, the ends solve ``T(D) = z`` (lower) and ``T(D) = -z`` (upper)::
 
     T(D) = (b - c - n D) / sqrt(n (2 q + D (1 - D)))
     q    = (sqrt(B^2 - 8 n C) - B) / (4 n),   B = (2 n - b + c) D - b - c,   C = -c D (1 - D)
 
-At D = 0 it is McNemar's test. Units of one cluster are not independent: with the design effect of
-the clustered variance of the differences (never below 1) and Student's quantiles t(d, q) the counts
-are deflated as `stats.clustered` deflates those of one proportion::
+Units of one cluster are not independent: with the design effect of the clustered variance of the
+differences (never below 1) and Student's quantiles t(d, q) the counts are deflated::
 
     f = (t(n - 1, q) / t(K - 1, q))^2 / max(1, design effect)        b f, c f out of n f
 
 With one unit a cluster f is 1, and it is Tango's interval itself.
 
-**Few units that differ.** If both measurements are of one judge, swapping the two within a cluster
-changes nothing: the sign of every cluster's total is a coin. The score test forgets how coarse that
-is: three clusters that all got worse have z = -1.73 and happen by chance once in eight. So a
-difference also has ``swap_p``, the exact probability under such swaps of a total as low as the one
-seen; with one unit a cluster it is the one-sided exact McNemar test. `Difference.p_worse` is the
-larger of the two, which keeps its level exactly for a judge compared with itself.
-
-**Other statistics**: delete-one-cluster jackknife of the difference, ``D -/+ t(K - 1, q) se``. Of
-its swaps only the least probability is known: 2 to the power of minus the clusters that changed.
+**Other statistics** (kappa, d', ...): the interval is that of the delete-one-cluster jackknife of
+the difference, ``D -/+ t(K - 1, q) se``. Swapping a cluster turns the sign of what it adds to the
+difference, to first order; so the test is the same, of the pseudo-values ``K D - (K - 1) D_(c)``
+moved to their mean D, and of 0 for a cluster without a verdict that changed.
 
 **Unpaired** (MOVER): with the values x, y and their intervals (l, u)::
 
     lower = x - y - sqrt((x - l_x)^2 + (u_y - y)^2)
     upper = x - y + sqrt((u_x - x)^2 + (y - l_y)^2)
 
-For another coverage than that of the intervals their arms are scaled by Student's quantiles.
+For another coverage than that of the intervals their arms are scaled by Student's quantiles, and
+the p-value is the level at which the end reaches 0.
 
 Edges: without a unit that differs, Tango's ends are ``-/+ z^2 / (n + z^2)``. One cluster says
 nothing of the spread between clusters: `None`.
@@ -37,6 +45,8 @@ nothing of the spread between clusters: `None`.
 References:
     T. Tango (1998), Statistics in Medicine 17, 891-908, equations 5 to 9.
     Q. McNemar (1947), Psychometrika 12, 153-157.
+    R. A. Fisher (1935), The Design of Experiments, ch. 3 (the test by swaps).
+    M. W. Fagerland, S. Lydersen, P. Laake (2013), BMC Medical Research Methodology 13:91 (mid-P).
     G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
     S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
 """
@@ -44,22 +54,23 @@ References:
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector
 
 _Ends: TypeAlias = tuple[float, float]
 
-_LEAST_P: Final = 1e-12  # below it p-values are not told apart
 _HALVINGS: Final = 60  # of an interval of length 2: more than a double holds
 _EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
+_STEPS: Final = 20_000  # in which pseudo-values are counted, all of them together
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +83,8 @@ class Difference:
         n: units compared; 0 where no units are paired.
         clusters: their clusters; of unpaired measurements the smaller number.
         ends: from a coverage to the ends of the two-sided interval.
-        better: paired units that got better, in units; ``worse`` likewise. ``None`` if unknown.
-        swap_p: least probability that swapping the two within clusters explains a drop like this.
+        p_worse: one-sided p-value of "not worse"; ``p_better`` of "not better".
+        better: paired units that got better; ``worse`` likewise. ``None`` if unknown.
     """
 
     method: str
@@ -81,9 +92,10 @@ class Difference:
     n: int
     clusters: int
     ends: Callable[[float], _Ends] = field(compare=False, repr=False)
-    better: float | None = None
-    worse: float | None = None
-    swap_p: float = 0.0
+    p_worse: float
+    p_better: float
+    better: int | None = None
+    worse: int | None = None
 
     def lower(self, alpha: float) -> float:
         """One-sided bound: with probability ``1 - alpha`` the truth is above it."""
@@ -92,27 +104,6 @@ class Difference:
     def upper(self, alpha: float) -> float:
         """One-sided bound: with probability ``1 - alpha`` the truth is below it."""
         return self.ends(1 - 2 * alpha)[1]
-
-    @property
-    def p_worse(self) -> float:
-        """One-sided p-value of "not worse": the least alpha whose upper bound is below 0."""
-        if self.value >= 0:
-            return 1.0
-        low, high = math.log(_LEAST_P), math.log(0.5)
-        for _ in range(_HALVINGS // 2):
-            middle = (low + high) / 2
-            if self.upper(math.exp(middle)) < 0:
-                high = middle
-            else:
-                low = middle
-        return max(math.exp(high), self.swap_p)
-
-    @property
-    def mcnemar(self) -> float | None:
-        """Two-sided exact McNemar p-value, units taken as independent; ``None`` if not counted."""
-        if self.better is None or self.worse is None:
-            return None
-        return mcnemar_exact(round(self.better), round(self.worse))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +117,6 @@ class Adjusted:
 
     p: float
     alpha: float
-
-
-def mcnemar_exact(better: int, worse: int) -> float:
-    """Two-sided exact McNemar p-value: a sign test of the units that differ; 1 if there are none.
-
-    Raises:
-        ValueError: a count is negative.
-    """
-    if better < 0 or worse < 0:
-        msg = f"counts are at least 0, found {better} and {worse}"
-        raise ValueError(msg)
-    return min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
 
 
 def tango(better: float, worse: float, n: float, coverage: float = 0.95) -> _Ends:
@@ -199,7 +178,10 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
         ValueError: a difference is outside [-1, 1], or lengths differ.
     """
     vector, codes, count = clustered_vector(differences, clusters)
-    found = clustered_mean(vector, clusters, lower=-1.0, upper=1.0)
+    if np.abs(vector).max() > 1:
+        msg = f"differences lie between -1 and 1, found {vector[np.abs(vector).argmax()]!r}"
+        raise ValueError(msg)
+    found = clustered_mean(vector, clusters)
     if found is None:
         return None
     n = vector.size
@@ -212,24 +194,34 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
         share = ratio**2 / effect
         return tango(better * share, worse * share, n * share, coverage)
 
+    p_worse, p_better = _swap_p(np.bincount(codes, weights=vector, minlength=count), alone=alone)
     return Difference(
         method="tango" if alone else "tango-clustered",
         value=float(vector.mean()),
         n=n,
         clusters=count,
         ends=ends,
-        better=float((vector > 0).sum()),
-        worse=float((vector < 0).sum()),
-        swap_p=_swap_p(np.bincount(codes, weights=vector, minlength=count)),
+        p_worse=p_worse,
+        p_better=p_better,
+        better=int((vector > 0).sum()),
+        worse=int((vector < 0).sum()),
     )
 
 
-def _swap_p(totals: ArrayLike) -> float:
-    """Probability of a sum as low as that of ``totals`` if each had its sign by a coin."""
+def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[float, float]:
+    """Probability of a sum as low, and as high, as that of ``totals`` if coins gave their signs.
+
+    Args:
+        totals: of each cluster, in halves.
+        alone: whether a cluster is one unit: mid-P, and at least the p-value of the score.
+        near: sums so many halves apart are equal.
+    """
     whole = np.rint(2 * np.asarray(totals)).astype(np.int64)  # doubled: halves are counts too
     whole = whole[whole != 0]
+    score = float(whole.sum()) / math.sqrt(max(1.0, float((whole**2).sum())))
+    normal = float(ndtr(score)), float(ndtr(-score))
     if whole.size > _EXACT_CLUSTERS:
-        return float(ndtr(whole.sum() / math.sqrt(float((whole**2).sum()))))
+        return normal
     # chance[s]: probability that the clusters so far which count as worse add up to s.
     chance = np.ones(1)
     for size in np.abs(whole):
@@ -238,18 +230,23 @@ def _swap_p(totals: ArrayLike) -> float:
         longer[size:] += chance / 2
         chance = longer
     lost = int(-whole[whole < 0].sum())
-    return float(min(1.0, chance[lost:].sum()))
+    low = float(chance[max(0, lost - near) :].sum())
+    high = float(chance[: lost + near + 1].sum())
+    if alone:
+        half = float(chance[lost]) / 2
+        low, high = max(low - half, normal[0]), max(high - half, normal[1])
+    return min(1.0, low), min(1.0, high)
 
 
 def jackknife_difference(
-    value: float, left_out: Sequence[float], changed: int, bounds: _Ends
+    value: float, left_out: Sequence[float], changed: Sequence[bool], bounds: _Ends
 ) -> Difference | None:
     """The difference of a statistic that is no mean, such as kappa.
 
     Args:
         value: the oriented difference over all clusters.
         left_out: the same without each cluster in turn; NaN where it is undefined.
-        changed: clusters with a verdict that changed.
+        changed: whether a verdict of the cluster has changed.
         bounds: least and greatest difference there can be.
 
     Returns:
@@ -269,7 +266,11 @@ def jackknife_difference(
         reach = _student(count - 1, coverage) * error
         return max(bounds[0], value - reach), min(bounds[1], value + reach)
 
-    return Difference("cluster-jackknife", value, 0, count, ends, swap_p=0.5**changed)
+    totals = np.where(changed, value - (count - 1) * deviations, 0.0)
+    scale = max(float(np.abs(totals).sum()), math.ulp(1.0))
+    # Rounded to steps, sums that are equal are so but for about half the root of their number.
+    tests = _swap_p(totals * (_STEPS / 2 / scale), near=math.isqrt(count))
+    return Difference("cluster-jackknife", value, 0, count, ends, *tests)
 
 
 def unpaired_difference(
@@ -296,7 +297,10 @@ def unpaired_difference(
         scale = _student(clusters - 1, wanted) / unit
         return x - y - scale * down, x - y + scale * up
 
-    return Difference("mover", x - y, 0, clusters, ends)
+    # The level whose end reaches 0, on the side of the arm that points there.
+    arm = max(up if x < y else down, sys.float_info.min)
+    p_worse = float(stdtr(clusters - 1, unit * (x - y) / arm))
+    return Difference("mover", x - y, 0, clusters, ends, p_worse, 1 - p_worse)
 
 
 def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[Adjusted]:

@@ -83,7 +83,8 @@ def _words(result: pytest.RunResult) -> list[str]:
 
 
 def test_the_family_is_what_is_declared_and_not_what_is_selected(gated: Project) -> None:
-    # With the other 7 checks of the file, 8 * 2^-6 = 0.125 after Holm: nothing is regressed.
+    # The 8 checks are of 4 quantities: jss (three times, and as flip_rate), agreement, kappa, and
+    # replies without a verdict (in two ways, neither changed). 4 * 2^-6 = 0.0625: not regressed.
     many = '"jss", "agreement", "flip_rate", "kappa", "unparsed_rate", "failed_rate"'
     more = '{measure = "jss", margin = 0.06}, {measure = "jss", margin = 0.07}'
     parity_suite(gated.path, checks=f"no_regression = [{many}, {more}]")
@@ -94,7 +95,7 @@ def test_the_family_is_what_is_declared_and_not_what_is_selected(gated: Project)
     for chosen in (("-k", "0.06"), ("--lf",), ("-k", "0.06", "--lf")):
         part = hold(gated, *chosen)
         assert "regressed" not in _words(part), chosen
-        assert "Holm of 8 checks" in re.sub(r"\s+", " ", part.stdout.str())
+        assert "Holm of 4 tests" in re.sub(r"\s+", " ", part.stdout.str())
 
 
 def test_a_changed_prompt_is_compared_on_the_same_trials_and_its_diff_is_shown(
@@ -200,7 +201,8 @@ def test_one_label_throughout_is_no_improvement(gated: Project) -> None:
     gated.server.reply = always_yes
     gated.record()
     result = hold(gated)
-    result.assert_outcomes(failed=2)
+    # Agreement has fallen on 3 of 6 numbers, which swaps explain once in 8: not known, and passes.
+    result.assert_outcomes(failed=1, passed=1)
     assert "degenerate" in result.stdout.str()
 
 

@@ -1,4 +1,4 @@
-"""Differences of two measurements: Tango, McNemar, swaps, jackknife, MOVER and Holm."""
+"""Differences of two measurements: Tango, swaps, jackknife, MOVER and Holm."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from scipy.stats import binom, norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
@@ -17,7 +18,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from pytest_judgesense.stats.comparison import (
     holm,
     jackknife_difference,
-    mcnemar_exact,
     paired_difference,
     tango,
     unpaired_difference,
@@ -92,19 +92,12 @@ def test_tango_of_the_opposite_is_the_mirror_image(table: tuple[int, int, int]) 
     assert tango(b, c, n) == pytest.approx((-upper, -lower), abs=1e-9)
 
 
-@given(st.integers(0, 40), st.integers(0, 40))
-def test_exact_mcnemar_is_that_of_statsmodels(b: int, c: int) -> None:
-    expected = mcnemar([[0, b], [c, 0]], exact=True).pvalue if b + c else 1.0
-    assert mcnemar_exact(b, c) == pytest.approx(expected)
-
-
 def test_one_unit_a_cluster_is_tango_itself() -> None:
     found = paired_difference([1, 0, -1, -1, 0, 0, -1, 0], list("abcdefgh"))
     assert found is not None
     assert found.method == "tango"
     assert (found.better, found.worse, found.value) == (1, 3, -2 / 8)
     assert found.ends(0.95) == tango(1, 3, 8)
-    assert found.mcnemar == mcnemar_exact(1, 3)
 
 
 def test_units_that_repeat_one_another_count_as_one() -> None:
@@ -119,8 +112,10 @@ def test_units_that_repeat_one_another_count_as_one() -> None:
     for (wide_low, wide_high), (low, high) in [(fivefold.ends(0.95), once.ends(0.95))]:
         assert -1 <= wide_low < low
         assert high < wide_high <= 1
-    # Treated as 50 independent units, it would be called a regression of p = 0.019 two-sided.
-    assert mcnemar_exact(5, 15) < 0.05 < fivefold.p_worse
+    # Treated as 50 independent units it would be a loss of p = 0.02; of four coins three or four
+    # fall for the worse in 5 of 16.
+    assert binom.cdf(5, 20, 0.5) < 0.05
+    assert fivefold.p_worse == 5 / 16
 
 
 def test_clusters_are_the_units_and_not_their_names() -> None:
@@ -147,58 +142,97 @@ def test_the_probability_of_swaps_is_that_of_all_sign_patterns(totals: list[int]
         sum(s * t for s, t in zip(signs, totals, strict=True))
         for signs in itertools.product((-1, 1), repeat=len(totals))
     ]
-    assert found.swap_p == pytest.approx(np.mean([s <= sum(totals) for s in sums]))
+    assert found.p_worse == pytest.approx(np.mean([s <= sum(totals) for s in sums]))
+    assert found.p_better == pytest.approx(np.mean([s >= sum(totals) for s in sums]))
 
 
 @pytest.mark.parametrize("changed", range(1, 11))
-@pytest.mark.parametrize("of_cluster", [1, 5])
-def test_a_judge_compared_with_itself_regresses_in_5_percent_of_swaps_at_most(
-    changed: int, of_cluster: int
-) -> None:
+def test_a_judge_compared_with_itself_is_worse_in_5_percent_of_swaps_at_most(changed: int) -> None:
     # Given which clusters differ, all patterns of signs are equally likely for one judge asked
-    # twice. All of them, of 40 clusters with `changed` that differ by one unit each:
+    # twice. All of them, of 40 clusters of five with `changed` that differ by one unit each:
     called = []
     for signs in itertools.product((-1, 1), repeat=changed):
-        values = np.zeros((40, of_cluster))
+        values = np.zeros((40, 5))
         values[:changed, 0] = signs
-        if sum(signs) < 0:
-            found = paired_difference(values.ravel(), np.repeat(np.arange(40), of_cluster))
-            assert found is not None
-            called.append(found.swap_p <= 0.05 and found.upper(0.05) < 0)
+        found = paired_difference(values.ravel(), np.repeat(np.arange(40), 5))
+        assert found is not None
+        called.append(found.p_worse <= 0.05)
     assert sum(called) / 2**changed <= 0.05
     # It is no gate that never fires: five of five for the worse have the probability 1/32.
     assert any(called) == (changed >= 5)
 
 
-def test_the_score_bound_alone_would_call_three_chance_flips_a_regression() -> None:
+def alone(better: int, worse: int) -> float:
+    found = paired_difference([1] * better + [-1] * worse + [0, 0], range(better + worse + 2))
+    assert found is not None
+    return found.p_worse
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_one_call_an_item_has_the_greater_of_mid_p_and_the_score(better: int, worse: int) -> None:
+    # Fagerland, Lydersen and Laake (2013), equation 3: the sign test with half of what was seen.
+    both = better + worse
+    middle = binom.cdf(better, both, 0.5) - binom.pmf(better, both, 0.5) / 2
+    score = norm.cdf((better - worse) / math.sqrt(both)) if both else 0.5
+    assert alone(better, worse) == pytest.approx(max(middle, score))
+
+
+def test_one_call_an_item_keeps_its_level_where_chance_flips() -> None:
+    # Of K items, each flipped by a coin at most, m differ with the binomial probability; given m,
+    # so many for the worse are rejected. At m = 12 alone it would be 0.073.
+    rejects = [
+        sum(binom.pmf(w, m, 0.5) for w in range(m + 1) if alone(m - w, w) <= 0.05)
+        for m in range(41)
+    ]
+    assert rejects[12] == pytest.approx(299 / 2**12)
+    for flips, clusters in itertools.product((0.1, 0.3, 0.5), range(2, 41)):
+        differ = binom.pmf(range(clusters + 1), clusters, flips)
+        assert differ @ rejects[: clusters + 1] <= 0.0503
+
+
+def test_mid_p_finds_what_the_exact_sign_test_does_not() -> None:
+    # 9 of 12 for the worse: exact 299/4096 = 0.073, mid-P 0.046, score z = 6/sqrt(12): 0.042.
+    assert binom.cdf(3, 12, 0.5) == pytest.approx(0.073, abs=1e-3)
+    assert alone(3, 9) == pytest.approx((1 + 12 + 66 + 220 / 2) / 2**12)
+
+
+def test_the_score_alone_would_call_three_chance_flips_a_regression() -> None:
     found = paired_difference([-1, -1, -1, *[0] * 37], range(40))
     assert found is not None
-    # z = -3 / sqrt(3) = -1.73, beyond -1.645, but three coins fall alike once in eight.
+    # z = -3 / sqrt(3) = -1.73, beyond -1.645, but three coins fall alike once in eight: half of it.
     assert found.upper(0.05) < 0
-    assert found.swap_p == 1 / 8
-    assert found.p_worse == 1 / 8
+    assert found.p_worse == 1 / 16
 
 
-def test_the_p_value_is_where_the_bound_reaches_0() -> None:
+def test_the_p_value_of_many_flips_is_where_the_bound_reaches_0() -> None:
     found = paired_difference([-1] * 12 + [1] * 2 + [0] * 36, range(50))
     assert found is not None
-    # One unit a cluster: z = (2 - 12) / sqrt(14) = -2.673, normal p 0.0038; the exact one-sided
-    # sign test of 2 of 14 is larger: (1 + 14 + 91) / 2^14 = 0.00647.
-    assert found.p_worse == pytest.approx(106 / 2**14)
-    assert found.upper(0.00376) == pytest.approx(0, abs=1e-4)
+    # z = (2 - 12) / sqrt(14) = -2.673, normal p 0.00376; mid-P is less: (1 + 14 + 91/2) / 2^14.
+    assert found.p_worse == pytest.approx(0.00376, abs=1e-5)
+    assert found.upper(found.p_worse) == pytest.approx(0, abs=1e-9)
+
+
+@given(st.lists(st.integers(-2, 2), min_size=2, max_size=12), st.booleans())
+def test_what_is_worse_one_way_is_better_the_other(totals: list[int], single: bool) -> None:
+    values = [np.sign(t) for t in totals] if single else np.repeat(np.array(totals) / 2, 2)
+    clusters = range(len(totals)) if single else np.repeat(range(len(totals)), 2)
+    found, mirror = (paired_difference(sign * np.array(values), clusters) for sign in (1, -1))
+    assert found is not None
+    assert mirror is not None
+    assert (found.p_worse, found.p_better) == pytest.approx((mirror.p_better, mirror.p_worse))
 
 
 def test_many_clusters_take_the_normal_limit_of_the_swaps() -> None:
     found = paired_difference([-1] * 300 + [1] * 240, range(540))
     assert found is not None
     # Exact: P(at most 240 of 540 coins) = 0.0056; the limit is near it.
-    assert found.swap_p == pytest.approx(0.0056, abs=0.001)
+    assert found.p_worse == pytest.approx(0.0056, abs=0.001)
 
 
 def test_the_jackknife_of_a_mean_is_student() -> None:
     values = np.array([0.3, -0.1, 0.2, 0.4])
     left_out = [(values.sum() - v) / 3 for v in values]
-    found = jackknife_difference(float(values.mean()), left_out, 4, (-1, 1))
+    found = jackknife_difference(float(values.mean()), left_out, [True] * 4, (-1, 1))
     assert found is not None
     # Standard error s / sqrt(4) of the four; t(3, 0.975) = 3.18245.
     reach = 3.182446 * values.std(ddof=1) / 2
@@ -206,15 +240,29 @@ def test_the_jackknife_of_a_mean_is_student() -> None:
 
 
 def test_the_jackknife_needs_a_spread_a_value_and_two_clusters() -> None:
-    assert jackknife_difference(0.1, [0.1, 0.1, 0.1], 1, (-1, 1)) is None
-    assert jackknife_difference(0.1, [0.1, math.nan, 0.2], 1, (-1, 1)) is None
-    assert jackknife_difference(0.1, [0.1], 1, (-1, 1)) is None
+    assert jackknife_difference(0.1, [0.1, 0.1, 0.1], [True] * 3, (-1, 1)) is None
+    assert jackknife_difference(0.1, [0.1, math.nan, 0.2], [True] * 3, (-1, 1)) is None
+    assert jackknife_difference(0.1, [0.1], [True], (-1, 1)) is None
 
 
 def test_a_jackknife_of_few_changed_clusters_is_held_back_by_chance() -> None:
-    found = jackknife_difference(-0.2, [-0.2, -0.21, -0.19, -0.2], 3, (-1, 1))
+    found = jackknife_difference(-0.2, [-0.2, -0.21, -0.19, -0.2], [True] * 3 + [False], (-1, 1))
     assert found is not None
+    # All three that changed made it worse; to turn the fourth round changes nothing.
     assert found.p_worse == 1 / 8
+
+
+def test_the_jackknife_of_a_mean_has_the_p_value_of_the_mean() -> None:
+    # Of a mean over clusters of one size the pseudo-values are the means of the clusters.
+    values = np.random.default_rng(3).integers(-1, 2, (12, 4))
+    values[4] = 0
+    means = values.mean(axis=1)
+    left_out = [(means.sum() - one) / 11 for one in means]
+    found = jackknife_difference(float(means.mean()), left_out, means != 0, (-1, 1))
+    paired = paired_difference(values.ravel(), np.repeat(np.arange(12), 4))
+    assert found is not None
+    assert paired is not None
+    assert (found.p_worse, found.p_better) == pytest.approx((paired.p_worse, paired.p_better))
 
 
 def test_mover_with_wilson_intervals_is_newcombes() -> None:
@@ -224,6 +272,22 @@ def test_mover_with_wilson_intervals_is_newcombes() -> None:
     assert found is not None
     expected = confint_proportions_2indep(*new, *old, method="newcomb", compare="diff")
     assert found.ends(0.95) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("old", "new"), [(0.6, 0.5), (0.5, 0.6)])
+def test_the_p_value_of_mover_is_where_its_end_reaches_0(old: float, new: float) -> None:
+    sides = [(value, (value - 0.1, value + 0.05)) for value in (old, new)]
+    found = unpaired_difference(sides[0], sides[1], clusters=20)
+    assert found is not None
+    end = found.upper(found.p_worse) if new < old else found.lower(found.p_better)
+    assert end == pytest.approx(0, abs=1e-9)
+    assert found.p_worse + found.p_better == pytest.approx(1)
+
+
+def test_mover_of_intervals_without_width_is_certain() -> None:
+    found = unpaired_difference((0.5, (0.5, 0.5)), (0.4, (0.4, 0.4)), clusters=20)
+    assert found is not None
+    assert (found.p_worse, found.p_better) == (0, 1)
 
 
 def test_mover_needs_two_clusters() -> None:
@@ -246,5 +310,5 @@ def test_what_does_not_fit_together_is_an_error() -> None:
         tango(3, 3, 5)
     with pytest.raises(ValueError, match="coverage"):
         tango(1, 1, 5, 1.0)
-    with pytest.raises(ValueError, match="at least 0"):
-        mcnemar_exact(-1, 2)
+    with pytest.raises(ValueError, match=r"between -1 and 1, found .*-1\.5"):
+        paired_difference([0, -1.5, 1], "abc")

@@ -1,7 +1,8 @@
 """Regression tests for LLM judges: measure a judge, gate it, print its datasheet.
 
 The plugin needs no import. What is exported here is for Python code that gives it a judge:
-`Judge` declares one in ``conftest.py``.
+`Judge` declares one in ``conftest.py``. `compare_judges` says of outcomes on the same trials which
+judges differ, and which ranks each may have.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import Judge
+    from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
 
-__all__ = ["Judge", "__version__"]
+__all__ = ["Judge", "__version__", "compare_judges"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +24,8 @@ def __getattr__(name: str) -> Any:
         from pytest_judgesense.judges.spec import Judge
 
         return Judge
+    if name == "compare_judges":
+        from pytest_judgesense.stats.ranks import compare_judges
+
+        return compare_judges
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -50,6 +50,7 @@ class Measured:
         side: its estimates and, unless only a datasheet is there, its judgments.
         digest: of items and design; ``None`` where they are not known.
         prompts: system prompt and templates in use; ``None`` where they are not known.
+        analyses: the tables of a datasheet; ``material``: what it holds for comparisons of judges.
     """
 
     judge: str
@@ -58,6 +59,8 @@ class Measured:
     side: Side
     digest: str | None = None
     prompts: Mapping[str, Any] | None = None
+    analyses: tuple[Mapping[str, Any], ...] = ()
+    material: Mapping[str, Any] | None = None
 
 
 def stimuli_digest(suite: Suite) -> str:
@@ -211,8 +214,11 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
             judge = entry["judge"]
             identity = {k: v for k, v in judge.items() if k in (*_IDENTITY, *_DECODING)}
+            materials = {part["suite"]: part["material"] for part in entry["parts"]}
             for suite, estimates in by_suite.items():
-                found.append(Measured(judge["name"], suite, identity, Side(tuple(estimates))))
+                one = Measured(judge["name"], suite, identity, Side(tuple(estimates)))
+                tables = tuple(table for table in entry["analyses"] if table["suite"] == suite)
+                found.append(replace(one, analyses=tables, material=materials.get(suite)))
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
             f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""``judgesense compare``: two measurements side by side."""
+"""``judgesense compare``: two measurements side by side, or the judges of one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
+from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.sections import Entrant
+from pytest_judgesense.sections import compare as compared_judges
 
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
@@ -32,22 +36,51 @@ _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgese
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the two measurements, and what counts as a loss."""
-    for name, what in (("old", "before"), ("new", "now")):
-        said = f"measured {what}: .json or .jsonl"
-        parser.add_argument(name, type=Path, metavar=name.upper(), help=said)
+    """Add the measurements, and what counts as a loss."""
+    said = "measured before, or several judges to be ranked: .json or .jsonl"
+    parser.add_argument("old", type=Path, metavar="OLD", help=said)
+    said = "measured now: .json or .jsonl"
+    parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=said)
     said = "loss that is no matter, of any measure"
     parser.add_argument("--margin", type=number("margin", float), help=said)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print two measurements side by side."""
+    """Print two measurements side by side, or the ranks of the judges of one."""
     known = registry_of(options)
-    old, new = (_measured(path, options.seed, known) for path in (options.old, options.new))
+    old = _measured(options.old, options.seed, known)
+    if options.new is None:
+        return show(_ranked(old, options.seed, known))
+    new = _measured(options.new, options.seed, known)
     lines, regressed = _comparison_lines(old, new, options.margin, known)
     show(lines)
+    if not {one.judge for one in old} & {one.judge for one in new}:
+        show(_ranked([*old, *new], options.seed, known))
     return BAR_FAILED if regressed else 0
+
+
+def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iterator[str]:
+    """The judges that were asked the same suites, by rank, and every two of them."""
+    entrants = [(one.suite, _entrant(one, registry)) for one in measured]
+    tables = compared_judges(registry.comparisons, entrants, seed)
+    if not tables:
+        raise UsageError(
+            "there are no judges to rank",
+            found=_named(measured),
+            expected="two judges or more on one suite, with a measure that ranks judges",
+            remedy="name a second file: judgesense compare OLD NEW",
+        )
+    for one in view_of(Datasheet(seed, "report", {}, (), tables), registry).comparisons:
+        yield from one.comparison.lines(*one.shown)
+
+
+def _entrant(one: Measured, registry: Registry) -> Entrant:
+    tables, material = one.analyses, one.material
+    if (cell := one.side.cell) is not None:
+        tables = registry.analyses(cell, one.side.estimates)
+        material = registry.material(cell)
+    return Entrant(one.judge, one.judge, material, tables)
 
 
 def _measured(path: Path, seed: int, registry: Registry) -> list[Measured]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from pytest_judgesense.instruments.debate import kind as debate
@@ -9,10 +10,12 @@ from pytest_judgesense.instruments.ladder import kind as ladder
 from pytest_judgesense.instruments.paraphrase import kind as paraphrase
 from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
+from pytest_judgesense.measures.measure import later
 from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import registry_of
-from pytest_judgesense.sections import Report
+from pytest_judgesense.sections import Comparison, Report, ReportSection
 
+_board: Final = partial(later, "pytest_judgesense.instruments.leaderboard")
 INSTRUMENTS: Final = (
     paraphrase,
     vacuum,
@@ -28,10 +31,20 @@ REPORTS: Final = (
     debate.REPORT,
     # What every kind of suite has.
     Report(
+        sections=(ReportSection("standing", _board("standing"), only_drawn=True),),
+        comparisons=(
+            Comparison(
+                "leaderboard",
+                _board("leaderboard"),
+                _board("board"),
+                _board("board_lines"),
+                names=("judge_pairs", "best_judge"),
+            ),
+        ),
         words=(
             Word("one-sided", any_above("side_bias", 0.1)),
             Word("unreliable in form", any_above("unparsed_rate", 0.02)),
-        )
+        ),
     ),
 )
 BUILT_IN: Final = registry_of(

@@ -56,6 +56,11 @@ def later(module: str, name: str) -> Any:
     return _Later(module, name)
 
 
+def alone(_estimates: tuple[Estimate, ...]) -> Mapping[str, Any]:
+    """Nothing beside a judge's rank but the measure that it is ranked by."""
+    return {}
+
+
 class Evidence(NamedTuple):
     """Which judgments speak against a judge.
 
@@ -101,6 +106,9 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
             ``kappa`` of units that all agree; ``None`` where it is not known.
         conditional: whether its denominator counts the answers themselves, so that its units are
             not the same ones when it is measured again.
+        ranked: a leaderboard ranks judges by it: from the estimates of a judge to what stands
+            beside its rank, by head, such as `alone`, and under ``left_out`` why it has none;
+            ``None`` for no leaderboard.
         source: the plugin that gives it; empty for this package.
     """
 
@@ -118,6 +126,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     stability: bool = False
     best: Literal["units", "half", "kappa"] | None = None
     conditional: bool = False
+    ranked: Callable[[tuple[Estimate, ...]], Mapping[str, Any]] | None = None
     source: str = ""
 
     @property

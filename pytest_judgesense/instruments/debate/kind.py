@@ -40,6 +40,7 @@ REPORT: Final = Report(
                 "ranking_thresholds",
                 "configuration_agreement",
                 "by_category",
+                "configuration_pairs",
             ),
             secondary=("anova", "post_hoc", "measure_correlation", "measure_pca"),
             kinds=("debate",),

@@ -4,6 +4,8 @@ A configuration is a judge with one prompt, called ``judge:prompt``. Configurati
 the debates that all of them have judged twice or more, by instability (see `debate`): lower is
 better. Beside each rank stand
 
+- the ranks that it may have: configurations are compared in pairs over whole topics, after Holm
+  (`stats.ranks`), and topics in which two are swapped are the units of the test;
 - its distribution over 1,000 bootstrap resamples of topics: whole topics are drawn with
   replacement, the same ones for every configuration. Equal instabilities share the better rank;
 - the ranks that it takes when one debate is left out;
@@ -47,6 +49,7 @@ from pytest_judgesense.instruments.debate.estimators import (
 )
 from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA, WEIGHTS
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
+from pytest_judgesense.stats.ranks import Standings, standings
 from pytest_judgesense.trial import Judgment
 
 RESAMPLES: Final = 1000
@@ -67,6 +70,7 @@ class Ranked(NamedTuple):
         parts: the components of it by name.
         shares: share of the resamples in which it has rank 1, 2, ...
         left_out: the best and the worst rank when one debate is left out.
+        ranks: the least and the greatest rank that it may have.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Ranked(NamedTuple):
     parts: Mapping[str, float]
     shares: tuple[float, ...]
     left_out: tuple[int, int]
+    ranks: tuple[int, int]
 
     def band(self, measure: str) -> str:
         """``low``, ``medium`` or ``high``: of repeat flips or of side bias."""
@@ -94,6 +99,7 @@ class Ranking:
         runs: the most runs that any debate has.
         reliance: what the winner depends on, one row a variant: name, winner, whether it is
             another than the ranking's.
+        standings: the comparison of every two of them; ``None`` without any.
     """
 
     suite: str
@@ -105,6 +111,7 @@ class Ranking:
     topics: int = 0
     runs: int = 0
     reliance: tuple[tuple[str, str, bool], ...] = ()
+    standings: Standings | None = None
 
     def find(self, name: str) -> Ranked | None:
         """The configuration of that name."""
@@ -113,7 +120,7 @@ class Ranking:
     @property
     def recommendation(self) -> str:
         """The configuration to choose, and why, in one sentence."""
-        if not self.rows:
+        if not self.rows or self.standings is None:
             return "no configuration can be recommended: none has debates with two parsed runs"
         best = self.rows[0]
         kept = sum(not changed for _, _, changed in self.reliance)
@@ -124,9 +131,8 @@ class Ranking:
             f"debate is left out, first under {kept} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
         )
-        if best.shares[0] < 0.95 and len(self.rows) > 1:
-            second = max(self.rows[1:], key=lambda row: row.shares[0])
-            text += f"; not settled: {second.name} is first in {second.shares[0]:.1%}"
+        if len(self.rows) > 1:
+            text += f"; {self.standings.verdict('most stable')}"
         return text
 
 
@@ -162,6 +168,11 @@ def rank(
     ranks = _ranks(values)
     drawn = _ranks(components(_resampled(rows, topics, seed)) @ vector)
     left = _ranks(components(sums[:, None] - rows).swapaxes(0, 1) @ vector)
+    stand = standings(
+        dict(zip(names, map(_by_topic, compared), strict=True)),
+        lambda summed: -(components(summed) @ vector),
+        seed=seed,
+    )
     ranked = tuple(
         Ranked(
             names[i],
@@ -170,6 +181,7 @@ def rank(
             dict(zip(COMPONENTS, parts[i].tolist(), strict=True)),
             tuple(float(np.mean(drawn[:, i] == place + 1)) for place in range(len(names))),
             (int(left[:, i].min()), int(left[:, i].max())),
+            stand.ranks[names[i]],
         )
         for i in sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
     )
@@ -187,7 +199,16 @@ def rank(
         len(set(topics)),
         max(tally.runs for some in compared for tally in some),
         tuple((variant, name, name != ranked[0].name) for variant, name in winners.items()),
+        stand,
     )
+
+
+def _by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:
+    """The summed rows of the tallies of each topic."""
+    found: dict[str, list[Tally]] = defaultdict(list)
+    for tally in tallies:
+        found[tally.cluster].append(tally)
+    return {topic: rows_of(some).sum(axis=0).tolist() for topic, some in found.items()}
 
 
 def _ranks(values: Floats) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@ r"""Tables beside the ranking of judge configurations: plain values, as datashee
 
 ``ranking``, ``ranking_sensitivity`` (its winner under other weights and composites),
 ``ranking_thresholds`` (configurations in each band, as the thresholds stand and when one is moved),
+``configuration_pairs`` (every two of them compared over topics, see `leaderboard`),
 ``configuration_agreement`` (share of the debates with one winner for each pair; Krippendorff's
 nominal alpha over all configurations) and ``by_category`` (the measures by category of topics).
 
@@ -37,6 +38,7 @@ from pytest_judgesense.instruments.debate.ranking import (
     band_of,
     ranking_of,
 )
+from pytest_judgesense.instruments.leaderboard import pair_rows
 from pytest_judgesense.stats.agreement import krippendorff_alpha
 from pytest_judgesense.stats.paired import paired_t
 
@@ -64,6 +66,7 @@ def analyses_of(
         "ranking_thresholds": list(_thresholds(ranking)),
         "configuration_agreement": _agreement(ranked),
         "by_category": list(_by_category(ranked, ranking.weights)),
+        "configuration_pairs": _pairs(ranking),
     }
     if not secondary:
         return tables
@@ -74,6 +77,10 @@ def analyses_of(
         "post_hoc": _post_hoc(names, cells),
         **_described(np.array([list(row.parts.values()) for row in ranking.rows])),
     }
+
+
+def _pairs(ranking: Ranking) -> _Rows:
+    return pair_rows(ranking.standings, "instability", -1) if ranking.standings else []
 
 
 def _basis(ranking: Ranking) -> dict[str, Any]:
@@ -94,6 +101,7 @@ def _ranked(ranking: Ranking) -> _Rows:
     return [
         {
             "rank": row.rank,
+            "ranks": list(row.ranks),
             "configuration": row.name,
             "instability": row.instability,
             **row.parts,

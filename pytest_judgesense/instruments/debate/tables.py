@@ -19,14 +19,15 @@ from pytest_judgesense.figures import (
     percent,
     shown,
 )
+from pytest_judgesense.instruments.leaderboard import pair_words, ranks_text
 from pytest_judgesense.layout import headed, indented
 from pytest_judgesense.sections import Board, Digits, Entrant, Rows, tables_named
 
 _MOST_RANKS: Final = 20
 # The columns with their widths: the rank, the name, and numbers.
 _WIDTHS: Final = {
-    "rank": 4,
-    "configuration": 23,
+    "ranks": 8,
+    "configuration": 19,
     "instability": 13,
     "flips": 14,
     "side bias": 14,
@@ -51,7 +52,7 @@ def ranking(
 
 def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        str(row["rank"]),
+        ranks_text(row["ranks"]),
         str(row["configuration"]),
         f"{row['instability']:.3f}",
         f"{row['repeat_flip_rate']:.1%} {row['repeat_flip_band']}",
@@ -62,10 +63,12 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _notes(basis: Mapping[str, Any]) -> Iterator[str]:
+def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+    basis = tables["ranking_basis"][0]
     for name, reason in basis["excluded"].items():
         yield f"left out: {name}, {reason}"
     yield basis["recommendation"]
+    yield from pair_words(tables["configuration_pairs"])
 
 
 def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
@@ -77,7 +80,7 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
             (Digits(rank), name, *map(Digits, texts))
             for rank, name, *texts in map(_texts, tables["ranking"])
         ),
-        tuple(_notes(tables["ranking_basis"][0])),
+        tuple(_notes(tables)),
     )
 
 
@@ -104,7 +107,7 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
         # Bands are as wide as the widest of them.
         flips, bias = (f"{share} {band:<6}" for share, band in map(str.split, texts[1:3]))
         yield _columns(rank, name, texts[0], flips, bias, *texts[3:])
-    for note in _notes(basis):
+    for note in _notes(tables):
         yield from indented(note, width=2)
 
 

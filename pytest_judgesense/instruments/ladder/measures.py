@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
 
 _ROOM: Final = "pytest_judgesense.instruments.ladder"
@@ -64,6 +64,7 @@ TARGET_SENSITIVITY: Final = _floor(
     meaning="the better candidate is chosen (a tie is wrong)",
     evidence=_MISSED,
     best="units",
+    ranked=alone,
 )
 TARGET_SENSITIVITY_DECISIVE: Final = _floor(
     name="target_sensitivity_decisive",

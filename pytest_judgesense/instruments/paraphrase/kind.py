@@ -14,7 +14,7 @@ from pytest_judgesense.instruments.paraphrase.measures import MEASURES
 from pytest_judgesense.measures.measure import later
 from pytest_judgesense.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.registry import Importer, SuiteKind
-from pytest_judgesense.sections import Comparison, Report, ReportSection
+from pytest_judgesense.sections import Report, ReportSection
 
 _ROOM: Final = "pytest_judgesense.instruments.paraphrase"
 _table: Final = partial(later, f"{_ROOM}.tables")
@@ -64,9 +64,6 @@ REPORT: Final = Report(
         ),
         ReportSection("flips_by_wording", kinds=("paraphrase",), flips=_table("flips")),
         ReportSection("equivalence", _table("equivalence"), _table("equivalence_lines")),
-    ),
-    comparisons=(
-        Comparison("leaderboard", _table("leaderboard"), _table("board"), _table("board_lines")),
     ),
     words=(
         Word("degenerate", _degenerate, each=True, first=True),

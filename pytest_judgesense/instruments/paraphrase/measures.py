@@ -26,7 +26,10 @@ _floor: Final = partial(_measure, direction="higher", gate="floor")
 _kappa: Final = partial(_floor, bounds=(-1.0, 1.0), margin=0.1)
 
 JSS: Final = _floor(
-    name="jss", meaning="same verdict under two wordings of the prompt", best="units"
+    name="jss",
+    meaning="same verdict under two wordings of the prompt",
+    best="units",
+    ranked=later("pytest_judgesense.instruments.paraphrase.tables", "beside_the_rank"),
 )
 FLIP_RATE: Final = _measure(
     name="flip_rate",

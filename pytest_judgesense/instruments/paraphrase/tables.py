@@ -1,4 +1,4 @@
-"""Stability under rewording in tables and words: tier, templates, reviews, the leaderboard.
+"""Stability under rewording in tables and words: tier, templates, reviews.
 
 Tiers (JudgeSense, arXiv 2604.23478)::
 
@@ -6,9 +6,11 @@ Tiers (JudgeSense, arXiv 2604.23478)::
     moderate  0.8 <= JSS < 0.9                  only with one fixed prompt
     low       JSS < 0.8                         a noise source wherever wording varies
 
-JSS >= 0.9 with kappa below 0.8 is moderate, and says why. A degenerate judge has no tier and no
-place in a leaderboard: one answer for everything is not stability. On pairwise suites its
-first-slot rate over both orders tells a slot from a content.
+JSS >= 0.9 with kappa below 0.8 is moderate, and says why. The paper's tier is that of the two
+estimates. The tier shown is all that lies between the tiers of the lower and of the upper ends of
+their clustered intervals: one word only where the intervals lie within it. A degenerate judge has
+no tier and no place in a leaderboard: one answer for everything is not stability. On pairwise
+suites its first-slot rate over both orders tells a slot from a content.
 
 A template's flips are those of all pairs that it belongs to, so one bad wording in a ring of five
 stands out with twice the flips of its neighbours.
@@ -18,20 +20,20 @@ Reviewers' kappa is Cohen's over YES, NO and UNSURE, on the pairs that both have
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
-from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.paraphrase.estimators import Pair, meaning, paraphrase_pairs
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
-from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Beside, Board, Digits, Entrant, Estimates, Rows
+from pytest_judgesense.sections import Beside, Estimates, Rows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
+
+TIERS: Final = ("low", "moderate", "high")
 
 
 def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
@@ -55,29 +57,50 @@ def tier(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     jss, kappa = _jss_of_wordings(cell, estimates), find_estimate(estimates, "kappa")
     if jss is None:
         return None
-    value = None if kappa is None else kappa.value
-    degenerate = "degenerate" in jss.flags
-    tier, note = None, None
-    if degenerate:
-        note = _what_is_constant(find_estimate(estimates, "first_slot_rate"))
-    elif jss.value is None or value is None:
-        note = jss.unavailable or (None if kappa is None else kappa.unavailable)
-    else:
-        tier, note = tier_of(jss.value, value)
-        if value < 0:
-            note = f"kappa {value:.3f} is negative: two wordings pull apart"
     return [
         {
-            "tier": tier,
+            **_tiers(estimates),
             "jss": jss.value,
             "n": jss.n,
             "lower": jss.clustered and jss.clustered.lower,
             "upper": jss.clustered and jss.clustered.upper,
-            "kappa": value,
-            "degenerate": degenerate,
-            "note": note,
+            "kappa": kappa and kappa.value,
+            "degenerate": "degenerate" in jss.flags,
         }
     ]
+
+
+def _tiers(estimates: Estimates) -> dict[str, str | None]:
+    """The tiers that the intervals reach, that of the paper, and what flags them."""
+    jss, kappa = find_estimate(estimates, "jss"), find_estimate(estimates, "kappa")
+    reached = published = None
+    if jss and "degenerate" in jss.flags:
+        note: str | None = _what_is_constant(find_estimate(estimates, "first_slot_rate"))
+    elif jss is None or kappa is None or jss.value is None or kappa.value is None:
+        note = next((one.unavailable for one in (jss, kappa) if one and one.unavailable), None)
+    else:
+        published, note = tier_of(jss.value, kappa.value)
+        if kappa.value < 0:
+            note = f"kappa {kappa.value:.3f} is negative: two wordings pull apart"
+        if jss.clustered and kappa.clustered:
+            low, _ = tier_of(jss.clustered.lower, kappa.clustered.lower)
+            high, _ = tier_of(jss.clustered.upper, kappa.clustered.upper)
+            reached = " or ".join(TIERS[TIERS.index(low) : TIERS.index(high) + 1])
+        else:
+            note = note or "too few clusters to say more than the paper's tier"
+    return {"tier": reached, "paper_tier": published, "note": note}
+
+
+def beside_the_rank(estimates: Estimates) -> dict[str, Any]:
+    """Kappa and the tiers of a judge, or why it has no rank."""
+    kappa, tiers = find_estimate(estimates, "kappa"), _tiers(estimates)
+    if tiers["paper_tier"] is None:
+        return {"left_out": tiers["note"]}
+    return {
+        "kappa": kappa and kappa.value,
+        "tier": tiers["tier"],
+        "tier in the paper": tiers["paper_tier"],
+    }
 
 
 def _what_is_constant(first_slot: Estimate | None) -> str:
@@ -145,9 +168,10 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
 
 
 def tier_lines(rows: Rows) -> Iterator[str]:
-    """The tier, and what flags it."""
-    note = rows[0]["note"]
-    yield f"tier: {rows[0]['tier'] or 'none'}{f', {note}' if note else ''}"
+    """The tiers that the intervals reach, the paper's, and what flags them."""
+    tier, published, note = (rows[0][key] for key in ("tier", "paper_tier", "note"))
+    words = [f"tier: {tier or 'none'}{f' (in the paper: {published})' if published else ''}"]
+    yield ", ".join([*words, *filter(None, [note])])
 
 
 def template_lines(rows: Rows) -> Iterator[str]:
@@ -199,68 +223,3 @@ def by_pair(estimates: Iterable[Estimate]) -> Iterator[Beside]:
 def flips(cell: Cell) -> Iterator[tuple[Judgment, Judgment, str]]:
     """Judgments of one item that contradict one another under two wordings."""
     return ((a, b, "wording") for a, b in contradictions(cell, {}))
-
-
-def leaderboard(
-    suite: str, entrants: Sequence[Entrant], _seed: int = 0, _secondary: bool = False
-) -> Mapping[str, Rows]:
-    """The judges that have a tier on a suite by their JSS, where there are several.
-
-    Judges of equal JSS share a rank. Judges without a tier stand last, without a rank, and say why.
-    """
-    rows = [
-        {"judge": one.name, **table["rows"][0]}
-        for one in entrants
-        for table in one.analyses
-        if (table["analysis"], table["suite"]) == ("tier", suite)
-    ]
-    if len(rows) < 2:
-        return {}
-    rows.sort(key=lambda row: row["judge"])
-    placed = sorted((row for row in rows if row["tier"] is not None), key=lambda row: -row["jss"])
-    jss = [row["jss"] for row in placed]
-    ranked = [{"rank": jss.index(row["jss"]) + 1, **row} for row in placed]
-    left_out = [{"rank": None, **row} for row in rows if row["tier"] is None]
-    return {"leaderboard": [*ranked, *left_out]}
-
-
-def _ends(of: Mapping[str, Any]) -> str:
-    if of["lower"] is None:
-        return ""
-    return f"[{number_text(of['lower'])}, {number_text(of['upper'])}]"
-
-
-def _cells(of: Mapping[str, Any]) -> tuple[str, ...]:
-    kappa = number_text(of["kappa"])
-    return str(of["n"]), number_text(of["jss"]), _ends(of), kappa, str(of["tier"])
-
-
-def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
-    """The leaderboard for Markdown."""
-    return Board(
-        "By JSS on",
-        ("rank", "judge", "n", "JSS", "95% clustered", "kappa", "tier"),
-        tuple(
-            ("", of["judge"], "", "", "", "", f"left out: {of['note']}")
-            if of["rank"] is None
-            else (Digits(of["rank"]), of["judge"], *map(Digits, _cells(of)))
-            for of in tables["leaderboard"]
-        ),
-    )
-
-
-def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
-    """The leaderboard on a terminal."""
-    yield from indented(f"{suite}, by JSS", width=2)
-    for of in tables["leaderboard"]:
-        if of["rank"] is None:
-            yield from indented(f"left out: {of['judge']}, {of['note']}", width=4)
-        else:
-            yield from row(
-                printable(f"    {of['rank']}  {of['judge']}"),
-                f"n {of['n']}",
-                number_text(of["jss"]),
-                f"kappa {number_text(of['kappa'])}",
-                _ends(of),
-                of["tier"],
-            )

@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
 
 
@@ -42,11 +42,13 @@ CONSISTENCY: Final = AGREEMENT_PARSED._replace(
     name="consistency",
     unit="question",
     meaning="one replicate and the next give the same verdict",
+    ranked=alone,
     evidence=_evidence("questions whose replicates disagree", "repeats"),
     stability=True,
 )
 PAIRWISE_CONSISTENCY: Final = CONSISTENCY._replace(
     name="pairwise_consistency",
+    ranked=None,
     meaning="any two replicates give the same verdict (Fleiss's P)",
 )
 ERROR_RATE: Final = AGREEMENT_PARSED._replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
 
 _ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
@@ -22,5 +22,6 @@ DARK_CURRENT: Final = Measure(
         later("pytest_judgesense.measures.evidence", "decisive"),
     ),
     best="units",
+    ranked=alone,
 )
 MEASURES: Final = (DARK_CURRENT, TIE_RATE.taken_by(_ESTIMATES), *ORDER, *REPLIES)

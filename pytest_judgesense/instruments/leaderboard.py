@@ -1,0 +1,231 @@
+"""Which judge is best on a suite: ranks that are shown, and what would settle the others.
+
+On a suite of any kind judges are ranked by the first of its measures that is `Measure.ranked`. A
+section holds what that takes: the units that count, and of how many, by cluster. So a datasheet
+compares judges of several processes, or of several files, without their judgments. The comparison
+(`stats.ranks`) is paired over whole clusters, its p-values are Holm's over all pairs of judges.
+
+A degenerate judge has no place where one answer to everything would pass for the best value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.estimate import Observations, find_estimate, number_text
+from pytest_judgesense.layout import indented, row
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.sections import Board, Digits, Entrant, Estimates, Row, Rows
+from pytest_judgesense.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from pytest_judgesense.stats.ranks import Standings
+
+_SHOWN_PAIRS: Final = 6
+# What every row of a leaderboard has; the rest stands beside the rank.
+_OWN: Final = frozenset(
+    ("rank", "ranks", "judge", "measure", "value", "n", "lower", "upper", "left_out")
+)
+
+
+def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """What a judge's rank is made of; nothing where no measure ranks judges."""
+    measure = next((one for one in cell.measures if one.ranked), None)
+    estimate = measure and find_estimate(estimates, measure.name)
+    if measure is None or measure.ranked is None or estimate is None:
+        return None
+    beside = dict(measure.ranked(estimates))
+    left_out = beside.pop("left_out", None) or estimate.unavailable
+    if not left_out and measure.stability and "degenerate" in estimate.flags:
+        left_out = "degenerate: one answer to everything"
+    elif not left_out and estimate.observations is None:
+        left_out = "its units are not known"
+    ends = estimate.clustered
+    return [
+        {
+            "measure": measure.name,
+            "higher": measure.floor,
+            "stable": measure.stability,
+            "value": estimate.value,
+            "n": estimate.n,
+            "lower": ends and ends.lower,
+            "upper": ends and ends.upper,
+            "left_out": left_out,
+            "beside": beside,
+            "clusters": {} if left_out else _by_cluster(estimate.observations),
+        }
+    ]
+
+
+def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for value, cluster in zip(units.values, units.clusters, strict=True) if units else ():
+        of_cluster = found.setdefault(cluster, [0.0, 0.0])
+        of_cluster[0] += value
+        of_cluster[1] += 1
+    return found
+
+
+def leaderboard(
+    suite: str, entrants: Sequence[Entrant], seed: int, _secondary: bool = False
+) -> Mapping[str, Rows]:
+    """The judges of a suite with their ranks, every pair of them, and which one is best.
+
+    Judges that cannot be ranked stand last, and say why.
+    """
+    found = {
+        one.name: table["rows"][0]
+        for one in sorted(entrants, key=lambda one: one.name)
+        for table in one.analyses
+        if (table["analysis"], table["suite"]) == ("standing", suite)
+    }
+    placed = {name: of for name, of in found.items() if of["left_out"] is None}
+    if len(found) < 2 or not placed:
+        return {}
+    first = next(iter(placed.values()))
+    measure, sign = first["measure"], 1 if first["higher"] else -1
+    # Not before there are judges to compare: it takes scipy.
+    from pytest_judgesense.stats.ranks import share, standings
+
+    stand = standings(
+        {name: of["clusters"] for name, of in placed.items()},
+        lambda sums: sign * share(sums),
+        seed=seed,
+    )
+    rows = [
+        {"rank": stand.rank(name), "ranks": list(ends), **_row(name, placed[name])}
+        for name, ends in stand.ranks.items()
+    ]
+    rows += [
+        {"rank": None, "ranks": None, **_row(name, of)}
+        for name, of in found.items()
+        if name not in placed
+    ]
+    what = f"{'most stable' if first['stable'] else 'best'} by {measure}"
+    return {
+        "leaderboard": rows,
+        "judge_pairs": pair_rows(stand, measure, sign),
+        "best_judge": [{"measure": measure, "judge": stand.best, "verdict": stand.verdict(what)}],
+    }
+
+
+def _row(name: str, of: Row) -> dict[str, Any]:
+    return {"judge": name, **{key: of[key] for key in of if key in _OWN}, **of["beside"]}
+
+
+def pair_rows(stand: Standings, measure: str, sign: int) -> list[dict[str, Any]]:
+    """Every two judges.
+
+    Args:
+        stand: the judges compared by a value of which higher ones are better.
+        measure: which that is, but for its sign.
+        sign: -1 where lower values of the measure are better, else 1.
+    """
+    pairs = []
+    for pair in stand.pairs:
+        ends = sorted(sign * end for end in pair.interval) if pair.interval else (None, None)
+        pairs.append(
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "measure": measure,
+                "difference": None if pair.difference is None else sign * pair.difference + 0.0,
+                "lower": ends[0],
+                "upper": ends[1],
+                "p": pair.p,
+                "told_apart": pair.apart,
+                "clusters": pair.clusters,
+                "clusters_that_differ": pair.differ,
+                "clusters_needed": pair.needed,
+            }
+        )
+    return pairs
+
+
+def ranks_text(ranks: Sequence[int]) -> str:
+    """The ranks that a judge may have: ``1``, or ``1 to 2``."""
+    return " to ".join(map(str, dict.fromkeys(ranks)))
+
+
+def ends_text(of: Row) -> str:
+    """The ends of an interval; nothing where there is none."""
+    if of["lower"] is None:
+        return ""
+    return f"[{number_text(of['lower'])}, {number_text(of['upper'])}]"
+
+
+def _beside(of: Row) -> dict[str, str]:
+    rest = {key: value for key, value in of.items() if key not in _OWN}
+    return {
+        key: number_text(value) if isinstance(value, float) else str(value or "")
+        for key, value in rest.items()
+    }
+
+
+def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+    """The leaderboard for Markdown, with the pairs below it."""
+    rows = tables["leaderboard"]
+    beside = list(_beside(rows[0]))
+    cells = [
+        ("", of["judge"], "", "", "", *["" for _ in beside[1:]], f"left out: {of['left_out']}")
+        if of["ranks"] is None
+        else (
+            Digits(ranks_text(of["ranks"])),
+            of["judge"],
+            Digits(of["n"]),
+            Digits(number_text(of["value"])),
+            Digits(ends_text(of)),
+            *map(Digits, _beside(of).values()),
+        )
+        for of in rows
+    ]
+    measure = rows[0]["measure"]
+    heads = ("ranks", "judge", "n", measure, "95% clustered", *beside)
+    if not beside:  # the reason for leaving a judge out takes a column of its own
+        heads = (*heads, "")
+        cells = [one if len(one) == len(heads) else (*one, "") for one in cells]
+    return Board(f"By {measure} on", heads, tuple(cells), tuple(_notes(tables)))
+
+
+def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+    yield tables["best_judge"][0]["verdict"]
+    yield from pair_words(tables["judge_pairs"])
+
+
+def pair_words(pairs: Rows) -> Iterator[str]:
+    """Every two judges in words, the first ones of many."""
+    yield from map(_pair_words, pairs[:_SHOWN_PAIRS])
+    if len(pairs) > _SHOWN_PAIRS:
+        yield f"{len(pairs) - _SHOWN_PAIRS} more pairs stand in the JSON of the datasheet"
+
+
+def _pair_words(of: Row) -> str:
+    names = f"{of['first']} and {of['second']}"
+    if of["difference"] is None:
+        return f"{names}: no cluster that both were asked"
+    if not of["clusters_that_differ"]:
+        return f"{names}: alike in all {of['clusters']} clusters"
+    differ = f"{names}: differ by {of['difference']:+.3f} {ends_text(of)}".rstrip()
+    return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', not told apart'}"
+
+
+def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+    """The leaderboard on a terminal."""
+    rows = tables["leaderboard"]
+    yield from indented(f"{suite}, by {rows[0]['measure']}", width=2)
+    for of in rows:
+        if of["ranks"] is None:
+            yield from indented(f"left out: {of['judge']}, {of['left_out']}", width=4)
+            continue
+        yield from row(
+            printable(f"    {ranks_text(of['ranks']):<7} {of['judge']}"),
+            f"n {of['n']}",
+            number_text(of["value"]),
+            ends_text(of),
+            "",
+            ", ".join(f"{key} {text}" for key, text in _beside(of).items() if text),
+        )
+    for note in _notes(tables):
+        yield from indented(note, width=4)

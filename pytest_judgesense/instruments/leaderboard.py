@@ -225,7 +225,8 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
             number_text(of["value"]),
             ends_text(of),
             "",
-            ", ".join(f"{key} {text}" for key, text in _beside(of).items() if text),
         )
+        beside = [f"{key} {text}" for key, text in _beside(of).items() if text]
+        yield from indented(", ".join(beside), width=12)
     for note in _notes(tables):
         yield from indented(note, width=4)

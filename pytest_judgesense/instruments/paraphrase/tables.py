@@ -168,10 +168,10 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
 
 
 def tier_lines(rows: Rows) -> Iterator[str]:
-    """The tiers that the intervals reach, the paper's, and what flags them."""
+    """The tiers that the intervals reach, that of the paper if it is another, and what flags it."""
     tier, published, note = (rows[0][key] for key in ("tier", "paper_tier", "note"))
-    words = [f"tier: {tier or 'none'}{f' (in the paper: {published})' if published else ''}"]
-    yield ", ".join([*words, *filter(None, [note])])
+    other = f" (in the paper: {published})" if published != tier else ""
+    yield ", ".join([f"tier: {tier or 'none'}{other}", *filter(None, [note])])
 
 
 def template_lines(rows: Rows) -> Iterator[str]:

@@ -46,7 +46,8 @@ def test_the_resamples_are_of_whole_topics_and_of_the_same_ones_for_all() -> Non
     worse = [tally(t.cluster, int(t.debate[-1]), flip=0 < t.pro < 3, spread=1.0) for t in judge(3)]
     ranking = rank("s", {"a:p": judge(3), "b:p": worse})
     assert [row.shares for row in ranking.rows] == [(1.0, 0.0), (0.0, 1.0)]
-    assert "not settled" not in ranking.recommendation
+    assert [row.ranks for row in ranking.rows] == [(1, 1), (2, 2)]
+    assert "most stable: a:p, told apart from every other one" in ranking.recommendation
 
 
 def test_the_share_of_first_ranks_is_that_of_resamples_without_the_flipping_topic() -> None:
@@ -58,7 +59,10 @@ def test_the_share_of_first_ranks_is_that_of_resamples_without_the_flipping_topi
     deviation = math.sqrt(0.9**10 * (1 - 0.9**10) / 1000)
     assert found.shares[0] == pytest.approx(0.9**10, abs=4 * deviation)
     assert found.left_out == (1, 2)  # without that debate it is first
-    assert "not settled: a:p" in ranking.recommendation
+    # One topic speaks for b and nine for a, by a hundredth: few swaps leave the flip alone, yet
+    # half of them turn it, and then the difference is as far the other way.
+    assert [row.ranks for row in ranking.rows] == [(1, 2), (1, 2)]
+    assert "not settled between b:p and a:p" in ranking.recommendation
 
 
 def test_the_same_seed_gives_the_same_ranking_and_the_order_given_does_not_matter() -> None:
@@ -66,6 +70,23 @@ def test_the_same_seed_gives_the_same_ranking_and_the_order_given_does_not_matte
     first = rank("s", given_ones, seed=7)
     assert first == rank("s", dict(reversed(given_ones.items())), seed=7)
     assert first.rows != rank("s", given_ones, seed=8).rows
+
+
+def test_configurations_are_swapped_by_topics_and_pairs_are_told_after_holm() -> None:
+    given_ones = {"a:p": judge(0), "b:p": judge(6), "c:p": judge(10)}
+    stand = rank("s", given_ones).standings
+    assert stand is not None
+    (ab, ac, bc) = stand.pairs
+    assert (ab.first, ab.second, ab.clusters, ab.differ) == ("a:p", "b:p", 10, 6)
+    # Topics differ by one flip, all for the better configuration: 2 of 2^6, 2^10 and 2^4 swaps,
+    # times 2, 3 and 1 after Holm.
+    assert [one.p for one in (ab, ac, bc)] == [2 * 2 / 2**6, 3 * 2 / 2**10, 2 / 2**4]
+    assert dict(stand.ranks) == {"a:p": (1, 2), "b:p": (1, 3), "c:p": (2, 3)}
+    (row, *_) = analyses_of("s", {"a": material({"p": judge(0), "q": judge(10)})}, 0)[
+        "configuration_pairs"
+    ]
+    # 3 for each of 10 flips in 20 debates, and side bias: 30 + 10 of 60 runs for PRO.
+    assert row["difference"] == pytest.approx(-(1.5 + 2 * (40 / 60 - 0.5)))
 
 
 def test_weights_decide_and_what_depends_on_them_is_said() -> None:

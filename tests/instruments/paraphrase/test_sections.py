@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -10,18 +11,15 @@ import pytest
 
 from pytest_judgesense.datasheet import setting_notices
 from pytest_judgesense.instruments.paraphrase.kind import REPORT
-from pytest_judgesense.instruments.paraphrase.tables import leaderboard, tier_of
+from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
-from pytest_judgesense.report.terminal import datasheet_lines
-from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import Entrant
 from pytest_judgesense.suites.suite import Review
 from pytest_judgesense.trial import Design
-from tests.measures.building import GRADES, SLOTS, YES_NO, both_orders, cell, judgment, worded
+from tests.measures.building import SLOTS, YES_NO, both_orders, cell, judgment, worded
 from tests.report.replaying import checked, replayed
 
 PUBLISHED = json.loads(
@@ -78,19 +76,49 @@ def test_agreement_that_chance_explains_is_moderate_and_says_so() -> None:
     # p_e = (39*38 + 1*2)/1600 = 0.9275, kappa = (0.975 - 0.9275)/0.0725 = 0.655.
     answers = {f"i{i}": ["YES", "YES"] for i in range(38)} | {"n": ["NO"] * 2, "f": ["YES", "NO"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
-    assert (tier["tier"], tier["note"]) == ("moderate", "kappa 0.655 is below 0.8")
+    assert (tier["paper_tier"], tier["note"]) == ("moderate", "kappa 0.655 is below 0.8")
+
+
+@pytest.mark.parametrize(
+    ("items", "flips", "tier", "published"),
+    [
+        # JSS 0.9 and kappa 0.8 lie between these clustered ends, by items and flips:
+        (40, 2, "moderate or high", "high"),  # JSS 0.95 [0.85, 0.99], kappa 0.90
+        (400, 4, "high", "high"),  # JSS 0.99 [0.974, 0.997], kappa 0.98
+        (20, 3, "low or moderate or high", "moderate"),  # JSS 0.85 [0.65, 0.96]
+        (200, 100, "low", "low"),  # JSS 0.5 [0.43, 0.57]
+    ],
+)
+def test_a_tier_is_one_word_only_where_the_intervals_lie_within_it(
+    items: int, flips: int, tier: str, published: str
+) -> None:
+    answers = {f"i{k}": (["YES", "YES"], ["NO", "NO"])[k % 2] for k in range(items)}
+    answers |= {f"i{k}": ["YES", "NO"] for k in range(flips)}
+    of = cell(YES_NO, worded(answers))
+    (row,) = rows(of, "tier")
+    assert (row["tier"], row["paper_tier"]) == (tier, published)
+    other = f" (in the paper: {published})" if tier != published else ""
+    assert words(tables(of)[0])[0].split(",")[0] == f"tier: {tier}{other}"
+
+
+def test_one_cluster_has_the_tier_of_the_paper_alone() -> None:
+    one = [j for item in "ab" for j in worded({item: ["YES", "NO"] if item == "a" else ["NO"] * 2})]
+    one = [replace(j, trial=replace(j.trial, cluster="c")) for j in one]
+    (row,) = rows(cell(YES_NO, one), "tier")
+    assert (row["tier"], row["paper_tier"]) == (None, "low")
+    assert row["note"] == "too few clusters to say more than the paper's tier"
 
 
 def test_a_negative_kappa_is_a_note_of_its_own() -> None:
     answers = {"a": ["YES", "NO"], "b": ["NO", "YES"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
-    assert tier["tier"] == "low"
+    assert tier["paper_tier"] == "low"
     assert tier["note"] == "kappa -1.000 is negative: two wordings pull apart"
 
 
 def test_a_degenerate_cell_has_no_tier() -> None:
     (tier,) = rows(cell(YES_NO, worded({i: ["YES", "YES"] for i in "abc"})), "tier")
-    assert (tier["tier"], tier["degenerate"]) == (None, True)
+    assert (tier["tier"], tier["paper_tier"], tier["degenerate"]) == (None, None, True)
     assert tier["note"] == "degenerate: one label throughout"
 
 
@@ -153,34 +181,6 @@ def test_reviews_show_verdicts_of_compared_pairs_and_the_reviewers_kappa() -> No
     )
 
 
-def board(*judges: tuple[str, dict[str, list[str]]]) -> list[Mapping[str, Any]]:
-    cells = {name: cell(GRADES, worded(answers)) for name, answers in judges}
-    suite = next(iter(cells.values())).suite
-    entrants = [Entrant(name, name, None, tables(of)) for name, of in cells.items()]
-    return list(leaderboard(suite, entrants)["leaderboard"])
-
-
-STEADY = {"a": ["1", "1"], "b": ["5", "5"], "c": ["3", "3"]}
-FLIPPY = {"a": ["1", "2"], "b": ["5", "5"], "c": ["3", "3"]}
-CONSTANT = {i: ["3", "3"] for i in "abc"}
-
-
-def test_a_leaderboard_ranks_by_jss_shares_ranks_and_leaves_degenerate_judges_out() -> None:
-    ranked = board(("z", FLIPPY), ("y", CONSTANT), ("x", STEADY), ("w", STEADY))
-    assert [(row["rank"], row["judge"]) for row in ranked] == [
-        (1, "w"),
-        (1, "x"),
-        (3, "z"),
-        (None, "y"),
-    ]
-    assert ranked[-1]["note"] == "degenerate: one label throughout"
-
-
-def test_one_judge_is_no_leaderboard() -> None:
-    of = cell(GRADES, worded(STEADY))
-    assert leaderboard(of.suite, [Entrant("x", "x", None, tables(of))]) == {}
-
-
 def test_judges_that_differ_in_budgets_are_flagged_and_others_are_not() -> None:
     def judge(name: str, **given: object) -> dict[str, object]:
         return {"name": name, "provider": "openai", "max_tokens": 256, "reasoning": None, **given}
@@ -193,15 +193,6 @@ def test_judges_that_differ_in_budgets_are_flagged_and_others_are_not() -> None:
     assert "differ in reasoning (low: b; none: a)" in thought
 
 
-def test_the_terminal_compares_the_judges_of_a_run_at_its_end() -> None:
-    parts = [checked(replayed(name, "coherence@published")) for name in ("noisy", "clean")]
-    lines = list(datasheet_lines(view_of(sheet_of(parts, seed=0, mode="replay"))))
-    end = lines[lines.index("judges compared") :]
-    assert end[1] == "  coherence@published, by JSS"
-    assert [line.split()[:2] for line in end[2:]] == [["1", "clean"], ["2", "noisy"]]
-    assert "tier: low" in "".join(lines)
-
-
 def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
     parts = [checked(replayed(name, "coherence@published")) for name in ("clean", "mixed", "noisy")]
     whole = datasheet_json(sheet_of(parts, seed=0, mode="replay"))
@@ -211,4 +202,12 @@ def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
     ]
     assert joined_datasheets(shards) == whole
     boards = [a for a in json.loads(whole)["judges"][0]["analyses"] if a["suite"]]
-    assert [a["analysis"] for a in boards] == ["tier", "templates", "equivalence", "leaderboard"]
+    assert [a["analysis"] for a in boards] == [
+        "tier",
+        "templates",
+        "equivalence",
+        "standing",
+        "leaderboard",
+        "judge_pairs",
+        "best_judge",
+    ]

@@ -1,0 +1,244 @@
+"""Leaderboards of all kinds: the ranks that judges may have, and every two of them compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.report import datasheet_of_cells
+from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.measure import alone
+from pytest_judgesense.report.codec import datasheet_json
+from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.markdown import markdown
+from pytest_judgesense.report.terminal import datasheet_lines
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.sections import Row, Rows, tables_named
+from pytest_judgesense.trial import Design, Judgment
+from tests import processes
+from tests.measures.building import (
+    GRADES,
+    LADDER,
+    VACUUM,
+    YES_NO,
+    both_orders,
+    cell,
+    climb,
+    worded,
+)
+
+
+def named(name: str, of: Cell) -> Cell:
+    return replace(of, judge=name, judgments=tuple(replace(j, judge=name) for j in of.judgments))
+
+
+def sheet_of(design: Design, **judges: Iterable[Judgment]) -> Datasheet:
+    return datasheet_of_cells([named(name, cell(design, of)) for name, of in judges.items()])
+
+
+def table(sheet: Datasheet, name: str) -> Rows:
+    ((_, _, rows),) = tables_named(sheet, name)
+    return rows
+
+
+def flips(count: int, items: int = 40) -> list[Judgment]:
+    """YES and NO in turn, and another verdict under the second wording on so many items."""
+    steady: Mapping[str, Sequence[str]] = {
+        f"i{k:02}": (("YES", "YES"), ("NO", "NO"))[k % 2] for k in range(items)
+    }
+    return worded({**steady, **{f"i{k:02}": ("YES", "NO") for k in range(count)}})
+
+
+def ranks(rows: Rows) -> list[tuple[str, list[int] | None]]:
+    return [(row["judge"], row["ranks"]) for row in rows]
+
+
+def test_judges_that_are_not_told_apart_share_a_range_of_ranks() -> None:
+    sheet = sheet_of(YES_NO, poor=flips(20), good=flips(1), better=flips(0))
+    assert ranks(table(sheet, "leaderboard")) == [
+        ("better", [1, 2]),
+        ("good", [1, 2]),
+        ("poor", [3, 3]),
+    ]
+    first, second, third = table(sheet, "judge_pairs")
+    # By hand: one cluster that differs (p 1); 20 that all speak for one judge, 19 likewise. None
+    # of 9,999 drawn swaps is as far: 1 / 10,000, times 3 and 2 after Holm; adjusted never falls.
+    assert (first["first"], first["second"], first["p"]) == ("better", "good", 1.0)
+    assert [second["p"], third["p"]] == pytest.approx([3e-4, 3e-4], abs=2e-4)
+    assert second["difference"] == pytest.approx(20 / 40)
+    assert [row["told_apart"] for row in (first, second, third)] == [False, True, True]
+
+
+def test_the_sentence_says_what_would_settle_it() -> None:
+    sheet = sheet_of(YES_NO, good=flips(1), better=flips(0))
+    (best,) = table(sheet, "best_judge")
+    assert best["judge"] is None
+    # One of 40 differs: mean 1/40, squared error (1 - 1/40) / 39 / 40 = 1/1600: s / T is 1, and
+    # 40 * 7.848879 + 1.92 = 315.9.
+    assert best["verdict"] == (
+        "most stable by jss: not settled between better and good (paired over 40 clusters, Holm); "
+        "about 316 clusters with such answers would, with a chance of 80%"
+    )
+    settled = sheet_of(YES_NO, poor=flips(20), better=flips(0))
+    (best,) = table(settled, "best_judge")
+    assert best["judge"] == "better"
+    assert best["verdict"].startswith("most stable by jss: better, told apart from every other one")
+
+
+def test_the_tier_of_the_paper_stands_beside_that_of_the_interval() -> None:
+    rows = table(sheet_of(YES_NO, a=flips(2), b=flips(0)), "leaderboard")
+    assert [(row["judge"], row["tier"], row["tier in the paper"]) for row in rows] == [
+        ("b", "high", "high"),
+        ("a", "moderate or high", "high"),
+    ]
+    assert rows[1]["kappa"] == pytest.approx(0.9, abs=0.01)
+
+
+def test_a_degenerate_judge_is_left_out_and_one_judge_is_no_leaderboard() -> None:
+    constant = worded({f"i{k}": ["3", "3"] for k in range(5)})
+    steady = worded({f"i{k}": [str(k + 1)] * 2 for k in range(5)})
+    rows = table(sheet_of(GRADES, z=constant, y=steady, x=steady), "leaderboard")
+    assert ranks(rows) == [("x", [1, 2]), ("y", [1, 2]), ("z", None)]
+    assert rows[-1]["left_out"] == "degenerate: one label throughout"
+    assert tables_named(sheet_of(GRADES, x=steady), "leaderboard") == []
+    assert tables_named(sheet_of(GRADES, x=constant, y=constant), "leaderboard") == []
+    (best,) = table(sheet_of(GRADES, x=constant, y=steady), "best_judge")
+    assert best["verdict"] == "most stable by jss: y, the only one that can be ranked"
+
+
+def test_where_lower_is_better_the_lowest_is_first_and_differences_keep_their_sign() -> None:
+    dark = both_orders("v", [("A", "B")] * 30)
+    clean = both_orders("v", [("tie", "tie")] * 30)
+    sheet = sheet_of(VACUUM, dark=dark, clean=clean)
+    assert ranks(table(sheet, "leaderboard")) == [("clean", [1, 1]), ("dark", [2, 2])]
+    (pair,) = table(sheet, "judge_pairs")
+    assert (pair["first"], pair["difference"]) == ("clean", -1.0)
+    assert table(sheet, "best_judge")[0]["verdict"].startswith("best by dark_current: clean")
+
+
+def test_ladders_are_ranked_by_sensitivity_over_tasks() -> None:
+    sharp, dull = climb(1, [("A", "B")] * 50), climb(1, [("A", "B"), ("B", "A")] * 25)
+    sheet = sheet_of(LADDER, dull=dull, sharp=sharp)
+    (pair,) = table(sheet, "judge_pairs")
+    # Five pairs to a task: 10 tasks, all better by the same sharp judge: 2 of 2^10 swaps.
+    assert (pair["measure"], pair["clusters"], pair["p"]) == ("target_sensitivity", 10, 2 / 2**10)
+
+
+def test_missing_replies_are_of_their_judge_alone() -> None:
+    silent = [replace(j) for j in flips(0)]
+    missing = worded({f"i{k:02}": ["?", "YES"] for k in range(5)})
+    kept = {j.trial.id: j for j in (*silent, *missing)}
+    sheet = sheet_of(YES_NO, a=flips(0), b=kept.values())
+    (pair,) = table(sheet, "judge_pairs")
+    assert pair["clusters"] == 35
+    assert [row["n"] for row in table(sheet, "leaderboard")] == [40, 35]
+
+
+def test_a_measure_of_a_plugin_ranks_judges_of_its_kind() -> None:
+    def ranked(of: Cell) -> Cell:
+        measures = [
+            m._replace(ranked=alone if m.name == "agreement" else None) for m in of.measures
+        ]
+        return replace(of, measures=tuple(measures))
+
+    right = [cell(YES_NO, worded({f"i{k}": ["YES"]}, label="YES")) for k in range(8)]
+    wrong = [cell(YES_NO, worded({f"i{k}": ["NO"]}, label="YES")) for k in range(8)]
+    cells = [
+        named(name, ranked(cell(YES_NO, [j for one in of for j in one.judgments])))
+        for name, of in (("wrong", wrong), ("right", right))
+    ]
+    sheet = datasheet_of_cells(cells)
+    rows = table(sheet, "leaderboard")
+    assert [row["measure"] for row in rows] == ["agreement"] * 2
+    assert ranks(rows) == [("right", [1, 1]), ("wrong", [2, 2])]
+
+
+def test_the_screen_shows_ranges_pairs_and_the_verdict() -> None:
+    lines = list(datasheet_lines(view_of(sheet_of(YES_NO, good=flips(1), better=flips(0)))))
+    end = lines[lines.index("judges compared") :]
+    assert end[1] == "  s, by jss"
+    assert [line.split()[:4] for line in end if line.startswith("    1 to 2")] == [
+        ["1", "to", "2", "better"],
+        ["1", "to", "2", "good"],
+    ]
+    text = " ".join(" ".join(end).split())
+    assert "most stable by jss: not settled between better and good" in text
+    assert "better and good: differ by +0.025 [-0.026, 0.076], p 1, not told apart" in text
+    assert max(map(len, lines)) <= 100
+
+
+def test_many_pairs_are_told_by_the_first_of_them() -> None:
+    judges = {f"j{k}": flips(k) for k in range(5)}
+    lines = " ".join(datasheet_lines(view_of(sheet_of(YES_NO, **judges))))
+    assert lines.count(": differ by") == 6
+    assert "4 more pairs stand in the JSON of the datasheet" in lines
+
+
+def test_markdown_shows_the_same_board_for_measures_with_and_without_columns_beside() -> None:
+    page = markdown(view_of(sheet_of(YES_NO, good=flips(1), better=flips(0))))
+    assert "| ranks | judge | n | jss | 95% clustered | kappa | tier | tier in the paper |" in page
+    assert "| 1 to 2 | `better` | 40 | 1.000 |" in page
+    dark = both_orders("v", [("A", "B")] * 3)
+    bare = markdown(view_of(sheet_of(VACUUM, a=dark, b=both_orders("v", [("?", "!")] * 3))))
+    assert "left out: all 6 units lack a verdict" in bare
+
+
+def test_a_joined_datasheet_compares_the_judges_of_all_parts() -> None:
+    whole = datasheet_json(sheet_of(YES_NO, a=flips(0), b=flips(9), c=flips(20)))
+    parts = [sheet_of(YES_NO, a=flips(0), c=flips(20)), sheet_of(YES_NO, b=flips(9))]
+    named_parts = [(str(k), json.loads(datasheet_json(one))) for k, one in enumerate(parts)]
+    assert joined_datasheets(named_parts) == whole
+
+
+def test_the_units_by_cluster_are_data_and_not_shown() -> None:
+    sheet = sheet_of(YES_NO, a=flips(2))
+    ((_, _, (row,)),) = tables_named(sheet, "standing")
+    assert row["clusters"]["i00"] == [0.0, 1.0]
+    assert sum(hits for hits, _ in row["clusters"].values()) == 38
+    (part,) = view_of(sheet).judges[0].parts
+    assert "standing" not in {one["analysis"] for one in part.tables}
+
+
+@pytest.mark.parametrize("kind", BUILT_IN.kinds)
+def test_measures_that_rank_have_a_direction_and_units_that_are_paired(kind: str) -> None:
+    ranked = [one for one in BUILT_IN.measures_on(kind) if one.ranked]
+    assert all(one.direction != "construct" and not one.conditional for one in ranked)
+
+
+def log(path: Path, *cells: Cell) -> Path:
+    path.write_text("\n".join(line for of in cells for line in log_lines(of.judgments, of.design)))
+    return path
+
+
+def row_of(output: str, judge: str) -> Row:
+    (line,) = [line for line in output.splitlines() if f"  {judge} " in line and " n " in line]
+    return {"ranks": line.split(f" {judge} ")[0].strip()}
+
+
+def test_compare_ranks_the_judges_of_one_file_or_of_two(tmp_path: Path) -> None:
+    good, poor = (named(n, cell(YES_NO, flips(k))) for n, k in (("good", 0), ("poor", 15)))
+    both = log(tmp_path / "both.jsonl", good, poor)
+    done = processes.run("judgesense", "compare", both, cwd=tmp_path)
+    assert done.returncode == 0
+    assert (row_of(done.stdout, "good"), row_of(done.stdout, "poor")) == (
+        {"ranks": "1"},
+        {"ranks": "2"},
+    )
+    sheet = tmp_path / "sheet.json"
+    sheet.write_text(datasheet_json(datasheet_of_cells([good, poor])))
+    assert processes.run("judgesense", "compare", sheet, cwd=tmp_path).stdout == done.stdout
+    # Two files of different judges: compared trial by trial, and ranked together.
+    one, other = log(tmp_path / "good.jsonl", good), log(tmp_path / "poor.jsonl", poor)
+    two = processes.run("judgesense", "compare", one, other, cwd=tmp_path)
+    assert two.stdout.endswith(done.stdout)
+    assert two.stdout.startswith("judge good -> poor")
+    alone_ = processes.run("judgesense", "compare", one, cwd=tmp_path)
+    assert alone_.returncode == 2
+    assert "there are no judges to rank" in alone_.stderr

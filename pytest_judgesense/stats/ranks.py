@@ -269,7 +269,9 @@ class _Test:
         first, second = a.sum(axis=0), b.sum(axis=0)
         self.difference = float(difference(first, second))
         without = difference(first - a, second - b).tolist()
-        found = jackknife_difference(self.difference, without, self.differ, (-math.inf, math.inf))
+        found = jackknife_difference(
+            self.difference, without, moved.tolist(), (-math.inf, math.inf)
+        )
         self.interval = found.ends(0.95) if found else None
         gaps = (b - a)[moved]
         hits = drawn = 0

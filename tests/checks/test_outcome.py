@@ -2,11 +2,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given as random
+from hypothesis import settings
+from hypothesis import strategies as st
 
-from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
+from pytest_judgesense.checks.outcome import (
+    MOST_MISSING,
+    Outcome,
+    Policy,
+    judge_check,
+    judge_estimate,
+)
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import (
@@ -359,3 +372,52 @@ def test_so_does_a_tradeoff() -> None:
     of = cell(CRITERION, [judgment("p", "A", condition=where, label="1")])
     reasons = {f.reason for f in outcome(of, "criterion_tradeoff", 0.2, 0.8, 0.8).findings}
     assert reasons == {"1 of 1 pairs were not run in both orders"}
+
+
+ORDER = {"fail": 0, "inconclusive": 1, "pass": 2}
+
+
+@random(data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_unit_that_comes_to_count_for_the_judge_worsens_no_outcome(data: st.DataObject) -> None:
+    sizes = data.draw(st.lists(st.integers(1, 12), min_size=2, max_size=30))
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    rates = rng.beta(3, 1, len(sizes)) * (rng.random(len(sizes)) > 0.1)
+    right = (rng.random(clusters.size) < rates[clusters]).astype(float)
+    if right.all():
+        return
+    better = right.copy()
+    better[rng.choice(np.flatnonzero(right == 0))] = 1.0
+    of = BUILT_IN.measures["target_sensitivity"]
+
+    def judged(values: Any, policy: Policy, bar: float) -> int:
+        count = float(values.sum())
+        estimate = Estimate(
+            "target_sensitivity",
+            "s",
+            value=count / values.size,
+            count=count,
+            n=values.size,
+            clustered=clustered_proportion(values, clusters),
+        )
+        return ORDER[judge_estimate(estimate, bar, of, policy, MOST_MISSING).outcome]
+
+    for policy in BOTH:
+        for bar in np.linspace(0.05, 0.99, 20).tolist():
+            assert judged(right, policy, bar) <= judged(better, policy, bar)
+
+
+def test_the_perfect_judge_clears_every_bar_that_one_with_errors_clears() -> None:
+    # The review's case: 20 clusters of 10. 199 of 200 cleared 0.9 with confidence, 200 did not.
+    clusters = np.repeat(np.arange(20), 10)
+    bounds = []
+    for errors in range(6):
+        values = np.ones(200)
+        values[np.arange(errors) * 10] = 0.0
+        found = clustered_proportion(values, clusters)
+        assert found is not None
+        bounds.append(found.lower_bound)
+    assert bounds == sorted(bounds, reverse=True)
+    # Beta(20 a, 0.55) with a = (z(.95) / t(19, .95))^2 19/20 = 0.859650: its 0.05 quantile.
+    assert bounds[0] == pytest.approx(0.886640, abs=1e-6)

@@ -79,9 +79,10 @@ def test_under_estimate_a_ceiling_is_cleared_at_the_bar_and_below(
 
 
 def test_under_confident_the_one_sided_bound_must_clear_the_bar() -> None:
-    # All agree: the one-sided 95% lower bound over K items of one pair each is 0.05^(1/K):
-    # 0.9278 for 40 items, 0.8609 for 20. The two-sided end for 40 is 0.025^(1/40) = 0.9119.
-    assert outcome(agreeing(40, 40), "jss_floor", 0.92, policy="confident").outcome == "pass"
+    # All agree: the one-sided 95% lower bound over K items is the 0.05 quantile of Beta(K a, 0.55),
+    # a = (z(.95) / t(K - 1, .95))^2 (K - 1) / K: 0.9462 for 40 items, 0.8866 for 20. The two-sided
+    # end for 40 is 0.9299.
+    assert outcome(agreeing(40, 40), "jss_floor", 0.94, policy="confident").outcome == "pass"
     assert outcome(agreeing(20, 20), "jss_floor", 0.9, policy="confident").outcome == (
         "inconclusive"
     )
@@ -98,9 +99,9 @@ def test_under_confident_a_miss_fails_only_when_the_bound_misses_too() -> None:
 
 
 def test_a_ceiling_under_confident() -> None:
-    # 0 of 40: the one-sided upper bound is 1 - 0.05^(1/40) = 0.0722.
-    assert outcome(dark(40), "dark_current_ceiling", 0.08, policy="confident").outcome == "pass"
-    assert outcome(dark(40), "dark_current_ceiling", 0.07, policy="confident").outcome == (
+    # 0 of 40: the one-sided upper bound is 1 - 0.9462 = 0.0538.
+    assert outcome(dark(40), "dark_current_ceiling", 0.06, policy="confident").outcome == "pass"
+    assert outcome(dark(40), "dark_current_ceiling", 0.05, policy="confident").outcome == (
         "inconclusive"
     )
 

@@ -14,9 +14,9 @@ from tests.checks.known import lint_suite
 from tests.checks.undecidable import assert_fewest_clusters, suite_with
 
 
-# The fewest clusters by the bound of K clusters that all agree, the 0.05 quantile of Beta(K a, 0.55)
-# with a = (z(.95) / t(K - 1, .95))^2 (K - 1) / K (scipy.stats): 23 for 0.9, 32 for a ceiling of
-# 0.07, 13 for 0.8 or a ceiling of 0.2; and half of that from one half, 13 for a side bias of 0.1.
+# The fewest clusters by the bound of K clusters that all agree, the 0.05 quantile of
+# Beta(K a, 0.55), a = (z(.95) / t(K - 1, .95))^2 (K - 1) / K, by scipy.stats: 23 for 0.9, 32 for a
+# ceiling of 0.07, 13 for 0.8 or a ceiling of 0.2. Side bias: half of it from one half, 13 for 0.1.
 @pytest.mark.parametrize(
     ("name", "check", "arguments", "needed"),
     [

@@ -12,6 +12,6 @@ def test_lint_names_the_fewest_topics_on_which_prompts_can_agree() -> None:
 
 
 def test_a_bar_on_one_pair_of_prompts_is_looked_at_too() -> None:
-    suite = suite_with("debate", 13, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
+    suite = suite_with("debate", 12, "prompt_disagreement_bound", bar=0.2, prompt_pair="p0-p1")
     (finding,) = [f for f in lint_suite(suite) if f.rule == "undecidable-bar"]
     assert finding.expected == "at least 13 clusters"

@@ -517,6 +517,27 @@ def show(measure: str, cells: list[Cell], seconds: float) -> None:
             print(f"BELOW: {where}, r {cell.r:g}: {shares}")
 
 
+def show_exact(items: Sequence[int]) -> None:
+    """The least coverage over all rates from 0.5 to 1, where a cluster is one answer: no draws."""
+    rates = np.linspace(0.5, 0.9999, 5000)
+    rows = []
+    for k in items:
+        ends = np.array(
+            [
+                share_bounds(np.repeat([1.0, 0.0], [n, k - n]), np.ones(k), TAILS)
+                for n in range(k + 1)
+            ]
+        ).reshape(k + 1, 4)
+        low, high, bound_low, bound_high = ends[:, :, None].transpose(1, 0, 2)
+        chances = binom.pmf(np.arange(k + 1)[:, None], k, rates)
+        held = ((low <= rates) & (rates <= high), bound_low <= rates, bound_high >= rates)
+        shares = [(chances * each).sum(axis=0) for each in held]
+        means = "/".join(f"{each.mean():.3f}" for each in shares)
+        rows.append([str(k), *(f"{each.min():.3f}" for each in shares), means])
+    print("\nclusters of one answer, over all rates from 0.5 to 1: exact, under no bar")
+    print_table(("clusters", "least two-sided", "least lower", "least upper", "means"), rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="do the clustered intervals cover?")
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
@@ -533,6 +554,8 @@ def main() -> int:
             for name, part in by(cells, lambda cell: cell.measure):
                 found[name] = part
                 show(name, part, time.monotonic() - started)
+            if measure == "proportion":
+                show_exact([10, 40] if given.quick else [10, 20, 40, 100])
             sys.stdout.flush()
     ratios: dict[str, float] = {}
     bars: dict[str, Bar] = {}

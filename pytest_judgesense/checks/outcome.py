@@ -21,6 +21,7 @@ clusters of a suite cannot be decided: `lint_suite` says so before anyone is ask
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -32,6 +33,7 @@ from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, numbe
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.stats.agreement import clustered_kappa
 from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
@@ -340,9 +342,21 @@ def _needed(measure: Measure, bar: float, trials: list[Trial], pairs: int) -> in
             half, lambda share: max(0.5 - share.lower_bound, share.upper_bound - 0.5) <= bar
         )
     if measure.best == "kappa":
-        # Like its interval where all agree: chance agreement is taken as one half.
-        bar = (1 + bar) / 2
+        return _needed_of_kappa(bar)
     values = [1.0 if floor else 0.0] * each * (max(1, pairs) if unit == "template pair" else 1)
     return clusters_to_clear(
         values, lambda rate: rate.lower_bound >= bar if floor else rate.upper_bound <= bar
     )
+
+
+def _needed_of_kappa(bar: float) -> int | None:
+    """The same of two streams that agree throughout, half of the clusters on either label."""
+
+    def clears(clusters: int) -> bool:
+        labels = [cluster % 2 for cluster in range(clusters)]
+        interval = clustered_kappa(labels, labels, range(clusters))
+        return interval is not None and interval.lower_bound >= bar
+
+    # Draws of many clusters take their time, and few are needed.
+    enough = next((2**power for power in range(1, 10) if clears(2**power)), None)
+    return enough and bisect_left(range(enough), True, lo=max(2, enough // 2), key=clears)

@@ -139,8 +139,8 @@ def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
         calls: calls at each step, above 0, of the same shape.
     """
     right, calls = (np.insert(each.cumsum(axis=-1), 0, 0, axis=-1) for each in (right, calls))
-    fit = np.full(right[..., 1:].shape, -np.inf)
-    for i in range(fit.shape[-1]):
+    fit = np.full_like(right[..., 1:], -np.inf)
+    for i in range(right.shape[-1] - 1):
         means = (right[..., i + 1 :] - right[..., [i]]) / (calls[..., i + 1 :] - calls[..., [i]])
         least = np.minimum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
         fit[..., i:] = np.maximum(fit[..., i:], least)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from pytest_judgesense.stats.detection import ceiling, clustered_d_prime, d_prime
+from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_weights
 
 
@@ -70,9 +70,16 @@ def test_without_an_error_the_upper_end_is_what_the_trials_can_show() -> None:
     signal = np.tile([True, False], 10)
     found = clustered_d_prime(signal.astype(float), signal, np.repeat(np.arange(10), 2))
     assert found is not None
-    assert found.upper == found.upper_bound == pytest.approx(3.381243, abs=1e-6)
+    assert found.upper == pytest.approx(3.381243, abs=1e-6)
     assert found.upper == ceiling(10, 10)
     assert 0 < found.lower < found.lower_bound < found.upper
+    # Nothing bounds what lies beyond, above or below.
+    assert found.upper_bound == np.inf
+    assert censored_ends(found, ceiling(10, 10)) == ("upper end right-censored",)
+    turned = clustered_d_prime(~signal, signal, np.repeat(np.arange(10), 2))
+    assert turned is not None
+    assert (turned.lower, turned.lower_bound) == (-found.upper, -np.inf)
+    assert censored_ends(turned, ceiling(10, 10)) == ("lower end left-censored",)
 
 
 def test_clusters_that_are_alike_have_an_interval_with_width() -> None:
@@ -115,7 +122,9 @@ def test_the_interval_is_ordered_and_changes_sign_with_the_roles(
     turned = clustered_d_prime(answers, ~signal, clusters)
     assert (found is None) == (turned is None)
     if found is not None and turned is not None:
-        assert found.lower <= found.lower_bound <= found.upper_bound <= found.upper
+        assert found.lower_bound <= found.upper_bound
+        assert found.lower <= found.lower_bound or found.lower_bound == -np.inf
+        assert found.upper >= found.upper_bound or found.upper_bound == np.inf
         # But for the luck of the draws: the pseudo-clusters of both kinds change places.
         assert -turned.upper == pytest.approx(found.lower, abs=0.4)
         assert -turned.lower == pytest.approx(found.upper, abs=0.4)

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.debate.estimators import WEIGHTS, Tally, tallies_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Design, Judgment
+from tests.checks.known import declare_check
 from tests.measures.building import cell, debate_detail, estimate, judgment
 
 DEBATES = Design(kind="debate", labels=("PRO", "CON"), weights=WEIGHTS)
@@ -65,7 +67,7 @@ def test_score_variance_is_over_runs_then_over_sides_categories_and_debates() ->
     clash = estimate(found, "score_variance", category="clash")
     assert clash.value == pytest.approx((4 / 3 + 0) / 2)  # d2 has none
     assert estimate(found, "score_variance").value == pytest.approx((4 / 3 / 4 + 0) / 2)
-    assert estimate(found, "score_variance").flags == ("variance over n",)
+    assert estimate(found, "score_variance").flags == ("variance over n", "too few clusters")
 
 
 def test_the_denominator_is_n_less_one_on_request_and_is_printed() -> None:
@@ -74,7 +76,7 @@ def test_the_denominator_is_n_less_one_on_request_and_is_printed() -> None:
     less_one = estimate(of(runs("d", "PPP", details=details), ddof=1), "confidence_variance")
     assert over_n.value == pytest.approx(0.02 / 3)
     assert less_one.value == pytest.approx(0.02 / 2)
-    assert less_one.flags == ("variance over n - 1",)
+    assert less_one.flags == ("variance over n - 1", "too few clusters")
 
 
 def test_side_bias_is_taken_over_all_judgments() -> None:
@@ -96,7 +98,7 @@ def test_weights_are_those_of_the_design() -> None:
     design = replace(DEBATES, weights=(1.0, 0.0, 0.0, 0.0))
     found = estimate(cell(design, [*runs("d1", "PC"), *runs("d2", "PP")]), "instability")
     assert found.value == pytest.approx(0.5)
-    assert found.flags == ("weights 1, 0, 0, 0",)
+    assert found.flags == ("weights 1, 0, 0, 0", "too few clusters")
 
 
 def test_prompts_disagree_where_most_of_their_runs_name_another_winner() -> None:
@@ -145,6 +147,33 @@ def test_topics_are_the_clusters() -> None:
     clustered = estimate(found, "repeat_flip_rate").clustered
     assert clustered is not None
     assert clustered.clusters == 3
+
+
+@pytest.mark.parametrize("topics", [9, 10])
+@pytest.mark.parametrize("name", ["score_variance", "confidence_variance", "instability"])
+def test_fewer_than_ten_topics_have_no_interval_and_say_so(name: str, topics: int) -> None:
+    # Their spread differs from topic to topic: so few do not tell how much.
+    found = of(
+        *(
+            runs(
+                f"d{topic}",
+                "PPC",
+                topic=f"t{topic}",
+                details=[
+                    debate_detail(clash=(4.0 + topic % 3 * run, 5.0), confidence=0.5 + run / 10)
+                    for run in range(3)
+                ],
+            )
+            for topic in range(topics)
+        )
+    )
+    one = estimate(found, name)
+    assert one.value is not None
+    assert ("too few clusters" in one.flags) == (one.clustered is None) == (topics == 9)
+    judged = judge_check(declare_check(f"{name}_bound", (1.0,), {}), "s", (one,), "confident")
+    if topics == 9:
+        assert judged.outcome == "inconclusive"
+        assert judged.findings[0].reason == "there are too few clusters for an interval"
 
 
 def test_one_run_allows_no_variance_and_no_instability() -> None:

@@ -6,8 +6,12 @@ import math
 
 import pytest
 
-from pytest_judgesense.stats.detection import d_prime
+from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
 from pytest_judgesense.trial import Judgment
+from tests.checks.known import declare_check
 from tests.measures.building import CRITERION, LADDER, both_orders, cell, climb, estimate, judgment
 
 SAME = {"distance": 0, "subset": "same"}
@@ -54,31 +58,46 @@ def test_d_prime_counts_choices_of_the_first_slot() -> None:
     assert (found.n, found.count, found.unit) == (20, None, "call")
 
 
-def test_d_prime_has_the_jackknife_over_tasks() -> None:
+def test_d_prime_has_its_interval_over_tasks() -> None:
     # Four tasks of five pairs. Hits (A in ab) 5, 5, 4, 4 of 5, false alarms (A in ba) 0, 1, 0, 1.
     tasks = [[RIGHT] * 5, [RIGHT] * 4 + [FIRST], [RIGHT] * 4 + [("B", "B")]]
     tasks.append([RIGHT] * 3 + [FIRST, ("B", "B")])
     of = cell(LADDER, climb(1, [slots for task in tasks for slots in task]))
     found = estimate(of, "d_prime", distance=1)
-    assert found.clustered is not None
-    assert (found.clustered.method, found.clustered.clusters) == ("cluster-jackknife", 4)
-    # Each task left out in turn, from the totals 18 of 20 and 2 of 20; Student's 0.975 quantile
-    # of 3 degrees of freedom is 3.182446.
-    left_out = [d_prime(18 - h, 15, 2 - f, 15) for h, f in ((5, 0), (5, 1), (4, 0), (4, 1))]
-    mean = sum(left_out) / 4
-    error = math.sqrt(3 / 4 * sum((value - mean) ** 2 for value in left_out))
     assert found.value == pytest.approx(d_prime(18, 20, 2, 20))
-    assert found.value - found.clustered.lower == pytest.approx(3.182446 * error, rel=1e-5)
+    # The same trials by hand: a task's five signals, then its five noise trials.
+    answers = [
+        float(trial < count) for pair in ((5, 0), (5, 1), (4, 0), (4, 1)) for count in pair
+        for trial in range(5)
+    ]  # fmt: skip
+    by_hand = clustered_d_prime(
+        answers, ([True] * 5 + [False] * 5) * 4, [i // 10 for i in range(40)]
+    )
+    assert found.clustered == by_hand
+    assert by_hand is not None
+    assert (by_hand.method, by_hand.clusters) == ("bayesian-cluster-bootstrap", 4)
 
 
-def test_a_judge_without_any_error_has_a_d_prime_with_a_width() -> None:
-    # No task changes it: limits of the hit rate and of the false-alarm rate take their place.
+def test_an_end_of_d_prime_at_the_ceiling_of_the_sample_is_censored() -> None:
+    # 20 hits of 20 and no false alarm: no sample of that size says more, and the truth may lie
+    # beyond. z(20.5/21) - z(0.5/21) = 2 * 1.98075 = 3.9615.
     found = estimate(cell(LADDER, climb(1, [RIGHT] * 20)), "d_prime", distance=1)
     interval = found.clustered
     assert interval is not None
-    assert interval.method == "korn-graubard-z"
-    assert found.value == interval.upper == pytest.approx(d_prime(20, 20, 0, 20))
+    assert found.value == interval.upper == pytest.approx(3.9615, abs=1e-4)
+    assert found.flags == ("upper end right-censored",)
     assert interval.lower < interval.lower_bound < found.value
+    assert interval.upper_bound == math.inf
+    shown = number_text(interval.upper, found.flags, "upper end ")
+    assert shown == f"> {found.value:.3f}"
+
+
+def test_a_bar_beyond_what_the_sample_can_show_is_not_decided() -> None:
+    # The estimate lies below it, and no bound says that the truth does.
+    of = cell(LADDER, climb(1, [RIGHT] * 20))
+    check = declare_check("d_prime_floor", (4.5,), {"distance": 1})
+    found = judge_check(check, "s", estimate_all(of), "confident")
+    assert found.outcome == "inconclusive"
 
 
 def test_d_prime_needs_both_places_of_the_better_candidate() -> None:
@@ -112,8 +131,9 @@ def test_the_threshold_is_read_off_the_fitted_curve() -> None:
     found = estimate(cell(LADDER, ladder(0, 12)), "detection_threshold")
     assert found.value == pytest.approx(1 + 0.25 / 0.3)
     assert (found.n, found.count, found.unit) == (80, None, "call")
-    # Of the four tasks one is at 0.5 and one at 0.7 at distance 2: drawn alone, never 0.75.
-    assert found.flags == ("upper end right-censored",)
+    # Of the four tasks one is at 0.5 and one at 0.7 at distance 2: what weighs them most never gets
+    # to 0.75. And so few cannot exclude tasks that are right throughout.
+    assert found.flags == ("lower end left-censored", "upper end right-censored")
     assert found.interval is not None
     assert found.clustered is not None
     assert (found.interval.lower, found.interval.upper) == (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import beta
 
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import (
@@ -119,15 +120,16 @@ def test_a_negative_kappa_is_flagged() -> None:
 
 
 def test_the_kappa_interval_of_perfect_agreement_has_a_width() -> None:
-    # At kappa 1 the jackknife has no width, and certainty from 20 items would be a lie: the
-    # interval is that of the agreement, scaled by 1 - p_e = 1/2. With n = K = 20 the exact lower
-    # end of the agreement is 0.025^(1/20) = 0.831566; kappa: 1 - (1 - 0.831566) / 0.5 = 0.663133.
+    # Certainty from 20 items would be a lie. With balanced labels kappa is about 1 - 2 u, u the
+    # share of the pseudo-cluster of disagreement: Beta(1/4, 20 a + 1/2) with a = (z / t)^2 19/20 =
+    # 0.833051, whose 0.975 quantile is 0.0839: 0.83, and less as drawn labels are not balanced.
     answers = {f"i{i}": ["YES", "YES"] if i % 2 else ["NO", "NO"] for i in range(20)}
     kappa = estimate(cell(YES_NO, worded(answers)), "kappa")
     assert kappa.value == 1.0
     assert kappa.clustered is not None
-    assert kappa.clustered.lower == pytest.approx(0.663133, abs=1e-6)
-    assert kappa.clustered.upper == 1.0
+    unlike = beta(0.25, 20 * 0.833051 + 0.5).ppf(0.975)
+    assert kappa.clustered.lower == pytest.approx(1 - 2 * unlike, abs=0.05)
+    assert kappa.clustered.lower < kappa.clustered.lower_bound < kappa.clustered.upper == 1.0
 
 
 def inverted(item: str, normal: str, raw: str, meant: str) -> list[Judgment]:

@@ -1,0 +1,67 @@
+"""The names of clustered intervals that the code gives, and those that the docs tell."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest_judgesense
+from tests.docs.blocks import DOCS
+
+PACKAGE = Path(pytest_judgesense.__file__).parent
+# Where a `Clustered` is made, and what makes it.
+MODULES = [
+    PACKAGE / "stats" / f"{name}.py" for name in "clustered agreement detection threshold".split()
+]
+FOLDED = PACKAGE / "measures" / "order.py"
+MAKERS = {"Clustered", "_clustered"}
+
+
+def constants(tree: ast.Module) -> dict[str, str]:
+    """The texts that stand under a name of the module."""
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Constant):
+            assert isinstance(node.target, ast.Name)
+            found[node.target.id] = node.value.value
+    return found
+
+
+def methods() -> Iterator[str]:
+    """Every text that a maker of intervals is given as the method, whatever decides on it."""
+    known = constants(ast.parse(MODULES[0].read_text("utf-8")))
+    for path in MODULES:
+        tree = ast.parse(path.read_text("utf-8"))
+        given: list[ast.expr] = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in MAKERS:
+                given += [word.value for word in node.keywords if word.arg == "method"]
+                given += node.args[:1]
+            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "method":
+                given.append(node.value)
+        for value in given:
+            # Of a choice between methods only the choices, not what is asked.
+            parts = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+            for part in (deeper for one in parts for deeper in ast.walk(one)):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+                elif isinstance(part, ast.Name) and part.id in known:
+                    yield known[part.id]
+    (suffix,) = re.findall(r'f"\{interval\.method\}(-\w+)"', FOLDED.read_text("utf-8"))
+    yield known["PROPORTION_METHOD"] + suffix
+
+
+def test_every_method_of_a_clustered_interval_stands_in_the_docs_and_no_other() -> None:
+    given = set(methods())
+    assert len(given) > 5
+    text = (DOCS / "datasheet.md").read_text("utf-8")
+    (row,) = (
+        line for line in text.splitlines() if "`judges[].measures[].clustered.method`" in line
+    )
+    told = set(re.findall(r"`([a-z-]+)`", row.split("|")[2])) - {"clustered"}
+    # Means without bounds are those of effects in a table, which names no method.
+    assert told == given - {"clustered-t"}
+    of_measures = (DOCS / "measures.md").read_text("utf-8")
+    assert {name for name in given if f"`{name}`" not in of_measures} == set()

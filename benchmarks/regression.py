@@ -254,7 +254,8 @@ def one_check(sessions: int, rng: np.random.Generator) -> tuple[float, float, fl
         ]
         shares += list(np.mean(failed, axis=0))
         for share, said in zip(shares, stated, strict=True):
-            gap = max(gap, abs(share - said) - 3 * math.sqrt(share * (1 - share) / sessions))
+            spread = max(one * (1 - one) for one in (share, said))
+            gap = max(gap, abs(share - said) - 3 * math.sqrt(spread / sessions))
         if plan.calls == 5:
             gained = min(gained, shares[2] - float(np.mean(before)))
         rows.append(
@@ -264,7 +265,7 @@ def one_check(sessions: int, rng: np.random.Generator) -> tuple[float, float, fl
                     f"{100 * share:.1f} ({100 * said:g})"
                     for share, said in zip(shares, stated, strict=True)
                 ),
-                f"{100 * np.mean(before):.1f}",
+                f"{100 * np.mean(before):.1f}" if plan.calls > 1 else "-",
                 f"{100 * oracle(plan):.1f}",
             )
         )
@@ -300,7 +301,7 @@ def main() -> int:
             "one_call_level": Bar("at most", 0.0503),
             "docs_gap": Bar("at most", TOLD),
             "power_gained_at_5_calls": Bar("at least", 0.0),
-            "rows_in_docs": Bar("at least", 12),
+            "rows_in_docs": Bar("at least", 32),
         },
     )
 

@@ -32,8 +32,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from scipy.special import ndtri
-
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
@@ -54,8 +52,6 @@ Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
-# The chance that the clusters said to be needed do settle it.
-_POWER: Final = 0.8
 # Paired where at least this share of the units of both sides has a partner.
 _PAIRED: Final = 0.5
 
@@ -192,18 +188,9 @@ class Comparison:
         difference = self.difference
         if difference is None or self.blocked:
             return None
-        value, level = difference.value, adjusted.loss.alpha
-        if value > -margin:
-            level = ALPHA
-            reach, room = value - difference.lower(level), value + margin
-        else:
-            reach, room = difference.upper(level) - value, -value
-        if room <= 0:
-            return None
-        # An interval is as wide as one over the root of the number of clusters; never fewer than
-        # there are, for these have not settled it.
-        reach *= 1 + float(ndtri(_POWER) / ndtri(1 - level))
-        return max(difference.clusters + 1, math.ceil(difference.clusters * (reach / room) ** 2))
+        if difference.value > -margin:
+            return difference.clusters_to_clear(-margin, ALPHA)
+        return difference.clusters_to_clear(0.0, adjusted.loss.alpha)
 
 
 def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:

@@ -57,6 +57,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -70,7 +71,8 @@ _Ends: TypeAlias = tuple[float, float]
 
 _HALVINGS: Final = 60  # of an interval of length 2: more than a double holds
 _EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
-_STEPS: Final = 20_000  # in which pseudo-values are counted, all of them together
+_POWER: Final = 0.8  # with which so many clusters settle it
+_STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,20 @@ class Difference:
     def upper(self, alpha: float) -> float:
         """One-sided bound: with probability ``1 - alpha`` the truth is below it."""
         return self.ends(1 - 2 * alpha)[1]
+
+    def clusters_to_clear(self, target: float, alpha: float) -> int | None:
+        """Clusters whose one-sided bound leaves ``target`` behind with a chance of 80%.
+
+        That is if the difference is ``value``; more than there are, for these have not settled it.
+        ``None`` where the value is the target.
+        """
+        room = self.value - target
+        if not room:
+            return None
+        reach = self.value - (self.lower(alpha) if room > 0 else self.upper(alpha))
+        # An interval is as wide as one over the root of the number of clusters.
+        share = reach / room * (1 + float(ndtri(_POWER) / ndtri(1 - alpha)))
+        return max(self.clusters + 1, math.ceil(self.clusters * share**2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +205,7 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
     alone = count == n
     effect = 1.0 if alone else max(1.0, found.design_effect or 1.0)
 
+    @cache  # of a verdict that is asked for in several places
     def ends(coverage: float) -> _Ends:
         ratio = 1.0 if alone else _student(n - 1, coverage) / _student(count - 1, coverage)
         share = ratio**2 / effect

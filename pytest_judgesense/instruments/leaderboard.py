@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Observations, find_estimate, number_text
+from pytest_judgesense.estimate import Observations, number_text
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Board, Digits, Entrant, Estimates, Row, Rows
@@ -33,9 +33,14 @@ _OWN: Final = frozenset(
 def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
     """What a judge's rank is made of; nothing where no measure ranks judges."""
     measure = next((one for one in cell.measures if one.ranked), None)
-    estimate = measure and find_estimate(estimates, measure.name)
-    if measure is None or measure.ranked is None or estimate is None:
+    if measure is None or measure.ranked is None:
         return None
+    # The pooled estimate; on suites that pool nothing, such as two arms, the first of the widest.
+    found = (one for one in estimates if one.measure == measure.name)
+    estimate = min(found, key=lambda one: len(one.condition), default=None)
+    if estimate is None:
+        return None
+    under = f" ({', '.join(map(str, estimate.condition.values()))})" if estimate.condition else ""
     beside = dict(measure.ranked(estimates))
     left_out = beside.pop("left_out", None) or estimate.unavailable
     if not left_out and measure.stability and "degenerate" in estimate.flags:
@@ -45,7 +50,7 @@ def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | N
     ends = estimate.clustered
     return [
         {
-            "measure": measure.name,
+            "measure": f"{measure.name}{under}",
             "higher": measure.floor,
             "stable": measure.stability,
             "value": estimate.value,

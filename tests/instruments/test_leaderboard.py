@@ -24,6 +24,7 @@ from pytest_judgesense.sections import Row, Rows, tables_named
 from pytest_judgesense.trial import Design, Judgment
 from tests import processes
 from tests.measures.building import (
+    CRITERION,
     GRADES,
     LADDER,
     VACUUM,
@@ -129,6 +130,14 @@ def test_ladders_are_ranked_by_sensitivity_over_tasks() -> None:
     (pair,) = table(sheet, "judge_pairs")
     # Five pairs to a task: 10 tasks, all better by the same sharp judge: 2 of 2^10 swaps.
     assert (pair["measure"], pair["clusters"], pair["p"]) == ("target_sensitivity", 10, 2 / 2**10)
+
+
+def test_where_arms_are_not_pooled_judges_are_ranked_on_the_first_of_them() -> None:
+    arm = {"arm": "strict"}
+    sharp, dull = (climb(1, [slots] * 30, **arm) for slots in (("A", "B"), ("B", "A")))
+    rows = table(sheet_of(CRITERION, dull=dull, sharp=sharp), "leaderboard")
+    assert [row["measure"] for row in rows] == ["target_sensitivity (strict)"] * 2
+    assert ranks(rows) == [("sharp", [1, 1]), ("dull", [2, 2])]
 
 
 def test_missing_replies_are_of_their_judge_alone() -> None:

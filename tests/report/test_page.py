@@ -116,6 +116,8 @@ def test_tables_of_analyses_have_the_digits_of_the_json() -> None:
     compared = 0
     for entry in json.loads(datasheet_json(shown_sheet()))["judges"]:
         for analysis in entry["analyses"]:
+            if analysis["analysis"] == "standing":
+                continue  # the units by cluster: data for comparisons, too many to be read
             name, suite = analysis["analysis"].replace("_", " "), analysis["suite"]
             own = f"{name} of {entry['judge']['name']} on {suite}"
             tables = shown_page().tables

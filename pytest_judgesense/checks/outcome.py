@@ -33,7 +33,7 @@ from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.power import Gate, correlation
+from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
@@ -264,8 +264,8 @@ def _clusters_to_settle(
     else:
         share, gate = 1 - value, replace(gate, bar=1 - bar)
     size = max(1, round(estimate.n / interval.clusters))
-    rho = correlation(interval.design_effect, [size])
-    return clusters_to_settle(gate, share, rho, size, interval.clusters)
+    share = round(share, 12)  # a rate and its complement are settled alike
+    return clusters_to_settle(gate, share, interval.design_effect, size, interval.clusters)
 
 
 def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:

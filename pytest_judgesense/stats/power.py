@@ -29,10 +29,11 @@ replicates of one cluster can differ again::
 
     V = R / (R - 1) sum over c, r of (t_cr - mean over r)^2 / n^2
 
-The stated chance is that of S / n + sqrt(2 q V) t, in whole units; the interval moves S / n by
-Student's quantile times sqrt V, with Satterthwaite's degrees of freedom, and adds sqrt(V) t. With
-V = 0 a cell of cluster and replicate moves by one unit towards the bar at most with the chance u
-that K (R - 1) times nothing leaves open, ``(1 - u)^(K (R - 1)) = 0.025``.
+The stated chance is that of S / n + sqrt(2 q V) z, in whole units, z normal; for the ends of the
+interval S / n is moved by sqrt V times Student's quantile, with Satterthwaite's degrees of freedom,
+and sqrt(V) z is added. With V = 0 they are those where each cell of cluster and replicate moves
+by one unit, all to one side, with the chance u that K (R - 1) times without a difference leave
+open, ``(1 - u)^(K (R - 1)) = 0.025``.
 
 **Other numbers** (kappa, d'): the same with the standard error that their bound implies.
 
@@ -55,7 +56,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betaln, gammaln, stdtrit
+from scipy.special import bdtr, betaln, gammaln, ndtri, stdtrit
 
 from pytest_judgesense.stats.dirichlet import chances_above
 
@@ -168,9 +169,9 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     if gate.confident:
         floor = 0.5 - gate.bar if gate.folded else gate.bar
         sides = (found.sums, found.sizes - found.sums) if gate.folded else (found.sums,)
-        for sums in sides:
-            open_ = np.flatnonzero(~short) if floor > 0 else ()
-            if len(open_):
+        for sums in sides if floor > 0 else ():
+            open_ = np.flatnonzero(~short)
+            if open_.size:
                 counts = found.counts[open_]
                 chances = chances_above(floor, sums, found.sizes, counts, gate.level)
                 short[open_] = chances < gate.level - _TINY
@@ -249,11 +250,11 @@ def chance_asked_again(
     moved = np.arange(t.size + 1)
     most = 1 - _BEYOND ** (1 / (clusters * (replicates - 1)))
     away = np.diff(bdtr(moved, t.size, most), prepend=0)
-    worse = (1 if gate.folded and share >= 0.5 else -1) * moved / n
     low, high = bounds if gate.confident else (share, share)
-    short = gate.misses(low + worse, high + worse)
-    now = float(short[0])
-    return Chance(now, now, float(away @ short))
+    either = [gate.misses(low + by, high + by) for by in (moved / n, -moved / n)]
+    rates = [float(away @ misses) for misses in either]
+    now = float(either[0][0])
+    return Chance(now, min(now, *rates), max(now, *rates))
 
 
 def chance_of_estimate(
@@ -286,7 +287,7 @@ def _chance_of_number(
     whole units, within 0 and 1.
     """
     low, high = (end - value for end in bounds) if gate.confident else (0.0, 0.0)
-    moves = error * stdtrit(degrees, (np.arange(_DRAWS) + 0.5) / _DRAWS)
+    moves = error * ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS)
 
     def chance(center: float, spread: float) -> float:
         new = center + spread * moves

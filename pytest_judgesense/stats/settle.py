@@ -6,8 +6,10 @@ other judge clears a bar that this one does not.
 
 **To settle.** A share p that lies close to its bar b is settled on its side once the bound that
 gates lies beyond b. A judge whose true share is p, and whose correlation is the one that the design
-effect implies, is simulated (`stats.power`), and the gate's own bound is asked. The number is the
-fewest clusters with which it clears b in 80%; `benchmarks/power.py` shows how often it does.
+effect D implies, is simulated (`stats.power`), and the gate's own bound is asked how often it
+clears b: the number is the fewest clusters with which it does in 80%. D is estimated from K
+clusters, and too low a D costs more than too high a one gives: it is taken (K - 1) / (K - 3) times,
+the mean of an inverse chi-square. `benchmarks/power.py` shows how often so many settle it.
 
 **To stop a drop.** The fewest with which the check passes today in 95% and stops the drop in 80%.
 
@@ -17,58 +19,78 @@ bisection.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from scipy.special import ndtri
 
-from pytest_judgesense.stats.power import CAUGHT, Gate, chance_at
+from pytest_judgesense.stats.power import CAUGHT, Gate, chance_at, correlation
 
 MOST_CLUSTERS: Final = 100_000
 PASSES_TODAY: Final = 0.95
-_DRAWS: Final = 500
+_DRAWS: Final = 300
 
 
-def fewest_clusters(enough: Callable[[int], bool], least: int = 2) -> int | None:
+def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float = 0) -> int | None:
     """The fewest clusters that are enough.
 
     Args:
         enough: whether so many are; once true, true for more.
         least: fewer are not asked about.
+        within: part of the number by which it may be too many.
 
     Returns:
         At least ``least``; ``None`` when not even `MOST_CLUSTERS` are enough.
     """
-    number = least
+    short, number = least - 1, least
     while not enough(number):
         if number >= MOST_CLUSTERS:
             return None
-        number = min(2 * number, MOST_CLUSTERS)
-    return bisect_left(range(number), True, lo=max(least, number // 2), key=enough)
+        short, number = number, min(2 * number, MOST_CLUSTERS)
+    while number - short > max(1, within * number):
+        middle = (short + number) // 2
+        short, number = (short, middle) if enough(middle) else (middle, number)
+    return number
 
 
 # Complements ask for the same, and so do the reports of one outcome.
 @lru_cache(maxsize=1024)
-def clusters_to_settle(gate: Gate, share: float, rho: float, size: int, least: int) -> int | None:
-    """Fewest clusters with which a judge of this share passes with 80%.
+def clusters_to_settle(
+    gate: Gate, share: float, design_effect: float, size: int, clusters: int
+) -> int | None:
+    """Clusters with which a judge of this share passes in 80%.
 
     Args:
         gate: with ``confident``; its level is that of the bound that settles.
         share: the judge's, on the good side of the bar.
-        rho: intraclass correlation of the units of a cluster.
+        design_effect: of the share, as estimated.
         size: units of a cluster.
-        least: clusters that have not settled it.
+        clusters: that it was estimated from, at least 2, and that have not settled it.
 
     Returns:
-        ``None`` when not even `MOST_CLUSTERS` are enough: it is too close to the bar.
+        At least ``clusters``; ``None`` when not even `MOST_CLUSTERS` are enough: it is too close
+        to the bar.
     """
+    effect = design_effect * (clusters - 1) / max(1, clusters - 3)
+    rho = correlation(effect, [size])
 
-    def enough(clusters: int) -> bool:
-        return chance_at(gate, share, rho, np.full(clusters, size), draws=_DRAWS) <= 1 - CAUGHT
+    def enough(number: int) -> bool:
+        missed = chance_at(gate, share, rho, np.full(number, size), draws=_DRAWS)
+        return missed <= 1 - CAUGHT
 
-    return fewest_clusters(enough, least)
+    if share >= 1:
+        return fewest_clusters(enough, clusters)
+    room = min(share, 1 - share) - 0.5 + gate.bar if gate.folded else share - gate.bar
+    if room <= 0:
+        return None
+    # For the number of a normal mean no skewness makes do with half. Draws tell no 4% apart.
+    edge = min(share * (1 - share), gate.bar * (1 - gate.bar)) * (1 + (size - 1) * rho) / size
+    normal = edge * ((ndtri(gate.level) + ndtri(CAUGHT)) / room) ** 2
+    if normal > MOST_CLUSTERS:
+        return None
+    return fewest_clusters(enough, max(clusters, round(normal / 2)), within=0.04)
 
 
 def clusters_for_drop(

@@ -127,7 +127,7 @@ def test_a_straddling_interval_warns_with_the_clusters_that_would_settle_it() ->
 
 def test_several_units_a_cluster_are_counted_in_clusters() -> None:
     # The same 40 pairs, each asked in two replicates with the same answers: 80 pairs, p = 0.95,
-    # which say no more than 40. Up to the draws, which are worth 6% of either number, it is the same.
+    # which say no more than 40. Up to the draws, worth 6% of either number, it is the same.
     one = agreeing(38, 40)
     words = {
         f"i{i}": [one.judgments[2 * i].verdict or "", one.judgments[2 * i + 1].verdict or ""]

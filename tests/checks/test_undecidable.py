@@ -16,7 +16,7 @@ from tests.checks.undecidable import assert_fewest_clusters, suite_with
 
 # The lower bound of K clusters that all agree is the 0.05 quantile of Beta(K a, 0.55), a the shape
 # of `stats.dirichlet` (by betaincinv): 0.9 from 23 clusters on, 0.93 (a ceiling of 0.07) from 32,
-# 0.8 (or a ceiling of 0.2) from 13. Clusters that name both slots equally often have 1/2 times that.
+# 0.8 (or a ceiling of 0.2) from 13. Both slots named equally often: 1/2 times that.
 @pytest.mark.parametrize(
     ("name", "check", "arguments", "needed"),
     [

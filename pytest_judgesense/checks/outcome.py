@@ -242,7 +242,7 @@ def _settling(estimate: Estimate, measure: Measure, bar: float, tail: float = _T
     clusters = _clusters_to_settle(estimate, measure, bar, interval, tail)
     if clusters is None:
         return span
-    return f"{span}; about {clusters} clusters with such answers would settle it"
+    return f"{span}; about {clusters} clusters with such answers would settle it in 80%"
 
 
 def _clusters_to_settle(

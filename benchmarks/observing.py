@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from pytest_judgesense import measurement
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.simulated.observer import Observer
@@ -203,7 +204,7 @@ def _parsed(text: str, space: _Space) -> object:
 
 
 def cell_of(suite: Suite, judgments: tuple[Judgment, ...], seed: int = 0) -> Cell:
-    return Cell("planted", suite.name, suite.design, judgments, seed)
+    return measurement.cell_of("planted", suite, judgments, seed)
 
 
 @dataclass(frozen=True)

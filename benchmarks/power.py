@@ -1,22 +1,30 @@
-"""Stated error rates of checks against realised ones, on embedded judges with known parameters.
+"""Stated error rates of checks against realised ones, on judges whose truth is known.
 
     python benchmarks/power.py [--quick]
 
-Each judge is measured on 40 tasks drawn from a pool of generated ones, 100 times. Realised: the
-part of the runs in which the check does not pass (new items), and the part of 20 further askings
-of the same items that do not pass (same items). Stated beside it:
+Three kinds of judges, of one true share p and of clusters of m units:
 
-- by the plan: for the judge's true share, and the correlation that all runs together show. It must
-  lie within 0.05 of what is realised, and four standard errors of it;
-- by one recording, as ``judgesense power`` states it: what a user sees, here its mean over the
-  first runs. A recording does not know the truth, so it says more than 0 where the truth is 0. The
-  mean must lie within 0.15 of the realised rate, beyond four standard errors of that; for the same
-  items, where the truth is each recording's own, within 0.15;
-- by the drop: one judge is made worse until its true share has fallen by the drop that the plan
-  says is stopped with 80%; it must be stopped in 70% to 90% of runs.
+- beta: a cluster has a rate of its own, units correlate by r;
+- whole: half of what a judge gets wrong are clusters that fail as a whole, the rest falls anywhere;
+- the embedded judge of the package, asked through the whole program (`observing.py`).
 
-``--quick`` takes 25 runs and 3 recordings: too few to show more than a gross error, which is what
-its wider bars are for.
+Four statements, each by the functions that `judgesense power` and the gate call:
+
+1. **New items.** A recording states the chance that its check does not pass on as many new items,
+   and an interval. Oracle: the part of 20,000 other recordings of the judge that do not pass. The
+   mean statement over recordings must lie within 0.03 of it, beyond three standard errors; its
+   interval must hold it in 93% of recordings, less three standard errors, in every cell.
+2. **The same items.** Likewise, for what 200 further askings of the same items do.
+3. **What settles.** A recording whose 95% interval (policy ``confident``: bound) straddles the bar
+   names a number of clusters. Oracle: a judge of the same kind whose truth is what the recording
+   shows. With so many of its clusters the interval must have left the bar on the side of the
+   estimate in 75% to 90%, in the mean over recordings, beyond three standard errors, in every
+   cell.
+4. **Drops.** A judge after the smallest drop that is said to be stopped in 80% of runs, and one
+   measured with the clusters that a drop is said to need: stopped in 75% to 90%, and the judge of
+   today passes in at least 95%, less three standard errors.
+
+``--quick``: fewer recordings, whose standard errors are wider.
 """
 
 from __future__ import annotations
@@ -24,277 +32,343 @@ from __future__ import annotations
 import argparse
 import math
 import random
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from instrument import planted
-from observing import (
-    Planted,
-    Prompts,
-    Truth,
-    asked,
-    cell_of,
-    factuality_items,
-    ladder_tasks,
-    suite_of,
-)
+from numpy.typing import NDArray
+from observing import Prompts, asked, cell_of, factuality_items, suite_of
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.commands.power import Asked, CheckPower, powers
-from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.stats import power
-from pytest_judgesense.suites.suite import CheckDeclaration, Suite
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.checks.outcome import judge_estimate
+from pytest_judgesense.commands.power import Asked, powers
+from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.stats import power, settle
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.power import Gate, Recordings
+from pytest_judgesense.suites.suite import CheckDeclaration
 
-RUNS, RECORDINGS = 100, 12
-QUICK_RUNS, QUICK_RECORDINGS = 25, 3
+FLOOR, DROP = 0.9, 0.1
+ORACLE, SETTLING = 20_000, 200
 POOL, TASKS = 400, 40
+SLACK = 1e-9
+EMBEDDED = (
+    ("wording 1.0", planted(0.0, wording_sensitivity=1.0, sensitivity=2.0), "jss_floor", 0.65),
+    ("lapse 0.1", planted(0.0, sensitivity=2.0, lapse_rate=0.1), "agreement_floor", 0.94),
+)
+
+Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Case:
-    """A judge and a check on it."""
+class Process:
+    """Judges of one kind: clusters, units a cluster, and how these agree."""
 
-    name: str
-    judge: Planted
-    suite: str
-    check: str
-    bar: float
-    policy: str = "estimate"
-    replicates: int = 1
-    condition: tuple[tuple[str, float], ...] = ()
+    kind: str
+    clusters: int
+    size: int
+    rho: float = 0.0
+
+    def __str__(self) -> str:
+        kind = f"r {self.rho:g}" if self.kind == "beta" else "whole"
+        return f"{self.clusters} x {self.size}, {kind}"
+
+    def pmf(self, share: float) -> NDArray[np.float64]:
+        """The chances of 0 to `size` units that count in a cluster."""
+        if self.kind == "beta":
+            return power.beta_binomial(share, self.rho, self.size)
+        fails = (1 - share) / 2
+        chances = (1 - fails) * power.beta_binomial(share / (1 - fails), 0.0, self.size)
+        chances[0] += fails
+        return chances
+
+    def drawn(self, share: float, runs: int, rng: Rng, clusters: int | None = None) -> Recordings:
+        counts = rng.multinomial(clusters or self.clusters, self.pmf(share), size=runs)
+        sums = np.arange(self.size + 1.0)
+        return Recordings(sums, np.full(self.size + 1, float(self.size)), counts)
+
+    def missed(
+        self, gate: Gate, share: float, runs: int, rng: Rng, clusters: int | None = None
+    ) -> float:
+        """The part of recordings that do not pass."""
+        return float(power.missed(gate, self.drawn(share, runs, rng, clusters)).mean())
+
+
+def processes(clusters: Iterable[int]) -> list[Process]:
+    shapes = [("beta", 1, 0.0), ("beta", 5, 0.05), ("beta", 5, 0.3), ("beta", 10, 0.8)]
+    shapes += [("whole", 5, 0.0)]
+    return [Process(kind, k, m, rho) for k in clusters for kind, m, rho in shapes]
 
 
 @dataclass(frozen=True)
-class Realised:
-    """What came of the runs of a case."""
+class Stated:
+    """What recordings of one judge state, beside what is realised.
 
-    share: float
-    missed: float
-    again: float | None
-    correlation: float
-    sizes: list[int]
-    stated: float
-    stated_again: float | None
+    Attributes:
+        chance: that the judge's recordings do not pass.
+        mean: of the statements.
+        off: of the mean from the chance, and its standard error; both from the same recordings,
+            whose own outcomes have the chance for their mean.
+        held: part of the intervals that hold the chance.
+    """
+
+    chance: float
+    mean: float
+    off: float
+    error: float
+    held: float
     runs: int
 
-
-NOISY = planted(0.7, sensitivity=2.0, wording_sensitivity=0.5)
-CASES = (
-    Case("wording 1.0", planted(0.0, wording_sensitivity=1.0, sensitivity=2.0), "factuality",
-         "jss_floor", 0.70),
-    Case("wording 1.0", planted(0.0, wording_sensitivity=1.0, sensitivity=2.0), "factuality",
-         "jss_floor", 0.65),
-    Case("wording 1.0", planted(0.0, wording_sensitivity=1.0, sensitivity=2.0), "factuality",
-         "jss_floor", 0.62, "confident"),
-    Case("noisy, two replicates", NOISY, "factuality", "jss_floor", 0.82, replicates=2),
-    Case("noisy, two replicates", NOISY, "factuality", "jss_floor", 0.80, replicates=2),
-    Case("no error at all", planted(0.0, sensitivity=2.0), "factuality", "jss_floor", 0.9,
-         "confident"),
-    Case("lapse 0.1", planted(0.0, sensitivity=2.0, lapse_rate=0.1), "factuality",
-         "agreement_floor", 0.94),
-    Case("sensitivity 1.5", planted(sensitivity=1.5), "ladder", "target_sensitivity_floor", 0.7,
-         condition=(("distance", 1),)),
-    Case("slot bias 0.6", planted(slot_bias=0.6), "ladder", "side_bias_limit", 0.18),
-)  # fmt: skip
-
-
-class Pool:
-    """The tasks, the prompts and the truth of a case."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.tasks = ladder_tasks(POOL) if case.suite == "ladder" else factuality_items(POOL)
-        whole = self.suite(self.tasks)
-        self.prompts = Prompts(whole)
-        self.check = declare_check(case.check, (case.bar,), dict(case.condition))
-        self.share = Truth.of(case.judge, whole, self.prompts)(
-            self.check.measure, dict(case.condition)
+    @classmethod
+    def of(
+        cls, chances: Sequence[float], rows: Sequence[power.Chance], own: Sequence[bool]
+    ) -> Stated:
+        stated = np.array([row.value for row in rows])
+        pairs = stated - np.array(own)
+        held = [
+            row.lower - SLACK <= chance <= row.upper + SLACK
+            for row, chance in zip(rows, chances, strict=True)
+        ]
+        return cls(
+            float(np.mean(chances)),
+            float(stated.mean()),
+            float(pairs.mean()),
+            float(pairs.std() / math.sqrt(len(rows))),
+            float(np.mean(held)),
+            len(rows),
         )
 
-    def suite(self, tasks: Iterable[Iterable[object]]) -> Suite:
-        case = self.case
-        found = suite_of(case.suite, [i for t in tasks for i in t], replicates=case.replicates)
-        declared = CheckDeclaration(case.check, {"bar": case.bar, **dict(case.condition)})
-        return replace(found, checks=(declared,))
+    @property
+    def beyond(self) -> float:
+        """The distance of the mean statement from the truth, beyond three standard errors."""
+        return max(0.0, abs(self.off) - 3 * self.error)
 
-    def drawn(self, seed: int) -> Suite:
-        return self.suite(random.Random(seed).sample(self.tasks, TASKS))
+    @property
+    def unheld(self) -> float:
+        """How far the part that is held falls short of 93%, beyond three standard errors."""
+        return max(0.0, 0.93 - self.held - 3 * math.sqrt(0.93 * 0.07 / self.runs))
 
-    def asked(self, suite: Suite, seed: int) -> tuple[Judgment, ...]:
-        return asked(self.case.judge, suite, self.prompts, seed)
+    def cells(self) -> list[str]:
+        numbers = (self.chance, self.mean, self.off)
+        return [*(f"{x:.3f}" for x in numbers[:2]), f"{self.off:+.3f}", f"{self.held:.2f}"]
 
-    def missed(self, suite: Suite, judgments: tuple[Judgment, ...]) -> bool:
-        """Whether the check does not pass."""
-        estimates = estimate_all(cell_of(suite, judgments))
-        return judge_check(self.check, suite.name, estimates, self.case.policy).outcome != "pass"
 
-    def stated(self, suite: Suite, judgments: tuple[Judgment, ...]) -> CheckPower:
-        (row,) = powers(suite, Asked(self.case.policy), cell_of(suite, judgments))
-        return row
+def new_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
+    rng = np.random.default_rng([process.clusters, process.size, round(1000 * share)])
+    chance = process.missed(gate, share, ORACLE, rng)
+    found = process.drawn(share, runs, rng)
+    rows = []
+    for seed, counts in enumerate(found.counts):
+        totals = np.repeat(found.sums, counts)
+        sizes = np.full(totals.size, process.size)
+        interval = interval_of(totals, process.size)
+        rho = power.correlation(interval.design_effect or 1.0, sizes)
+        ends = interval.lower, interval.upper
+        rows.append(power.chance_on_new_items(gate, totals, sizes, rho, ends, seed))
+    return Stated.of([chance] * runs, rows, power.missed(gate, found))
 
-    def totals(self, suite: Suite, judgments: tuple[Judgment, ...]) -> list[tuple[float, int]]:
-        """Sum and number of the check's units by cluster."""
-        by_cluster: dict[str, list[Judgment]] = {}
-        for judgment in judgments:
-            by_cluster.setdefault(judgment.trial.cluster, []).append(judgment)
-        found = (
-            find_estimate(
-                estimate_all(cell_of(suite, tuple(part))),
-                self.check.measure,
-                dict(self.case.condition),
-            )
-            for part in by_cluster.values()
+
+def same_items(process: Process, gate: Gate, share: float, runs: int) -> Stated:
+    """Two replicates of clusters whose own rates stay as they are."""
+    rng = np.random.default_rng([process.clusters, process.size, round(1000 * share), 1])
+    prior = (1 - process.rho) / process.rho
+    shape = process.clusters, 2
+    rows, own, chances = [], [], []
+    for _ in range(runs):
+        rates = rng.beta(share * prior, (1 - share) * prior, process.clusters)[:, None]
+        totals = rng.binomial(process.size, rates, size=shape)
+        sizes = np.full(shape, process.size)
+        interval = interval_of(totals.sum(axis=1), 2 * process.size)
+        bounds = interval.lower_bound, interval.upper_bound
+        rows.append(power.chance_asked_again(gate, totals, sizes, bounds))
+        more = rng.binomial(process.size, rates, size=(200, *shape))
+        units = 2 * process.size
+        sums = np.concatenate([totals[None], more]).sum(axis=2)
+        counts = np.array([np.bincount(row, minlength=units + 1) for row in sums])
+        kinds = np.arange(units + 1.0)
+        missed = power.missed(gate, Recordings(kinds, np.full(units + 1, float(units)), counts))
+        own.append(missed[0])
+        chances.append(float(missed[1:].mean()))
+    return Stated.of(chances, rows, own)
+
+
+def interval_of(totals: NDArray[np.generic], size: int) -> Clustered:
+    """The interval that gates, of clusters of one size."""
+    totals = np.asarray(totals, dtype=np.int64)
+    values = (np.arange(size) < totals[:, None]).ravel()
+    found = clustered_proportion(values, np.repeat(np.arange(totals.size), size))
+    assert found is not None
+    return found
+
+
+def settled(process: Process, policy: str, share: float, runs: int) -> tuple[list[float], int]:
+    """How often the clusters settle that close recordings name, and their median number."""
+    rng = np.random.default_rng([process.clusters, process.size, round(1000 * share), 2])
+    jss = BUILT_IN.measures["jss"]
+    gate = Gate(FLOOR, confident=True, level=0.95 if policy == "confident" else 0.975)
+    parts, numbers = [], []
+    for _ in range(20 * runs):
+        found = process.drawn(share, 1, rng)
+        totals = np.repeat(found.sums, found.counts[0])
+        n = totals.size * process.size
+        value = float(totals.sum() / n)
+        estimate = Estimate(
+            measure="jss",
+            suite="",
+            value=value,
+            count=float(totals.sum()),
+            n=n,
+            clustered=interval_of(totals, process.size),
         )
-        return [(e.count, e.n) for e in found if e is not None and e.count is not None]
+        said = judge_estimate(estimate, FLOOR, jss, policy, 0.05).warning
+        number = re.search(r"about (\d+) clusters", said or "")
+        # A judge who is always right settles it always: there is no chance to be verified.
+        if number is None or value == 1.0:
+            continue
+        numbers.append(int(number[1]))
+        again = process.drawn(value, SETTLING, rng, numbers[-1])
+        if value < FLOOR:
+            again = again._replace(sums=again.sizes - again.sums)
+        side = gate if value > FLOOR else replace(gate, bar=1 - FLOOR)
+        parts.append(1 - float(power.missed(side, again).mean()))
+        if len(parts) == runs:
+            break
+    return parts, int(np.median(numbers)) if numbers else 0
 
 
-def realised(pool: Pool, runs: int, recordings: int) -> Realised:
-    missed, stated, stated_again, totals = [], [], [], []
-    sizes: list[int] = []
-    for seed in range(runs):
-        suite = pool.drawn(seed)
-        judgments = pool.asked(suite, 100 * seed)
-        missed.append(pool.missed(suite, judgments))
-        if seed < recordings:
-            row = pool.stated(suite, judgments)
-            stated.append(row.anew)
-            if isinstance(row.again, float):
-                stated_again.append(_paired(pool, suite, seed, row.again))
-            found = pool.totals(suite, judgments)
-            totals += found
-            sizes = [n for _, n in found]
-    return Realised(
-        pool.share,
-        sum(missed) / runs,
-        sum(a for _, a in stated_again) / len(stated_again) if stated_again else None,
-        _correlation(totals),
-        sizes,
-        sum(stated) / len(stated),
-        sum(s for s, _ in stated_again) / len(stated_again) if stated_again else None,
-        runs,
-    )
-
-
-def _paired(pool: Pool, suite: Suite, seed: int, stated: float) -> tuple[float, float]:
-    """The stated chance for these items, and the part of 20 more askings of them that miss."""
-    more = [pool.missed(suite, pool.asked(suite, 10**6 + 1000 * seed + 10 * i)) for i in range(20)]
-    return stated, sum(more) / len(more)
-
-
-def _correlation(totals: list[tuple[float, int]]) -> float:
-    """Intraclass correlation by moments: Var(t) = sum of m p (1 - p) (1 + (m - 1) rho)."""
-    units = sum(m for _, m in totals)
-    p = sum(t for t, _ in totals) / units
-    if p in (0.0, 1.0):
-        return 0.0
-    spread = sum((t - m * p) ** 2 for t, m in totals)
-    alone = p * (1 - p) * units
-    pairs = p * (1 - p) * sum(m * (m - 1) for _, m in totals)
-    return min(0.99, max(0.0, (spread - alone) / pairs)) if pairs else 0.0
-
-
-def bar_of(case: Case) -> power.Bar:
-    floor, folded = case.check.endswith("floor"), case.check == "side_bias_limit"
-    return power.Bar(case.bar, floor, case.policy == "confident", folded)
-
-
-def planned(case: Case, found: Realised) -> float:
-    share = 0.5 + found.share if case.check == "side_bias_limit" else found.share
-    known = power.known(share, found.correlation)
-    return power.chance_on_new_items(known, found.sizes, bar_of(case), draws=20_000)
-
-
-def caught(case: Case, found: Realised, runs: int) -> tuple[float, float, float]:
-    """The drop that the plan says is caught, its judge's true share, and how often it is caught."""
-    known = power.known(found.share, found.correlation)
-    drop = power.smallest_drop(known, found.share, found.sizes, bar_of(case))
+def dropped(process: Process, share: float, policy: str) -> tuple[float, float, int, float, float]:
+    """The smallest drop and how often it is stopped; the clusters that a drop of 0.1 needs, how
+    often the judge of today passes with so many, and how often the drop is stopped.
+    """
+    rng = np.random.default_rng([process.clusters, process.size, 3])
+    gate = Gate(FLOOR, confident=policy == "confident")
+    sums = np.arange(process.size + 1.0)
+    chances = process.pmf(share)
+    variance = float(chances @ (sums - process.size * share) ** 2)
+    effect = variance / (process.size * share * (1 - share))
+    sizes = [process.size] * process.clusters
+    rho = power.correlation(effect, sizes)
+    drop = power.smallest_drop(gate, share, rho, sizes)
     assert drop is not None
-    low, high = case.judge.observer.wording_sensitivity, 10.0
-    for _ in range(8):
-        middle = (low + high) / 2
-        worse = Pool(replace(case, judge=_worse(case.judge, middle)))
-        low, high = (middle, high) if worse.share > found.share - drop else (low, middle)
-    stopped = [
-        worse.missed(suite, worse.asked(suite, 100 * seed))
-        for seed in range(runs)
-        for suite in (worse.drawn(seed),)
-    ]
-    return drop, worse.share, sum(stopped) / runs
+    stopped = process.missed(gate, share - drop, ORACLE, rng)
+    needed = settle.clusters_for_drop(gate, share, share - DROP, rho, process.size)
+    assert needed is not None
+    today, after = (process.missed(gate, at, ORACLE, rng, needed) for at in (share, share - DROP))
+    return drop, stopped, needed, 1 - today, after
 
 
-def _worse(judge: Planted, wording: float) -> Planted:
-    return replace(judge, observer=replace(judge.observer, wording_sensitivity=wording))
+def through_the_program(runs: int) -> Iterator[tuple[str, Stated]]:
+    """The embedded judge, measured on 40 tasks of a pool of 400; what `judgesense power` states."""
+    for name, judge, check, bar in EMBEDDED:
+        tasks = factuality_items(POOL)
+        whole = suite_of("factuality", [i for t in tasks for i in t])
+        prompts = Prompts(whole)
+        declared = CheckDeclaration(check, {"bar": bar})
+        rows, own = [], []
+        for seed in range(runs):
+            drawn = random.Random(seed).sample(tasks, TASKS)
+            suite = replace(whole, items=tuple(i for t in drawn for i in t), checks=(declared,))
+            cell = cell_of(suite, asked(judge, suite, prompts, seed))
+            (row,) = powers(suite, Asked(), cell)
+            assert isinstance(row.anew, power.Chance)
+            rows.append(row.anew)
+            assert row.value is not None
+            own.append(row.value < bar - SLACK)
+        chance = float(np.mean(own))
+        yield f"{name}, {check} {bar:g}", Stated.of([chance] * runs, rows, own)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="stated and realised error rates of checks")
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
     quick = parser.parse_args().quick
-    runs, recordings = (QUICK_RUNS, QUICK_RECORDINGS) if quick else (RUNS, RECORDINGS)
-    rows, off_plan, off_recording, off_again = [], 0.0, 0.0, 0.0
-    second = None
-    for case in CASES:
-        found = realised(Pool(case), runs, recordings)
-        second = found if case is CASES[1] else second
-        plan = planned(case, found)
-        error = math.sqrt(max(plan * (1 - plan), 0.25 / runs) / runs)
-        off_plan = max(off_plan, abs(plan - found.missed) / (0.05 + 4 * error))
-        off_recording = max(off_recording, abs(found.stated - found.missed) - 4 * error)
-        if found.again is not None and found.stated_again is not None:
-            off_again = max(off_again, abs(found.again - found.stated_again))
-        rows.append(
-            (
-                case.name,
-                f"{case.check} {case.bar:g}" + (" confident" * (case.policy == "confident")),
-                f"{found.share:.3f}",
-                f"{found.missed:.3f}",
-                f"{plan:.3f}",
-                f"{found.stated:.3f}",
-                "-" if found.again is None else f"{found.again:.3f}",
-                "-" if found.stated_again is None else f"{found.stated_again:.3f}",
-            )
-        )
-    print(f"chance not to pass; {runs} runs, {recordings} recordings\n")
+    designs = {
+        "estimate": ((0.85, 0.9, 0.93, 0.95, 0.98), (40,) if quick else (20, 40, 100), 300),
+        "confident": ((0.9, 0.95, 0.97, 0.99), (40,), 150),
+    }
+    head = ("policy", "judge", "true share", "realised", "stated, mean", "off", "interval holds it")
+
+    print("chance not to pass a floor of 0.9 on new items; clusters x units\n")
+    anew = [
+        ((policy, str(process), f"{share:g}"), new_items(process, gate, share, runs))
+        for policy, (shares, clusters, many) in designs.items()
+        for process in processes(clusters)
+        for gate in (Gate(FLOOR, policy == "confident"),)
+        for runs in (many // 5 if quick else many,)
+        for share in (shares[1::2] if quick else shares)
+    ]
+    print_table(head, [[*cell, *found.cells()] for cell, found in anew])
+
+    print("\nthe same on the same items, in two replicates; by the embedded judge on new items\n")
+    again = [
+        ((policy, str(process), f"{share:g}"), same_items(process, gate, share, runs))
+        for policy, shares in (("estimate", (0.88, 0.9, 0.93)), ("confident", (0.95, 0.97)))
+        for process in (Process("beta", 40, 5, rho) for rho in (0.3, 0.8))
+        for gate in (Gate(FLOOR, policy == "confident"),)
+        for runs in (40 if quick else 400,)
+        for share in (shares[1:2] if quick else shares)
+    ]
+    whole = list(through_the_program(4 if quick else 60))
+    rows = [[*cell, *found.cells()] for cell, found in again]
+    rows += [["estimate", f"{TASKS} tasks, {name}", "-", *found.cells()] for name, found in whole]
+    print_table(head, rows)
+
+    print("\nclusters that settle a floor of 0.9, where a recording is too close\n")
+    shares = (0.95,) if quick else (0.85, 0.95)
+    settling = [
+        (policy, str(process), f"{share:g}", *settled(process, policy, share, 8 if quick else 30))
+        for policy in designs
+        for process in processes((40,) if quick else (20, 40))
+        for share in shares
+    ]
+    settling = [row for row in settling if row[3]]
     print_table(
-        (
-            "judge",
-            "check",
-            "true share",
-            "new items: realised",
-            "plan",
-            "recording",
-            "same items: realised",
-            "recording",
-        ),
-        rows,
+        ("policy", "judge", "true share", "recordings", "clusters, median", "settled, mean"),
+        [
+            (*names, str(len(parts)), str(number), f"{np.mean(parts):.2f}")
+            for *names, parts, number in settling
+        ],
     )
-    assert second is not None
-    drop, worse, stopped = caught(CASES[1], second, runs)
-    print(
-        f"\n{CASES[1].check} {CASES[1].bar:g}, {CASES[1].name}: a drop of {drop:.3f} is said to be "
-        f"stopped in 80% of runs; a judge of true share {worse:.3f} was stopped in {stopped:.1%}"
+    parts = [(np.mean(row[3]), 3 * np.std(row[3]) / math.sqrt(len(row[3]))) for row in settling]
+
+    print(f"\ndrops of a judge of share 0.97, floor 0.9; clusters for a drop of {DROP:g}\n")
+    drops = [
+        (policy, str(process), *dropped(process, 0.97, policy))
+        for policy in (("estimate",) if quick else designs)
+        for process in processes((40,))
+    ]
+    print_table(
+        ("policy", "judge", "smallest drop", "stopped", "clusters", "passes today", "stopped"),
+        [
+            (policy, name, *(f"{x:.3f}" if isinstance(x, float) else str(x) for x in rest))
+            for policy, name, *rest in drops
+        ],
     )
-    return conclude(
-        "power",
-        {
-            "plan to realised, of what is allowed": off_plan,
-            "recordings to realised, beyond chance": max(0.0, off_recording),
-            "same items, recordings to realised": off_again,
-            "drops stopped": stopped,
-            "drops stopped, at the most": stopped,
-        },
-        {
-            "plan to realised, of what is allowed": Bar("at most", 1.0),
-            "recordings to realised, beyond chance": Bar("at most", 0.15),
-            "same items, recordings to realised": Bar("at most", 0.4 if quick else 0.15),
-            "drops stopped": Bar("at least", 0.5 if quick else 0.7),
-            "drops stopped, at the most": Bar("at most", 1.0 if quick else 0.9),
-        },
-    )
+    every = [found for _, found in [*anew, *again, *whole]]
+    ratios = {
+        "stated to realised, at most": max(found.beyond for found in every),
+        "interval holds it, short of 93%": max(found.unheld for found in every),
+        "settled, least cell, and 3 s.e.": min(float(mean + error) for mean, error in parts),
+        "settled, greatest cell, less 3 s.e.": max(float(mean - error) for mean, error in parts),
+        "smallest drop stopped, least": min(row[3] for row in drops),
+        "smallest drop stopped, greatest": max(row[3] for row in drops),
+        "passes today, least": min(row[5] for row in drops),
+        "drop stopped, least": min(row[6] for row in drops),
+    }
+    bars = {
+        "stated to realised, at most": Bar("at most", 0.03),
+        "interval holds it, short of 93%": Bar("at most", 0.0),
+        "settled, least cell, and 3 s.e.": Bar("at least", 0.75),
+        "settled, greatest cell, less 3 s.e.": Bar("at most", 0.9),
+        "smallest drop stopped, least": Bar("at least", 0.75),
+        "smallest drop stopped, greatest": Bar("at most", 0.9),
+        "passes today, least": Bar("at least", 0.93),
+        "drop stopped, least": Bar("at least", 0.75),
+    }
+    return conclude("power", ratios, bars)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,8 @@ clusters of a suite cannot be decided: `lint_suite` says so before anyone is ask
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
@@ -34,12 +32,13 @@ from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
-from pytest_judgesense.stats.settle import clusters_to_clear, units_to_settle
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.power import Gate
+from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Trial
 
 Policy: TypeAlias = Literal["estimate", "confident"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -243,43 +242,30 @@ def _settling(estimate: Estimate, measure: Measure, bar: float, tail: float = _T
     clusters = _clusters_to_settle(estimate, measure, bar, interval, tail)
     if clusters is None:
         return span
-    return f"{span}; about {clusters} clusters with such answers would settle it"
+    return f"{span}; about {clusters} clusters with such answers would settle it in 80%"
 
 
 def _clusters_to_settle(
     estimate: Estimate, measure: Measure, bar: float, interval: Clustered, tail: float
 ) -> int | None:
-    """Clusters at which the bound with ``tail`` beyond it would clear; ``None`` if unknown."""
-    share = _signed(estimate, measure, bar)
-    if share is None or interval.design_effect is None or not estimate.n:
+    """Clusters with which the bound that leaves ``tail`` clears in 80%; ``None`` if unknown."""
+    value, folded = estimate.value, measure.best == "half"
+    a_share = folded or estimate.count is not None
+    if value is None or interval.design_effect is None or not a_share:
         return None
-    value, wanted = share
-    if value in (0.0, 1.0):
-        # K clusters that all agree have the exact bound tail^(1/K), or its complement.
-        inside = wanted if value == 1.0 else 1 - wanted
-        return math.ceil(math.log(tail) / math.log(inside)) if 0 < inside < 1 else None
-    units = units_to_settle(value, wanted, interval.design_effect, 1 - tail)
-    return None if units is None else math.ceil(units * interval.clusters / estimate.n)
-
-
-def _signed(estimate: Estimate, measure: Measure, bar: float) -> tuple[float, float] | None:
-    """Estimate and bar as proportions, if they are any."""
-    assert estimate.value is not None
-    if measure.best == "half":
-        return 0.5 + estimate.value, 0.5 + bar
-    if estimate.count is None:
+    if math.isclose(value, bar, abs_tol=1e-9):
         return None
-    return estimate.value, bar
-
-
-# What one unit of these rates is; of what is not named here it is an item, whatever its suite calls
-# one.
-_UNIT_OF: Final[dict[str, Callable[[Trial], object]]] = {
-    "template pair": lambda trial: (trial.item, trial.order, trial.replicate),
-    "canonical pair": lambda trial: (trial.item, trial.template, trial.replicate),
-    "call": lambda trial: trial.id,
-    "question": lambda trial: (trial.item, trial.template, trial.order),
-}
+    gate = Gate(bar, confident=True, level=1 - tail)
+    if folded:
+        share = 0.5 + value
+        gate = replace(gate, folded=True) if value < bar else replace(gate, bar=0.5 + bar)
+    elif value > bar:
+        share = value
+    else:
+        share, gate = 1 - value, replace(gate, bar=1 - bar)
+    size = max(1, round(estimate.n / interval.clusters))
+    share = round(share, 12)  # a rate and its complement are settled alike
+    return clusters_to_settle(gate, share, interval.design_effect, size, interval.clusters)
 
 
 def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:
@@ -302,7 +288,7 @@ def _undecidable(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             clusters = len({trial.cluster for trial in part})
             if measure.best is None or not clusters:
                 continue
-            needed = _needed(measure, bar, part, len(suite.design.pairs))
+            needed = _needed(measure, bar)
             if needed is not None and needed <= clusters:
                 continue
             yield LintFinding(
@@ -329,34 +315,27 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def _needed(measure: Measure, bar: float, trials: list[Trial], pairs: int) -> int | None:
-    """Fewest clusters on which a judge without error would clear the bar with confidence."""
-    unit, floor = measure.unit, measure.floor
-    of = _UNIT_OF.get(unit, attrgetter("item"))
-    units = {(trial.cluster, of(trial)) for trial in trials}
-    each = max(1, round(len(units) / len({cluster for cluster, _ in units})))
-    if measure.best == "half":
-        # Without bias every cluster names both slots equally often: the share is one half.
-        half = [0.0, 1.0] * max(1, each // 2)
-        return clusters_to_clear(
-            half, lambda share: max(0.5 - share.lower_bound, share.upper_bound - 0.5) <= bar
-        )
-    if measure.best == "kappa":
-        return _needed_of_kappa(bar)
-    values = [1.0 if floor else 0.0] * each * (max(1, pairs) if unit == "template pair" else 1)
-    return clusters_to_clear(
-        values, lambda rate: rate.lower_bound >= bar if floor else rate.upper_bound <= bar
-    )
+def _needed(measure: Measure, bar: float) -> int | None:
+    """Fewest clusters on which a judge without error would clear the bar with confidence.
 
-
-def _needed_of_kappa(bar: float) -> int | None:
-    """The same of two streams that agree throughout, half of the clusters on either label."""
+    Where all clusters are alike, how many units they have does not matter.
+    """
+    if bar == float(measure.floor):
+        return None
+    # Without bias every cluster names both slots equally often: the share is one half.
+    best = [0.0, 1.0] if measure.best == "half" else [float(measure.floor)]
 
     def clears(clusters: int) -> bool:
-        labels = [cluster % 2 for cluster in range(clusters)]
-        interval = clustered_kappa(labels, labels, range(clusters))
-        return interval is not None and interval.lower_bound >= bar
+        owners = [cluster for cluster in range(clusters) for _ in best]
+        if measure.best == "kappa":
+            labels = [cluster % 2 for cluster in owners]
+            interval = clustered_kappa(labels, labels, owners)
+        else:
+            interval = clustered_proportion(best * clusters, owners)
+        assert interval is not None
+        low, high = interval.lower_bound, interval.upper_bound
+        if measure.best == "half":
+            return max(0.5 - low, high - 0.5) <= bar
+        return low >= bar if measure.floor else high <= bar
 
-    # Draws of many clusters take their time, and few are needed.
-    enough = next((2**power for power in range(1, 10) if clears(2**power)), None)
-    return enough and bisect_left(range(enough), True, lo=max(2, enough // 2), key=clears)
+    return fewest_clusters(clears)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, TypeVar
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import Finding, Policy, judge_check
+from pytest_judgesense.checks.outcome import TOO_FEW, Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
     MANY,
     add_cassettes,
@@ -38,6 +38,8 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry, SuiteKind
 from pytest_judgesense.stats import power
+from pytest_judgesense.stats.power import Chance, Gate
+from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
 from pytest_judgesense.stats.variance import (
     REPLICATE,
     balanced_array,
@@ -49,11 +51,10 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Verdict, content_of_slot
 
-_Chance: TypeAlias = float | str  # a reason where there is none
 _Key = TypeVar("_Key", bound=Hashable)
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
-_STABILITY: Final = ("jss", "flip_rate", "kappa")
+_NEVER: Final = Chance(1.0, 1.0, 1.0)
 _MOST: Final = 10  # templates, and replicates, of a design that is sought
 
 
@@ -93,7 +94,8 @@ class CheckPower:
         name: the check's id, with the name of the bar behind it if it has several.
         value: estimated or assumed.
         clusters: 0 where nothing was measured.
-        again: chance that it does not pass on this very judge, asked the same items again.
+        again: chance that it does not pass on this very judge, asked the same items again; or why
+            there is none.
         anew: the same on as many new items.
         drop: smallest change for the worse that it stops with 80% power.
         needed: clusters with which it passes today (95%) and stops the stated drop (80%);
@@ -103,9 +105,9 @@ class CheckPower:
     name: str
     value: float | None
     clusters: int
-    again: _Chance
-    anew: _Chance
-    drop: _Chance
+    again: Chance | str
+    anew: Chance | str
+    drop: float | str
     needed: int | str | None = None
 
 
@@ -214,63 +216,81 @@ def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]
 def _row(
     name: str, finding: Finding, parts: _Parts, asked: Asked, *, plan_alone: bool
 ) -> CheckPower:
-    estimate, folded = finding.estimate, finding.estimate.measure == "side_bias"
+    estimate, found = finding.estimate, finding.estimate.clustered
+    clusters = found.clusters if found else 0
     if estimate.value is None:
         reason = str(estimate.unavailable)
         return CheckPower(name, None, 0, reason, reason, reason)
-    missing = 0.0 if plan_alone else estimate.missing.share
+    if not plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
+        reason = "a degenerate judge never passes"
+        return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
     confident = asked.policy == "confident"
-    bar = power.Bar(finding.bar, finding.floor, confident, folded, missing)
-    if estimate.count is None:
-        return _number_row(name, estimate, bar, plan_alone=plan_alone)
-    found = [units for part in parts.whole.values() if (units := _units(part, estimate))[1]]
-    totals, sizes = [s for s, _ in found], [n for _, n in found]
-    # Errors are counted: a floor and the ceiling of its complement then draw alike.
-    # Which of the two slots is favoured does not matter.
-    if bar.floor or (folded and 2 * sum(totals) < sum(sizes)):
-        totals = [n - s for s, n in found]
-    ceiling = replace(bar, value=1 - bar.value, floor=False) if bar.floor else bar
-    value = estimate.value
+    missing = 0.0 if plan_alone else estimate.missing.share
+    gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
+    if estimate.count is not None:
+        return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
+    reason = f"{estimate.measure} is no share of its units"
     if plan_alone:
-        value = asked.shares.get(estimate.measure, (bar.value + bar.floor) / 2)
-    elif "degenerate" in estimate.flags and estimate.measure in _STABILITY:
-        return CheckPower(name, value, len(sizes), 1.0, 1.0, "a degenerate judge never passes")
-    errors = 1 - value if bar.floor else value
+        return CheckPower(name, None, clusters, reason, reason, reason)
+    anew: Chance | str = reason
+    if found and estimate.measure != "detection_threshold":
+        ends = estimate.value, found.lower_bound, found.upper_bound
+        if not finding.floor:  # a number below a ceiling is its negative above a floor
+            ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
+        anew = power.chance_of_estimate(gate, *ends, clusters)
+    return CheckPower(name, estimate.value, clusters, reason, anew, reason)
+
+
+def _share_row(
+    name: str, finding: Finding, gate: Gate, parts: _Parts, asked: Asked, *, plan_alone: bool
+) -> CheckPower:
+    estimate, found = finding.estimate, finding.estimate.clustered
+    assert estimate.value is not None
+    units = [units for part in parts.whole.values() if (units := _units(part, estimate))[1]]
+    sizes = [n for _, n in units]
+    # What a ceiling counts is what its floor does not; which slot is favoured does not matter.
+    turned = 2 * sum(s for s, _ in units) < sum(sizes) if gate.folded else not finding.floor
+    if not (gate.folded or finding.floor):
+        gate = replace(gate, bar=1 - gate.bar)
+
+    def share_of(value: float) -> float:
+        return 0.5 + value if gate.folded else value if finding.floor else 1 - value
+
+    again: Chance | str = "a plan alone has no replies"
     if plan_alone:
-        known = power.known(0.5 + errors if folded else errors, asked.correlation)
+        value = asked.shares.get(estimate.measure, (finding.bar + finding.floor) / 2)
+        rho = asked.correlation
+        chance = power.chance_at(gate, share_of(value), rho, sizes, asked.seed)
+        anew = Chance(chance, chance, chance)
+    elif found is None or found.design_effect is None:
+        return CheckPower(name, estimate.value, len(sizes), TOO_FEW, TOO_FEW, TOO_FEW)
     else:
-        known = power.posterior(totals, sizes)
-    again = "a plan alone has no replies" if plan_alone else _again(estimate, parts, bar)
-    anew = power.chance_on_new_items(known, sizes, ceiling, asked.seed)
-    smallest = power.smallest_drop(known, errors, sizes, ceiling, asked.seed)
+        value = estimate.value
+        rho = power.correlation(found.design_effect, sizes)
+        bounds = sorted(map(share_of, (found.lower_bound, found.upper_bound)))
+        again = _again(estimate, parts, gate, bounds, turned=turned)
+        totals = [n - s if turned else s for s, n in units]
+        ends = share_of(found.lower), share_of(found.upper)
+        anew = power.chance_on_new_items(gate, totals, sizes, rho, ends, asked.seed)
+    smallest = power.smallest_drop(gate, share_of(value), rho, sizes, asked.seed)
     shown = "nothing is bad enough" if smallest is None else smallest
-    needed = None if asked.drop is None else _needed(known, errors, sizes, ceiling, asked)
+    needed = None if asked.drop is None else _needed(gate, share_of(value), rho, sizes, asked)
     return CheckPower(name, value, len(sizes), again, anew, shown, needed)
 
 
-def _needed(
-    known: power.Posterior, start: float, sizes: Sequence[int], bar: power.Bar, asked: Asked
-) -> int | str:
+def _needed(gate: Gate, share: float, rho: float, sizes: Sequence[int], asked: Asked) -> int | str:
     assert asked.drop is not None
-    if power.allowed(start + bar.worse * asked.drop, bar):
+    dropped = min(1.0, max(0.0, share + (asked.drop if gate.folded else -asked.drop)))
+    if not gate.misses(dropped, dropped):
         return "after such a drop the judge is still within the bar"
-    size = sum(sizes) / len(sizes)
-    fewest = power.clusters_for_drop(known, start, size, bar, asked.drop, asked.seed)
-    return fewest or f"{power.MOST_CLUSTERS} clusters are not enough: it is too close to the bar"
+    size = max(1, round(sum(sizes) / len(sizes)))
+    fewest = clusters_for_drop(gate, share, dropped, rho, size, asked.seed)
+    return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the bar"
 
 
-def _number_row(name: str, estimate: Estimate, bar: power.Bar, *, plan_alone: bool) -> CheckPower:
-    """A measure that is no share of its units: kappa, d', a threshold."""
-    reason = f"{estimate.measure} is no share of its units"
-    anew: _Chance = 1.0 if "degenerate" in estimate.flags else reason
-    found, value = estimate.clustered, None if plan_alone else estimate.value
-    if estimate.measure != "detection_threshold" and found and value is not None and anew != 1.0:
-        bound = found.lower_bound if bar.floor else found.upper_bound
-        anew = power.chance_of_number(value, bound, found.clusters, bar)
-    return CheckPower(name, value, found.clusters if found else 0, reason, anew, reason)
-
-
-def _again(estimate: Estimate, parts: _Parts, bar: power.Bar) -> _Chance:
+def _again(
+    estimate: Estimate, parts: _Parts, gate: Gate, bounds: Sequence[float], *, turned: bool
+) -> Chance | str:
     clusters, replicates = map(dict.fromkeys, zip(*parts.apart, strict=True))
     if len(replicates) < 2:
         return "needs two or more replicates; set replicates in [design]"
@@ -281,9 +301,8 @@ def _again(estimate: Estimate, parts: _Parts, bar: power.Bar) -> _Chance:
         [units.get((cluster, r), (0.0, 0)) for r in sorted(replicates)] for cluster in clusters
     ]
     table = [row for row in table if any(n for _, n in row)]
-    return power.chance_asked_again(
-        [[s for s, _ in row] for row in table], [[n for _, n in row] for row in table], bar
-    )
+    totals = [[n - s if turned else s for s, n in row] for row in table]
+    return power.chance_asked_again(gate, totals, [[n for _, n in row] for row in table], bounds)
 
 
 def power_lines(
@@ -298,15 +317,20 @@ def power_lines(
     yield f"{suite.name}, policy {asked.policy}: {whose}"
     if judge and not cell:
         yield f"  not all trials of judge {judge.name} are recorded"
-    yield "chance not to pass on the same judge; smallest drop that is stopped in 80% of runs"
+    like = "judges like this recording" if cell else "judges as assumed"
+    yield f"chance not to pass (95% interval), for {like}; smallest drop stopped in 80%"
     head = ["check", "now", "same items", "new items", "drop", "clusters"]
     table = [head + ([f"for {asked.drop:g}"] if asked.drop else [])]
     notes: dict[str, None] = {}
 
-    def shown(value: float | str | None) -> str:
+    def shown(value: Chance | float | str | None) -> str:
         if isinstance(value, str):
             notes[value] = None
             return f"({list(notes).index(value) + 1})"
+        if isinstance(value, Chance):
+            known = value.lower == value.upper
+            span = "" if known else f" ({value.lower:.0%} to {value.upper:.0%})"
+            return f"{value.value:.0%}{span}"
         if isinstance(value, int):
             return str(value)
         return "-" if value is None else number_text(value)

@@ -1,99 +1,119 @@
-"""How many units would settle a proportion that lies close to its bar.
+"""How many clusters it takes: to clear a bar at all, to settle it, to stop a drop.
 
-The one-sided Wilson bound of p out of n clears the bar b exactly when the score test against b
-rejects, so that, with z the normal quantile of order ``level``, the smallest n has a closed form::
+**To clear.** Before anything is measured, the best case tells what a bar needs at least: clusters
+that all hold the values of a judge without error. Bounds are monotone (`stats.dirichlet`), so no
+other judge clears a bar that this one does not.
 
-    n >= D z^2 b (1 - b) / (p - b)^2
+**To settle.** A share p that lies close to its bar b is settled on its side once the bound that
+gates lies beyond b. A judge whose true share is p, and whose correlation is the one that the design
+effect D implies, is simulated (`stats.power`), and the gate's own bound is asked how often it
+clears b: the number is the fewest clusters with which it does in 80%. D is estimated from K
+clusters, and too low a D costs more than too high a one gives: it is taken (K - 1) / (K - 3) times,
+the mean of an inverse chi-square. `benchmarks/power.py` shows how often so many settle it.
 
-D is the design effect: n units in clusters are worth n / D independent ones. The bound that counts
-is the one towards the bar: the lower one for p above b (a floor that would be seen to be cleared, a
-ceiling seen to be broken), the upper one for p below b. The number is a plan, not a promise: it
-supposes that further units repeat the proportion and the clustering seen so far, and the gate
-itself uses the Korn-Graubard bound, which for few clusters is wider.
+**To stop a drop.** The fewest with which the check passes today in 95% and stops the drop in 80%.
 
-Edges: at p = b no number is enough: ``None``. At b = 0 and b = 1 any one unit clears.
-
-Before anything is measured, the best case tells what a bar needs at least: K clusters that all hold
-the values of a judge without error, and the Korn-Graubard bound that would gate them. It narrows as
-K grows, so the fewest clusters are found by bisection.
+Chances grow with the clusters up to steps of whole units, so the fewest is found by doubling and
+bisection.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from scipy.special import ndtri
 
-from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.inputs import two_sided_level
+from pytest_judgesense.stats.power import CAUGHT, Gate, chance_at, correlation
 
-_MOST_CLUSTERS: Final = 100_000
-_MOST_UNITS: Final = 2_000_000
+MOST_CLUSTERS: Final = 100_000
+PASSES_TODAY: Final = 0.95
+_DRAWS: Final = 300
 
 
-def units_to_settle(
-    estimate: float, bar: float, design_effect: float, level: float = 0.95
-) -> int | None:
-    """Smallest number of units at which the one-sided bound of ``estimate`` clears ``bar``.
+def fewest_clusters(enough: Callable[[int], bool], least: int = 2, within: float = 0) -> int | None:
+    """The fewest clusters that are enough.
 
     Args:
-        estimate: the proportion observed, within [0, 1].
-        bar: what it is compared with, within [0, 1].
-        design_effect: variance over that of independent units, above 0; 1 for no clustering.
-        level: one-sided level, above 0.5.
+        enough: whether so many are; once true, true for more.
+        least: fewer are not asked about.
+        within: part of the number by which it may be too many.
 
     Returns:
-        Units in all (not in addition), at least 1; ``None`` when the estimate equals the bar, up
-        to rounding.
-
-    Raises:
-        ValueError: a proportion, the design effect or the level is out of its range.
+        At least ``least``; ``None`` when not even `MOST_CLUSTERS` are enough.
     """
-    two_sided_level(level)
-    if not (0 <= estimate <= 1 and 0 <= bar <= 1):
-        msg = f"estimate and bar are proportions within 0 and 1, found {estimate!r} and {bar!r}"
-        raise ValueError(msg)
-    if not (design_effect > 0 and math.isfinite(design_effect)):
-        msg = f"a design effect is a finite number above 0, found {design_effect!r}"
-        raise ValueError(msg)
-    if math.isclose(estimate, bar, rel_tol=1e-12, abs_tol=1e-12):
-        return None
-    z = float(ndtri(level))
-    return max(1, math.ceil(design_effect * bar * (1 - bar) * (z / (estimate - bar)) ** 2))
-
-
-def clusters_to_clear(
-    cluster: Sequence[float], clears: Callable[[Clustered], bool], level: float = 0.95
-) -> int | None:
-    """Fewest clusters, all with these values, whose interval clears a bar.
-
-    Args:
-        cluster: the values of one cluster, within [0, 1].
-        clears: whether an interval clears the bar; once true, true for more clusters.
-        level: nominal coverage of each one-sided bound.
-
-    Returns:
-        At least 2; ``None`` when not even 100,000 clusters (or two million units) would do.
-
-    Raises:
-        ValueError: there are no values, or one is outside [0, 1].
-    """
-    values = np.asarray(cluster, dtype=np.float64)
-
-    def clear(count: int) -> bool:
-        interval = clustered_proportion(
-            np.tile(values, count), np.repeat(np.arange(count), values.size), level
-        )
-        return interval is not None and clears(interval)
-
-    enough = 2
-    while not clear(enough):
-        enough *= 2
-        if enough > _MOST_CLUSTERS or enough * values.size > _MOST_UNITS:
+    short, number = least - 1, least
+    while not enough(number):
+        if number >= MOST_CLUSTERS:
             return None
-    return bisect_left(range(enough + 1), True, lo=max(2, enough // 2), key=clear)
+        short, number = number, min(2 * number, MOST_CLUSTERS)
+    while number - short > max(1, within * number):
+        middle = (short + number) // 2
+        short, number = (short, middle) if enough(middle) else (middle, number)
+    return number
+
+
+# Complements ask for the same, and so do the reports of one outcome.
+@lru_cache(maxsize=1024)
+def clusters_to_settle(
+    gate: Gate, share: float, design_effect: float, size: int, clusters: int
+) -> int | None:
+    """Clusters with which a judge of this share passes in 80%.
+
+    Args:
+        gate: with ``confident``; its level is that of the bound that settles.
+        share: the judge's, on the good side of the bar.
+        design_effect: of the share, as estimated.
+        size: units of a cluster.
+        clusters: that it was estimated from, at least 2, and that have not settled it.
+
+    Returns:
+        At least ``clusters``; ``None`` when not even `MOST_CLUSTERS` are enough: it is too close
+        to the bar.
+    """
+    effect = design_effect * (clusters - 1) / max(1, clusters - 3)
+    rho = correlation(effect, [size])
+
+    def enough(number: int) -> bool:
+        missed = chance_at(gate, share, rho, np.full(number, size), draws=_DRAWS)
+        return missed <= 1 - CAUGHT
+
+    if share >= 1:
+        return fewest_clusters(enough, clusters)
+    room = min(share, 1 - share) - 0.5 + gate.bar if gate.folded else share - gate.bar
+    if room <= 0:
+        return None
+    # For the number of a normal mean no skewness makes do with half. Draws tell no 4% apart.
+    edge = min(share * (1 - share), gate.bar * (1 - gate.bar)) * (1 + (size - 1) * rho) / size
+    normal = edge * ((ndtri(gate.level) + ndtri(CAUGHT)) / room) ** 2
+    if normal > MOST_CLUSTERS:
+        return None
+    return fewest_clusters(enough, max(clusters, round(normal / 2)), within=0.04)
+
+
+def clusters_for_drop(
+    gate: Gate, share: float, dropped: float, rho: float, size: int, seed: int = 0
+) -> int | None:
+    """Fewest clusters with which the check passes today (95%) and stops a drop (80%).
+
+    Args:
+        gate: what the share is held against.
+        share: as it is today.
+        dropped: as it is after the drop.
+        rho: intraclass correlation; it stays.
+        size: units of a cluster.
+        seed: of the draws.
+
+    Returns:
+        ``None`` when not even `MOST_CLUSTERS` are enough.
+    """
+
+    def enough(clusters: int) -> bool:
+        passes, stops = (
+            chance_at(gate, at, rho, np.full(clusters, size), seed) for at in (share, dropped)
+        )
+        return passes <= 1 - PASSES_TODAY and stops >= CAUGHT
+
+    return fewest_clusters(enough)

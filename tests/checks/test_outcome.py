@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given as random
 from hypothesis import settings
 from hypothesis import strategies as st
+from scipy.stats import beta, binom
 
 from pytest_judgesense.checks.outcome import (
     MOST_MISSING,
@@ -20,6 +22,9 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, shape_of_cluster
+from pytest_judgesense.stats.power import Gate
+from pytest_judgesense.stats.settle import clusters_to_settle
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import (
@@ -106,31 +111,54 @@ def test_a_ceiling_under_confident() -> None:
     )
 
 
+def clusters_said(found: Outcome) -> int:
+    (warning,) = found.warnings
+    number = re.search(r"straddles the bar \S+; about (\d+) clusters", warning)
+    assert number, warning
+    return int(number[1])
+
+
 def test_a_straddling_interval_warns_with_the_clusters_that_would_settle_it() -> None:
-    # 38 of 40 items agree, bar 0.9: p = 0.95. One pair an item: n_eff = n - 1, so the design
-    # effect is 40/39. n = D z^2 b (1 - b) / (p - b)^2 with z = 1.959964 (two-sided 95%):
-    # 40/39 * 3.841459 * 0.09 / 0.0025 = 141.84, so 142 pairs, one a cluster.
+    # 38 of 40 items agree, bar 0.9: p = 0.95, one pair an item. Of so many pairs of which one in
+    # twenty disagrees, as many may disagree as leave the lower end of the interval above 0.9; that
+    # happens in about 80%, by the binomial.
     found = outcome(agreeing(38, 40), "jss_floor", 0.9)
     assert found.outcome == "pass"
-    (warning,) = found.warnings
-    assert "straddles the bar 0.9; about 142 clusters" in warning
+    number = clusters_said(found)
+    ends = [
+        interval.lower
+        for flips in range(number // 10)
+        if (
+            interval := clustered_proportion(
+                [0.0] * flips + [1.0] * (number - flips), range(number)
+            )
+        )
+    ]
+    most = max(flips for flips, end in enumerate(ends) if end > 0.9)
+    assert 0.75 <= binom.cdf(most, number, 0.05) <= 0.9
 
 
 def test_several_units_a_cluster_are_counted_in_clusters() -> None:
-    # The same 40 pairs, each asked in two replicates with the same answers: 80 pairs, p = 0.95.
-    # v = K/(K-1) * 4 * sum of squares of pairs / n^2, so n_eff = 39 again and D = 80/39.
-    # n = 80/39 * 138.2925 = 283.68: 284 pairs, 142 clusters of two.
-    one = agreeing(38, 40).judgments
-    words = {f"i{i}": [one[2 * i].verdict or "", one[2 * i + 1].verdict or ""] for i in range(40)}
-    found = outcome(cell(YES_NO, [*one, *worded(words, replicate=2)]), "jss_floor", 0.9)
-    assert "about 142 clusters" in found.warnings[0]
+    # The same 40 pairs, each asked in two replicates with the same answers: 80 pairs, p = 0.95,
+    # which say no more than 40. Up to the draws, worth 6% of either number, it is the same.
+    one = agreeing(38, 40)
+    words = {
+        f"i{i}": [one.judgments[2 * i].verdict or "", one.judgments[2 * i + 1].verdict or ""]
+        for i in range(40)
+    }
+    twice = cell(YES_NO, [*one.judgments, *worded(words, replicate=2)])
+    numbers = [clusters_said(outcome(of, "jss_floor", 0.9)) for of in (one, twice)]
+    assert numbers[1] == pytest.approx(numbers[0], rel=0.2)
 
 
-def test_where_all_agree_the_clusters_follow_from_the_exact_bound() -> None:
-    # K agreeing clusters have the lower end 0.025^(1/K) > 0.9 from K = ln 0.025 / ln 0.9 = 35.01.
+def test_where_all_agree_the_clusters_follow_from_the_bound_alone() -> None:
+    # Of clusters that all agree the lower end is the beta quantile that `stats.dirichlet` names.
     found = outcome(agreeing(20, 20), "jss_floor", 0.9)
     assert found.outcome == "pass"
-    assert "about 36 clusters" in found.warnings[0]
+    number = clusters_said(found)
+    for clusters, settles in ((number, True), (number - 1, False)):
+        shape = clusters * shape_of_cluster(clusters, 0.975)
+        assert bool(beta.ppf(0.025, shape, PSEUDO_WEIGHT) >= 0.9) is settles
 
 
 def test_a_failure_close_to_the_bar_warns_as_well() -> None:
@@ -145,15 +173,18 @@ def test_far_from_the_bar_nothing_is_warned_of() -> None:
 
 
 def test_side_bias_is_settled_as_a_share() -> None:
-    # 48 of 80 first slots: bias 0.1 against 0.15: the share 0.6 against 0.65. All 40 clusters hold
-    # AB or AA: 8 of 40 pairs are AA. v = 40/39 * sum over c of (sum of x - 1.2)^2 / 80^2 with
-    # sums 2 (8 times) and 1 (32 times): 8 * 0.64 + 32 * 0.04 = 6.4; v = 40/39 * 6.4/6400 =
-    # 0.0010256; n_eff = min(80, 0.24/0.0010256 = 234) = 80, D = 1.
-    # n = 3.841459 * 0.65 * 0.35 / 0.0025 = 349.57: 350 calls, 175 clusters of two.
+    # 48 of 80 first slots: bias 0.1, the share 0.6. All 40 clusters hold AB or AA: 8 of 40 pairs
+    # are AA. v = 40/39 * sum over c of (sum of x - 1.2)^2 / 80^2 with sums 2 (8 times) and 1 (32
+    # times): 8 * 0.64 + 32 * 0.04 = 6.4; v = 40/39 * 6.4/6400 = 0.0010256;
+    # n_eff = min(80, 0.24/0.0010256 = 234) = 80, D = 1.
     slots = [("A", "A")] * 8 + [("A", "B")] * 32
-    found = outcome(cell(SLOTS, both_orders("p", slots)), "side_bias_limit", 0.15)
-    assert found.outcome == "pass"
-    assert "about 175 clusters" in found.warnings[0]
+    of = cell(SLOTS, both_orders("p", slots))
+    for bar, gate in (
+        (0.12, Gate(0.12, confident=True, folded=True, level=0.975)),
+        (0.08, Gate(0.58, confident=True, level=0.975)),
+    ):
+        expected = clusters_to_settle(gate, 0.6, 1.0, 2, 40)
+        assert clusters_said(outcome(of, "side_bias_limit", bar)) == expected
 
 
 @pytest.mark.parametrize("policy", BOTH)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scipy.stats import betabinom
+from scipy.stats import binom, norm
 
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (
@@ -20,6 +21,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, judge_from_name
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.power import Chance
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment, Verdict
@@ -58,20 +60,26 @@ def test_new_items_may_flip_more_and_the_same_items_may_not() -> None:
     suite = suite_of("factuality", replicates=2, jss_floor=0.95)
     row = one(powers(suite, Asked(), flipping(suite, 4)))
     assert (row.name, row.value, row.clusters) == ("jss_floor[0.95]", pytest.approx(0.96), 40)
-    assert isinstance(row.anew, float)
-    assert isinstance(row.again, float)
-    # All 80 cells of item and replicate agree. The bar of 380 is missed when five units move:
-    # beta-binomial(80, 1/2, 40 + 1/2) above 4.
-    assert row.again == pytest.approx(float(betabinom.sf(4, 80, 0.5, 40.5)))
-    assert row.anew > 3 * row.again
+    assert isinstance(row.anew, Chance)
+    assert isinstance(row.again, Chance)
+    # All 80 cells of item and replicate agree. The bar of 380 is missed when five units move, each
+    # with the chance u that 40 comparisons without a difference leave open.
+    assert row.again.value == 0.0
+    assert row.again.upper == pytest.approx(float(binom.sf(4, 80, 1 - 0.025 ** (1 / 40))))
+    assert 0 < row.anew.value < row.anew.upper
 
 
 def test_replicates_that_differ_make_asking_again_a_risk() -> None:
-    # The same flips in one of two replicates: JSS = 1 - 8 / 400 = 0.98.
+    # The same flips in one of two replicates: JSS = 1 - 8 / 400 = 0.98, where the bar is. In whole
+    # units of 1/400 it is missed below 0.97875. Each of the four has sums 3 and 5, so
+    # V = 2 * 4 * 2 / 400^2 = 0.0001: the bar is an eighth of an error away, and 1 / sqrt(10) of
+    # that error is stated.
     suite = suite_of("factuality", replicates=2, jss_floor=0.98)
     row = one(powers(suite, Asked(), flipping(suite, 4, replicate=1)))
-    assert isinstance(row.again, float)
-    assert 0.2 < row.again < 0.6  # the bar is where the estimate is
+    assert isinstance(row.again, Chance)
+    assert row.again.value == pytest.approx(norm.cdf(-0.125 * math.sqrt(10)), abs=0.002)
+    assert row.again.lower < 0.01
+    assert row.again.upper > 0.99
 
 
 def test_one_replicate_cannot_tell_and_says_how_it_could() -> None:
@@ -83,17 +91,20 @@ def test_one_replicate_cannot_tell_and_says_how_it_could() -> None:
 def test_a_floor_and_the_ceiling_of_its_complement_agree() -> None:
     suite = suite_of("factuality", jss_floor=0.9, flip_rate_bound=0.1)
     jss, flips = powers(suite, Asked(), flipping(suite, 6))
-    assert jss.anew == pytest.approx(flips.anew, abs=0.04)
-    assert jss.drop == pytest.approx(flips.drop, abs=0.01)
+    assert jss.anew == flips.anew
+    assert jss.drop == flips.drop
 
 
 def test_the_confident_policy_stops_smaller_drops_and_stops_more_often() -> None:
     suite = suite_of("factuality", jss_floor=0.9)
     plain = one(powers(suite, Asked(), flipping(suite, 4)))
     strict = one(powers(suite, Asked("confident"), flipping(suite, 4)))
-    assert isinstance(plain.anew, float)
+    assert isinstance(plain.anew, Chance)
+    assert isinstance(strict.anew, Chance)
     assert isinstance(plain.drop, float)
-    assert strict.anew > plain.anew
+    assert isinstance(strict.drop, float)
+    assert strict.anew.value > plain.anew.value
+    assert strict.anew.lower > plain.anew.lower
     assert strict.drop < plain.drop
 
 
@@ -101,14 +112,14 @@ def test_a_judge_of_one_label_never_passes_a_floor_on_stability() -> None:
     suite = suite_of("factuality", jss_floor=0.5)
     judgments = [Judgment(trial, "toy", Verdict("YES")) for trial in plan_trials(suite)]
     row = one(powers(suite, Asked(), cell_of("toy", suite, judgments, 0)))
-    assert row.anew == row.again == 1.0
+    assert row.anew == row.again == Chance(1.0, 1.0, 1.0)
 
 
 def test_kappa_has_a_chance_and_no_smallest_drop() -> None:
     suite = suite_of("factuality", kappa_floor=0.8)
     row = one(powers(suite, Asked(), flipping(suite, 6)))
-    assert isinstance(row.anew, float)
-    assert 0 < row.anew < 0.5
+    assert isinstance(row.anew, Chance)
+    assert row.anew.lower <= row.anew.value < 0.5 < row.anew.upper
     assert row.drop == "kappa is no share of its units"
 
 
@@ -117,8 +128,10 @@ def test_a_plan_alone_takes_what_is_assumed() -> None:
     jss, agreement = powers(suite, Asked(shares={"jss": 0.91}))
     assert (jss.value, jss.clusters) == (0.91, 40)
     assert agreement.value == pytest.approx(0.95)  # half-way between bar and no error
-    assert isinstance(jss.anew, float)
-    assert jss.anew > agreement.anew > 0
+    assert isinstance(jss.anew, Chance)
+    assert isinstance(agreement.anew, Chance)
+    assert jss.anew.value > agreement.anew.value > 0
+    assert jss.anew.lower == jss.anew.value == jss.anew.upper  # of a share that is assumed
     assert jss.again == "a plan alone has no replies"
 
 
@@ -126,8 +139,9 @@ def test_the_order_of_the_suite_is_the_plan_of_a_pairwise_one() -> None:
     suite = suite_of("ladder", side_bias_limit=0.1, raw_false_preference_ceiling=0.2)
     side, raw = powers(suite, Asked(shares={"side_bias": 0.05, "raw_false_preference": 0.1}))
     assert (side.clusters, raw.clusters) == (20, 20)
-    assert isinstance(side.anew, float)
-    assert isinstance(raw.anew, float)
+    assert isinstance(side.anew, Chance)
+    assert isinstance(raw.anew, Chance)
+    assert 0 < raw.anew.value < side.anew.value < 0.5
 
 
 def test_more_clusters_are_needed_for_a_smaller_drop() -> None:
@@ -156,6 +170,8 @@ def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
     assert lines == list(power_lines(suite, Asked(), judge, CASSETTES))
     assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
     assert lines[3].split()[:3] == ["jss_floor[0.9]", "0.960", "(1)"]
+    assert "for judges like this recording" in lines[1]
+    assert "%)" in lines[3]
     assert max(map(len, lines)) <= 100
 
 

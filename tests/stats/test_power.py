@@ -8,180 +8,214 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import betabinom, binom, t
+from scipy.stats import betabinom, binom, norm, t
 
 from pytest_judgesense.stats import power
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.correlation import cautious_n, cautious_numbers
+from pytest_judgesense.stats.power import Gate, Recordings
 
-FLOOR = power.Bar(0.9, floor=True)
-CEILING = power.Bar(0.1, floor=False)
+FLOOR = Gate(0.9)
 SIZES = [5] * 40
 
 
-def units(totals: list[int], sizes: list[int]) -> tuple[list[float], list[int]]:
-    values = [
-        value
-        for total, size in zip(totals, sizes, strict=True)
-        for value in [1.0] * total + [0.0] * (size - total)
-    ]
-    return values, [cluster for cluster, size in enumerate(sizes) for _ in range(size)]
+def interval_of(totals: list[int], size: int):  # type: ignore[no-untyped-def]
+    values = [float(unit < total) for total in totals for unit in range(size)]
+    found = clustered_proportion(values, [c for c in range(len(totals)) for _ in range(size)])
+    assert found is not None
+    return found
+
+
+def recording(totals: list[int], size: int) -> Recordings:
+    return Recordings(
+        np.array(totals, dtype=float), np.full(len(totals), float(size)), np.ones((1, len(totals)))
+    )
+
+
+def test_totals_are_beta_binomial() -> None:
+    # scipy's, with alpha + beta = (1 - rho) / rho = 3; and binomial where units are independent.
+    assert power.beta_binomial(0.8, 0.25, 6) == pytest.approx(
+        betabinom.pmf(range(7), 6, 0.8 * 3, 0.2 * 3)
+    )
+    assert power.beta_binomial(0.8, 0.0, 6) == pytest.approx(binom.pmf(range(7), 6, 0.8), abs=1e-5)
+    # Wholly alike: all or none. A truth of 1 knows no exception.
+    assert power.beta_binomial(0.8, 1.0, 3) == pytest.approx([0.2, 0, 0, 0.8], abs=1e-6)
+    assert power.beta_binomial(1.0, 0.3, 3).tolist() == [0, 0, 0, 1]
 
 
 def test_independent_units_of_a_known_share_miss_as_the_binomial_says() -> None:
     # 40 clusters of one unit, truth 0.9, floor 0.85: fewer than 34 of 40. 4,000 draws.
     exact = float(binom.cdf(33, 40, 0.9))
-    bar = power.Bar(0.85, floor=True)
-    found = power.chance_on_new_items(power.known(0.9, 0.3), [1] * 40, bar)
+    found = power.chance_at(Gate(0.85), 0.9, 0.3, [1] * 40, draws=4000)
     assert found == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 4000))
 
 
-def test_correlated_units_miss_as_the_beta_binomial_says() -> None:
-    # One cluster of 20, mean 0.8, rho 0.25: alpha + beta = (1 - rho) / rho = 3; below 14 of 20.
-    exact = float(betabinom.cdf(13, 20, 0.8 * 3, 0.2 * 3))
-    bar = power.Bar(0.7, floor=True)
-    found = power.chance_on_new_items(power.known(0.8, 0.25), [20], bar)
+def test_clusters_of_several_sizes_miss_as_their_sum_does() -> None:
+    # Totals of 2 and of 5 units, both of mean 0.8 and rho 0.25; fewer than 5 of 7, by convolution.
+    both = np.convolve(power.beta_binomial(0.8, 0.25, 2), power.beta_binomial(0.8, 0.25, 5))
+    exact = float(both[:5].sum())
+    found = power.chance_at(Gate(5 / 7), 0.8, 0.25, [5, 2], draws=4000)
     assert found == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 4000))
 
 
-def test_a_ceiling_is_a_floor_seen_from_the_other_side() -> None:
-    for bar, mirrored in (
-        (FLOOR, CEILING),
-        (power.Bar(0.9, True, True), power.Bar(0.1, False, True)),
-    ):
-        high = power.chance_on_new_items(power.posterior([5] * 38 + [3, 4], SIZES), SIZES, bar)
-        low = power.chance_on_new_items(power.posterior([0] * 38 + [2, 1], SIZES), SIZES, mirrored)
-        # The same up to the draws: two of 4,000.
-        assert high == pytest.approx(low, abs=0.04)
-
-
-def test_no_flip_seen_is_not_none_to_come() -> None:
-    perfect = power.posterior([1] * 10, [1] * 10)
-    # Jeffreys' posterior beta(10.5, 0.5): mean 10.5 / 11.
-    assert perfect.mean == pytest.approx(10.5 / 11, abs=0.002)
-    # All of ten new ones: 1 - P(0 flips of 10 | beta-binomial(10, 0.5, 10.5)).
-    exact = 1 - float(betabinom.pmf(0, 10, 0.5, 10.5))
-    bar = power.Bar(1.0, floor=True)
-    found = power.chance_on_new_items(perfect, [1] * 10, bar)
-    assert found == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 4000) + 0.002)
-
-
-def test_the_posterior_finds_share_and_correlation_of_many_clusters() -> None:
-    # 2,000 clusters of 5 at mean 0.8, rho 0.2: a sharp posterior. rho lies on a grid whose step
-    # at 0.2 is about 2 sqrt(0.2) / 24 = 0.04.
-    draw = np.random.default_rng(0)
-    totals = draw.binomial(5, draw.beta(0.8 * 4, 0.2 * 4, 2000))
-    found = power.posterior(totals, [5] * 2000)
-    assert found.mean == pytest.approx(0.8, abs=0.02)
-    assert float(found.weights @ found.rho) == pytest.approx(0.2, abs=0.04)
-
-
-@pytest.mark.parametrize("hits", [150, 186, 199, 200])
-def test_the_confident_bound_is_that_of_the_checks(hits: int) -> None:
+@pytest.mark.parametrize("totals", [[5] * 30 + [0] * 10, [5] * 37 + [1, 3, 4], [5] * 40])
+def test_the_confident_bound_is_that_of_the_checks(totals: list[int]) -> None:
     """The bar at the bound itself passes, and just beyond it does not."""
-    totals = [5] * (hits // 5) + ([hits % 5] if hits % 5 else [])
-    totals += [0] * (40 - len(totals))
-    interval = clustered_proportion(*units(totals, SIZES))
-    assert interval is not None
-    for bar, passes in ((interval.lower_bound - 1e-6, True), (interval.lower_bound + 1e-6, False)):
-        row = np.array([totals], dtype=float)
-        missed = power._missed(row, SIZES, power.Bar(bar, floor=True, confident=True))
-        assert missed[0] == (not passes)
+    bound = interval_of(totals, 5).lower_bound
+    for bar, passes in ((bound - 1e-5, True), (bound + 1e-5, False)):
+        assert power.missed(Gate(bar, confident=True), recording(totals, 5))[0] == (not passes)
+
+
+@pytest.mark.parametrize("totals", [[5, 5, 5, 4, 3, 0, 2] * 6, [3, 0, 1, 1] * 10])
+def test_a_folded_gate_is_the_greater_distance_of_the_bounds_from_one_half(
+    totals: list[int],
+) -> None:
+    found = interval_of(totals, 5)
+    farthest = max(abs(found.lower_bound - 0.5), abs(found.upper_bound - 0.5))
+    for bar, passes in ((farthest + 1e-5, True), (farthest - 1e-5, False)):
+        gate = Gate(bar, confident=True, folded=True)
+        assert power.missed(gate, recording(totals, 5))[0] == (not passes)
+    away = abs(sum(totals) / (5 * len(totals)) - 0.5)
+    assert not power.missed(Gate(away, folded=True), recording(totals, 5))[0]
+    assert power.missed(Gate(away - 0.01, folded=True), recording(totals, 5))[0]
 
 
 def test_missing_replies_beyond_5_percent_count_at_their_worst() -> None:
-    row = np.array([[5.0] * 40])
     # 10% missing, all read right: at the worst 0.9 of all. A floor of 0.9 holds, 0.91 does not.
-    assert not power._missed(row, SIZES, power.Bar(0.9, floor=True, missing=0.1))[0]
-    assert power._missed(row, SIZES, power.Bar(0.91, floor=True, missing=0.1))[0]
-    assert not power._missed(row, SIZES, power.Bar(0.91, floor=True, missing=0.05))[0]
+    right = recording([5] * 40, 5)
+    assert not power.missed(Gate(0.9, missing=0.1), right)[0]
+    assert power.missed(Gate(0.91, missing=0.1), right)[0]
+    assert not power.missed(Gate(0.91, missing=0.05), right)[0]
+
+
+def test_the_correlation_is_read_off_the_design_effect() -> None:
+    # Kish: D = 1 + (sum m^2 / n - 1) rho; sizes 2 and 4: 20 / 6 - 1 = 7 / 3.
+    assert power.correlation(1 + 0.3 * 7 / 3, [2, 4]) == pytest.approx(0.3)
+    assert power.correlation(5.0, [5, 5]) == 1.0
+    assert power.correlation(0.7, [5, 5]) == 0.0
+    assert power.correlation(1.0, [1, 1]) == 0.0
+
+
+def test_a_recording_states_how_often_it_misses_with_a_twentieth_of_it_redrawn() -> None:
+    # 36 of 40 single units, floor 0.9. Of the 36 hits a part leaves, of the 4 misses a part, each
+    # with the chance 1/20; as many come, each a hit with the chance 0.9. Fewer than 36 hits, by
+    # summing over all that may leave and come.
+    exact = 0.0
+    for gone_hits, gone_misses in np.ndindex(37, 5):
+        chance = binom.pmf(gone_hits, 36, 0.05) * binom.pmf(gone_misses, 4, 0.05)
+        gone = gone_hits + gone_misses
+        exact += chance * binom.cdf(gone_hits - 1, gone, 0.9)
+    found = power.chance_on_new_items(FLOOR, [1] * 36 + [0] * 4, [1] * 40, 0.0, (0.78, 0.96))
+    assert found.value == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 1000))
+    # The ends: judges of 0.78 and 0.96, of whose 40 units fewer than 36 are right.
+    for end, share in ((found.upper, 0.78), (found.lower, 0.96)):
+        exact = float(binom.cdf(35, 40, share))
+        assert end == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 1000))
+
+
+@pytest.mark.parametrize("share", [0.86, 0.9, 0.94])
+def test_the_mean_statement_is_the_chance(share: float) -> None:
+    # 40 single units, floor 0.9: each number of hits once, weighted by its probability, so that the
+    # mean is exact but for 1,000 draws a statement. `benchmarks/power.py` has clusters and bounds.
+    weights = binom.pmf(range(41), 40, share)
+    stated = [
+        power.chance_on_new_items(
+            FLOOR, [1] * hits + [0] * (40 - hits), [1] * 40, 0.0, (0.5, 1.0), seed=hits
+        ).value
+        for hits in range(41)
+    ]
+    assert float(weights @ stated) == pytest.approx(float(binom.cdf(35, 40, share)), abs=0.03)
+
+
+def test_no_error_seen_is_not_none_to_come() -> None:
+    # All right: the statement itself is 0, and its interval reaches to the judge at its lower end.
+    low = interval_of([5] * 40, 5).lower
+    found = power.chance_on_new_items(Gate(0.97), [5] * 40, SIZES, 1.0, (low, 1.0))
+    # Clusters that fall as a whole: more than one of 40 does.
+    exact = float(binom.cdf(38, 40, low))
+    assert (found.value, found.lower) == (0.0, 0.0)
+    assert found.upper == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 1000))
 
 
 def test_asked_again_moves_by_what_the_replicates_differ() -> None:
     # 20 clusters of one unit, two replicates that differ in four, two each way: share
     # (2 * 14 + 4) / 40 = 0.8. Each differing cluster has a sum of squares of 0.5, so
-    # V = 2 * 4 * 0.5 / 40^2 = 0.0025, s = sqrt(2 V) = sqrt(0.005); 4 degrees of freedom.
-    # Below a floor of 0.75 in whole units of 1/40: less than 0.7375.
+    # V = 2 * 4 * 0.5 / 40^2 = 0.0025; stated with sqrt(2 V / 20); 4 degrees of freedom at the ends.
+    # Below a floor of 0.8 in whole units of 1/40: less than 0.7875.
     totals = [[1, 1]] * 14 + [[0, 0]] * 2 + [[1, 0], [0, 1]] * 2
-    sizes = [[1, 1]] * 20
-    found = power.chance_asked_again(totals, sizes, power.Bar(0.75, floor=True))
-    assert found == pytest.approx(float(t.cdf((0.7375 - 0.8) / math.sqrt(0.005), 4)), abs=1e-3)
+    found = power.chance_asked_again(Gate(0.8), totals, [[1, 1]] * 20, (0.6, 0.9))
+    error = math.sqrt(0.0025)
+    assert found.value == pytest.approx(norm.cdf(-0.0125 / (error / math.sqrt(10))), abs=2e-3)
+    reach = float(t.ppf(0.975, 4)) * error
+    assert found.lower == pytest.approx(norm.cdf((-0.0125 - reach) / error), abs=2e-2)
+    assert found.upper == pytest.approx(norm.cdf((-0.0125 + reach) / error), abs=2e-2)
+
+
+def test_under_confident_the_bounds_move_with_the_share() -> None:
+    # As above; a lower bound of 0.7 moves to below a floor of 0.7 when the share moves at all down.
+    totals = [[1, 1]] * 14 + [[0, 0]] * 2 + [[1, 0], [0, 1]] * 2
+    found = power.chance_asked_again(Gate(0.7, confident=True), totals, [[1, 1]] * 20, (0.7, 0.9))
+    plain = power.chance_asked_again(Gate(0.8), totals, [[1, 1]] * 20, (0.7, 0.9))
+    assert found == plain
 
 
 def test_replicates_that_all_agree_may_still_differ_next_time() -> None:
     # Ten clusters, two replicates alike, 9 of 10: at the bar. One of 20 cells that moves breaks
-    # it: 1 - P(0 of 20 | beta-binomial(20, 1/2, 10 + 1/2)).
+    # it, with the chance u of each that ten comparisons leave open: (1 - u)^10 = 0.025.
     totals = [[1, 1]] * 9 + [[0, 0]]
-    found = power.chance_asked_again(totals, [[1, 1]] * 10, FLOOR)
-    assert found == pytest.approx(1 - float(betabinom.pmf(0, 20, 0.5, 10.5)), abs=1e-9)
+    found = power.chance_asked_again(FLOOR, totals, [[1, 1]] * 10, (0.7, 1.0))
+    assert (found.value, found.lower) == (0.0, 0.0)
+    assert found.upper == pytest.approx(1 - 0.025**2)
+    # One below: at the most two cells move to where it passes.
+    below = power.chance_asked_again(Gate(0.95), totals, [[1, 1]] * 10, (0.7, 1.0))
+    assert (below.value, below.upper) == (1.0, 1.0)
+    assert below.lower == pytest.approx(0.025**2)
 
 
 def test_items_that_differ_do_not_count_when_they_are_asked_again() -> None:
     # Half of the clusters always 1, half always 0: new items scatter, the same items do not.
     totals = [1] * 20 + [0] * 20
-    bar = power.Bar(0.45, floor=True)
-    again = power.chance_asked_again([[s, s] for s in totals], [[1, 1]] * 40, bar)
-    anew = power.chance_on_new_items(power.posterior(totals, [1] * 40), [1] * 40, bar)
-    assert again < 0.05 < 0.2 < anew
+    found = interval_of(totals, 1)
+    ends, bounds = (found.lower, found.upper), (found.lower_bound, found.upper_bound)
+    ten = [[s] * 10 for s in totals], [[1] * 10] * 40
+    again = power.chance_asked_again(Gate(0.45), *ten, bounds)
+    anew = power.chance_on_new_items(Gate(0.45), totals, [1] * 40, 0.0, ends)
+    assert again.value <= anew.value
+    # 360 comparisons without a difference leave 0.0102 of 400 cells open: 4, and 21 are needed.
+    assert again.upper < 1e-6 < 0.5 < anew.upper
 
 
 def test_one_replicate_says_nothing_of_asking_again() -> None:
     with pytest.raises(ValueError, match="2 or more"):
-        power.chance_asked_again([[1], [0]], [[1], [1]], FLOOR)
+        power.chance_asked_again(FLOOR, [[1], [0]], [[1], [1]], (0.0, 1.0))
 
 
 def test_the_smallest_drop_is_stopped_in_80_percent() -> None:
     # 100 independent units, floor 0.9 (at least 90): P(X <= 89 | n = 100, p) = 0.8 at p = 0.8658
     # (binom.cdf(89, 100, 0.8658) = 0.8000). From 0.95: a drop of 0.0842.
     assert float(binom.cdf(89, 100, 0.8658)) == pytest.approx(0.8, abs=0.002)
-    found = power.smallest_drop(power.known(0.95, 0.1), 0.95, [1] * 100, FLOOR)
-    # 2,000 draws: 0.009 in power, over a slope of 8.7 a unit of share.
+    found = power.smallest_drop(FLOOR, 0.95, 0.0, [1] * 100)
+    # 1,000 draws: 0.013 in power, over a slope of 8.7 a unit of share.
     assert found == pytest.approx(0.0842, abs=0.006)
 
 
 def test_a_judge_below_the_bar_needs_no_drop() -> None:
-    assert power.smallest_drop(power.known(0.5, 0.1), 0.5, SIZES, FLOOR) == 0.0
+    assert power.smallest_drop(FLOOR, 0.5, 0.1, SIZES) == 0.0
 
 
 def test_a_bar_that_nothing_breaks_stops_no_drop() -> None:
-    assert (
-        power.smallest_drop(power.known(0.5, 0.1), 0.5, SIZES, power.Bar(0.0, floor=True)) is None
-    )
+    assert power.smallest_drop(Gate(0.0), 0.5, 0.1, SIZES) is None
 
 
-def test_the_clusters_that_a_drop_needs_hold_both_rates() -> None:
-    # Independent units, 0.95 today, 0.85 after the drop, floor 0.9: the first n from which both
-    # P(X < 0.9 n | 0.95) <= 0.05 and P(X < 0.9 n | 0.85) >= 0.8 hold, by the binomial. Found from
-    # 400 draws, whose error of 0.01 in the first is worth a quarter of n.
-    def holds(n: int) -> bool:
-        below = math.ceil(0.9 * n - 1e-9) - 1
-        return bool(binom.cdf(below, n, 0.95) <= 0.05 and binom.cdf(below, n, 0.85) >= 0.8)
-
-    exact = max(n for n in range(2, 400) if not holds(n)) + 1
-    found = power.clusters_for_drop(power.known(0.95, 0.1), 0.95, 1, FLOOR, 0.1)
-    assert found is not None
-    assert abs(found - exact) <= 0.25 * exact
-
-
-def test_a_drop_that_stays_within_the_bar_is_never_stopped() -> None:
-    assert power.clusters_for_drop(power.known(0.99, 0.1), 0.99, 1, FLOOR, 0.02) is None
-    assert power.allowed(0.97, FLOOR)
-    assert not power.allowed(0.89, FLOOR)
-    side = power.Bar(0.1, floor=False, folded=True)
-    assert power.allowed(0.1, side)
-    assert not power.allowed(0.11, side)
-
-
-def test_a_number_that_is_no_share_has_students_chance() -> None:
-    # Estimate 0.8, lower bound 0.7 over 21 clusters: se = 0.1 / t(20, 0.95); bar 0.65.
+def test_a_number_that_is_no_share_has_a_normal_chance_and_students_interval() -> None:
+    # Estimate 0.8, lower bound 0.7 over 21 clusters: se = 0.1 / t(20, 0.95); bar 0.75.
     error = 0.1 / float(t.ppf(0.95, 20))
-    expected = float(t.cdf(-0.15 / (math.sqrt(2) * error), 20))
-    bar = power.Bar(0.65, floor=True)
-    assert power.chance_of_number(0.8, 0.7, 21, bar) == pytest.approx(expected)
-    # Confident: the bound itself must clear, and lies 0.05 above the bar.
-    confident = power.Bar(0.65, floor=True, confident=True)
-    expected = float(t.cdf(-0.05 / (math.sqrt(2) * error), 20))
-    assert power.chance_of_number(0.8, 0.7, 21, confident) == pytest.approx(expected)
+    reach = float(t.ppf(0.975, 20)) * error
+    found = power.chance_of_estimate(Gate(0.75), 0.8, 0.7, 0.9, 21)
+    assert found.value == pytest.approx(norm.cdf(-0.05 / (error / math.sqrt(10))), abs=2e-3)
+    assert found.lower == pytest.approx(norm.cdf((-0.05 - reach) / error), abs=2e-3)
+    assert found.upper == pytest.approx(norm.cdf((-0.05 + reach) / error), abs=2e-3)
+    # Confident: the bound itself must clear, and lies 0.05 above a bar of 0.65.
+    assert power.chance_of_estimate(Gate(0.65, confident=True), 0.8, 0.7, 0.9, 21) == found
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=12), st.floats(0, 1), st.booleans())
@@ -189,30 +223,15 @@ def test_chances_are_chances_and_a_stricter_bar_is_missed_more(
     totals: list[int], bar: float, confident: bool
 ) -> None:
     sizes = [4] * len(totals)
-    found = power.posterior(totals, sizes)
-    assert found.weights.sum() == pytest.approx(1)
     rows = [
-        power.chance_on_new_items(found, sizes, power.Bar(value, True, confident), draws=200)
+        power.chance_on_new_items(Gate(value, confident), totals, sizes, 0.2, (0.3, 0.8))
         for value in (bar / 2, bar)
     ]
-    assert 0 <= rows[0] <= rows[1] <= 1
-
-
-@given(st.permutations(range(6)))
-def test_the_order_of_the_clusters_does_not_matter(order: list[int]) -> None:
-    totals, sizes = np.array([1, 2, 3, 0, 4, 2]), np.array([4, 4, 3, 2, 5, 2])
-    plain, moved = power.posterior(totals, sizes), power.posterior(totals[order], sizes[order])
-    assert moved.weights == pytest.approx(plain.weights, rel=1e-9)
+    for name in ("value", "lower", "upper"):
+        assert 0 <= getattr(rows[0], name) <= getattr(rows[1], name) <= 1
+    assert rows[0].lower <= rows[0].value <= rows[0].upper
 
 
 def test_totals_beyond_their_size_are_refused() -> None:
     with pytest.raises(ValueError, match="each total"):
-        power.posterior([3], [2])
-
-
-def test_the_cautious_numbers_of_many_recordings_are_those_of_each() -> None:
-    draw = np.random.default_rng(3)
-    sizes = np.array([2.0] * 6 + [5.0] * 9)
-    totals = draw.binomial(sizes.astype(int), 0.8, size=(20, 15)).astype(float)
-    found = cautious_numbers(totals, sizes)
-    assert found == pytest.approx([cautious_n(row, sizes) for row in totals])
+        power.chance_on_new_items(FLOOR, [3], [2], 0.1, (0.1, 0.9))

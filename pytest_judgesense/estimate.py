@@ -9,7 +9,7 @@ and a flag of the estimate says that the truth is at or below it (``left-censore
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -78,6 +78,8 @@ class Clustered:
         effective_n: number of independent units worth the same; ``None`` where it has no meaning.
         lower_bound: one-sided bound at ``level``: with that confidence the truth is above it.
         upper_bound: one-sided bound at ``level``: with that confidence the truth is below it.
+        at: from another one-sided level, above 0.5, to both bounds; ``None`` where the interval
+            was read from a file: it is in none.
     """
 
     method: str
@@ -89,6 +91,9 @@ class Clustered:
     effective_n: float | None
     lower_bound: float
     upper_bound: float
+    at: Callable[[float], tuple[float, float]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

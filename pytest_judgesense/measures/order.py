@@ -132,6 +132,7 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
     """The interval of the distance of a number from ``center``, given that of the number."""
     lower, upper = folded_ends(interval.lower, interval.upper, center)
     bound_low, bound_high = folded_ends(interval.lower_bound, interval.upper_bound, center)
+    at = interval.at
     return replace(
         interval,
         method=f"{interval.method}-folded",
@@ -139,4 +140,5 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
         upper=upper,
         lower_bound=bound_low,
         upper_bound=bound_high,
+        at=at and (lambda level: folded_ends(*at(level), center)),
     )

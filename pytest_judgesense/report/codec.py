@@ -119,7 +119,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
         # A count is a whole number except where pairs share a call: 3, not 3.0.
         "count": int(count) if count is not None and count == int(count) else count,
         "interval": interval and asdict(interval),
-        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound"),
+        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound", "at"),
         "missing": _but(estimate.missing, "share"),
     }
 
@@ -146,7 +146,7 @@ def _estimate_to_plain(estimate: Estimate) -> dict[str, Any]:
         # The units behind an estimate stay in the process that has counted them.
         **_but(estimate, "observations"),
         "interval": interval and _but(interval),
-        "clustered": clustered and _but(clustered),
+        "clustered": clustered and _but(clustered, "at"),
         "missing": _but(estimate.missing),
     }
 

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.trial import Condition, Judgment
@@ -119,6 +119,7 @@ def side_bias(
         missing=missing,
         flags=() if both else ("one presentation order only",),
         observations=None,
+        anew=lambda: replace(units.anew(), value=distance_from_half),
     )
 
 

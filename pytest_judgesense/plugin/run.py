@@ -20,6 +20,7 @@ from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
+from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
     MOST_MISSING,
@@ -84,6 +85,8 @@ class Run:
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
+        self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
+        self._drawn: dict[tuple[str, Path], Draws] = {}
         self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
@@ -214,6 +217,7 @@ class Run:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
         member = Member(judge, suite, check)
+        rule = Rule(self.policy) if check.kind.regression else self._rule(member)
         found: Outcome | RegressionOutcome
         if check.kind.regression:
             family = [one for one in self._family if one.check.kind.regression]
@@ -222,9 +226,9 @@ class Run:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
             cells = {one.judge.slug: one.cell for one in ranked}
             assert check.kind.judge is not None, "what compares judges has a judge"
-            found = check.kind.judge(check, suite.kind, cells, self._rule(member))
+            found = check.kind.judge(check, suite.kind, cells, rule)
         else:
-            found = judge_check(check, suite.name, measurement.estimates, *self._rule(member))
+            found = judge_check(check, suite.name, measurement.estimates, *rule)
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -237,7 +241,16 @@ class Run:
             warnings=found.warnings,
         )
         self._pend(measurement, line)
+        of_suite = self._luck.setdefault((judge.slug, suite.name), {})
+        of_suite[check.id] = lost(found, rule, self._draws(measurement))
         return found, measurement
+
+    def _draws(self, measurement: Measurement) -> Draws:
+        """Sessions on other items, the same for all checks of a suite."""
+        key = measurement.suite.name, measurement.suite.path
+        if key not in self._drawn:
+            self._drawn[key] = Draws.of(measurement.cell, self.policy)
+        return self._drawn[key]
 
     def explanation(
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
@@ -281,6 +294,7 @@ class Run:
                 "prompts": self._prompts(measurement) if self._wants_page else None,
                 "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
                 "asked": dict(measurement.asked),
+                "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
             parts.append(part)
         return {"parts": parts, "verified": verified, **self._secrets()}

@@ -40,7 +40,7 @@ def test_confident_fails_what_too_few_items_cannot_settle(
         pytester.makeini("[pytest]\njudge_policy = confident\n")
         arguments = []
     result = run(pytester, "parity.suite.toml", *arguments, "--judge-datasheet", "x.json")
-    # The one-sided 95% bound of 6 clusters that agree is 0.512 (see below), short of 0.8.
+    # The one-sided 95% bound of 6 clusters that agree is 0.521 (see below), short of 0.8.
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
     check = _check(pytester.path)
@@ -48,7 +48,7 @@ def test_confident_fails_what_too_few_items_cannot_settle(
 
 
 def test_confident_passes_what_the_bound_clears(project: Project) -> None:
-    # The 0.05 quantile of Beta(6 a, 0.55), a = (1.6449 / 2.0150)^2 5/6 = 0.5553, is 0.512.
+    # The 0.05 quantile of Beta(6 a, 0.55), a = (1.6449 / 2.0150)^2 5/6 = 0.5553, is 0.521.
     parity_suite(project.path, checks="jss_floor = 0.45")
     project.record()
     project.run("parity.suite.toml", "--judge-policy", "confident").assert_outcomes(passed=1)

@@ -85,6 +85,7 @@ def judge_effect(
         unavailable=f"suite {suite} does not vary the temperature",
     )
     if effect is not None:
+        anew = effect.anew
         size = replace(
             size,
             value=None if effect.value is None else abs(effect.value),
@@ -92,6 +93,7 @@ def judge_effect(
             unit=effect.unit,
             clustered=effect.clustered and folded(effect.clustered, 0.0),
             unavailable=effect.unavailable,
+            anew=anew and (lambda: replace(anew(), value=lambda total, n: abs(total / n))),
         )
     finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, rule)
     return Outcome(check, suite, rule.policy, (finding,), () if effect is None else (effect,))

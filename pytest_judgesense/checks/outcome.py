@@ -4,7 +4,7 @@ Policy ``estimate``: the estimate decides; where the clustered interval straddle
 outcome carries a warning with the number of clusters that would settle it. Policy ``confident``:
 the one-sided 95% clustered bound must clear the bar; straddling is inconclusive. Policy
 ``refuted``: a check fails only where a bound lies beyond the bar on the wrong side, at the level
-that Holm leaves to it among all bars of the session (`refuting_alpha`); it passes as under
+that Holm leaves to it among all bars of the session (`refuting_alphas`); it passes as under
 ``confident``, and what lies between is inconclusive and tolerated.
 
 Under each policy
@@ -25,7 +25,7 @@ before anyone is asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -224,6 +224,7 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
     value = math.inf if "right-censored" in estimate.flags else estimate.value
     if "left-censored" in estimate.flags and not clears(value):
         return finding("inconclusive", f"nothing below {estimate.value:g} was run")
+    far = None
     if not clears(value):
         if policy == "confident":
             bound = _bound(estimate, against=floor)
@@ -231,10 +232,11 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
                 return undecided(bound)
         if policy != "refuted":
             return finding("fail", None, _straddling(estimate, measure, bar))
-        bound = _refuting_bound(estimate, bar, measure, rule.alpha)
-        if bound is not None:
-            level = f"{1 - rule.alpha:.2%}" if rule.alpha > 1e-4 else f"1 - {rule.alpha:.2g}"
-            return finding("fail", f"refuted: even the {level} bound, {bound:.3f}, misses the bar")
+        far = _far_bound(estimate, measure, rule.alpha)
+        if _is_beyond(far, bar, measure):
+            return finding(
+                "fail", f"refuted: even the {_level(rule.alpha)} bound, {far:.3f}, misses"
+            )
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
     if estimate.missing.share > rule.most_missing and (worst is None or not clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
@@ -243,8 +245,16 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
     if policy == "estimate":
         return finding("pass", None, _straddling(estimate, measure, bar))
     bound = _bound(estimate, against=not floor)
-    proven = clears(value) and bound is not None and clears(bound)
+    if bound is not None and not clears(value):
+        shown = "none so far out" if far is None else f"{far:.3f}"
+        warning = f"missed, and not refuted: the {_level(rule.alpha)} bound is {shown}"
+        return replace(finding("inconclusive", None, warning), tolerated=True)
+    proven = bound is not None and clears(bound)
     return finding("pass", None) if proven else undecided(bound)
+
+
+def _level(alpha: float) -> str:
+    return f"{1 - alpha:.2%}" if alpha > 1e-4 else f"1 - {alpha:.2g}"
 
 
 def _bound(estimate: Estimate, *, against: bool) -> float | None:
@@ -254,27 +264,31 @@ def _bound(estimate: Estimate, *, against: bool) -> float | None:
     return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
 
 
-def _refuting_bound(estimate: Estimate, bar: float, measure: Measure, alpha: float) -> float | None:
-    """The one-sided bound at ``1 - alpha`` if it lies beyond the bar, on the wrong side of it."""
-    interval, floor = estimate.clustered, measure.floor
+def _far_bound(estimate: Estimate, measure: Measure, alpha: float) -> float | None:
+    """The bound at ``1 - alpha`` towards the bar; ``None`` where there is none so far out."""
+    interval = estimate.clustered
     if interval is None:
         return None
     bounds = interval.lower_bound, interval.upper_bound
     if interval.at:
         bounds = interval.at(1 - alpha)
     elif 1 - alpha > interval.level:
-        return None  # of a file, or a plugin: it has no bound so far out
-    bound = bounds[floor]
-    return bound if (bound < bar if floor else bound > bar) else None
+        return None  # of a file, or a plugin
+    return bounds[measure.floor]
 
 
-def refuting_alpha(findings: Iterable[Finding | None], alpha: float = ALPHA) -> float:
+def _is_beyond(bound: float | None, bar: float, measure: Measure) -> bool:
+    """Whether a bound lies on the wrong side of the bar, and so refutes it."""
+    return bound is not None and (bound < bar if measure.floor else bound > bar)
+
+
+def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:
     """What Holm leaves to each bar: a bound at one minus this refutes it.
 
     Holm (1979) rejects by p-values in ascending order; here a bar's p-value is the least alpha at
     which its bound refutes it, so a bar need only be tried at the few alphas that Holm comes to.
-    With r of m bars refuted each is tried at ``alpha / (m - r)``, until r grows no more. The chance
-    that any true bar is refuted is at most ``alpha``, however they depend on each other.
+    With r of m bars refuted each other is tried at ``alpha / (m - r)``, until r grows no more. The
+    chance that any true bar is refuted is at most ``alpha``, however they depend on each other.
 
     Args:
         findings: of all bars of the session under ``refuted``; ``None`` for a bar that counts, and
@@ -284,18 +298,20 @@ def refuting_alpha(findings: Iterable[Finding | None], alpha: float = ALPHA) -> 
     References:
         S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     """
-    known = list(findings)
     # What passes at 95% is refuted at no level.
-    tried = [one for one in known if one and one.outcome != "pass"]
-    refuted = 0
+    left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
+    refuted: dict[int, float] = {}
     while True:
-        each = alpha / max(1, len(known) - refuted)
-        now = sum(
-            _refuting_bound(one.estimate, one.bar, one.measure, each) is not None for one in tried
-        )
-        if now <= refuted:
-            return each
-        refuted = now
+        each = alpha / max(1, len(findings) - len(refuted))
+        now = {
+            at: each
+            for at, one in left.items()
+            if _is_beyond(_far_bound(one.estimate, one.measure, each), one.bar, one.measure)
+        }
+        if not now:
+            return tuple(refuted.get(at, each) for at in range(len(findings)))
+        refuted |= now
+        left = {at: one for at, one in left.items() if at not in now}
 
 
 def _straddling(estimate: Estimate, measure: Measure, bar: float) -> str | None:

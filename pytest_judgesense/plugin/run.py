@@ -28,7 +28,7 @@ from pytest_judgesense.checks.outcome import (
     Outcome,
     Rule,
     judge_check,
-    refuting_alpha,
+    refuting_alphas,
 )
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
@@ -191,13 +191,12 @@ class Run:
         rule = Rule(self.policy, self._most_missing, self._alpha)
         if self.policy != "refuted":
             return rule
-        bars = [
-            bar
-            for one in {one.key: one for one in (*self._family, member)}.values()
-            if not one.check.kind.regression
-            for bar in self._bars(one)
-        ]
-        return rule._replace(alpha=refuting_alpha(bars, self._alpha))
+        members = {one.key: one for one in (*self._family, member)}.values()
+        bars = {one.key: self._bars(one) for one in members if not one.check.kind.regression}
+        every = [bar for held in bars.values() for bar in held]
+        keys = [key for key, held in bars.items() for _ in held]
+        alphas = zip(keys, refuting_alphas(every, self._alpha), strict=True)
+        return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
 
     def _bars(self, member: Member) -> Sequence[Finding | None]:
         """What a check holds against its bars; what cannot be measured counts and is not tried."""

@@ -9,6 +9,11 @@ import pytest
 
 from .project import PYTHON_JUDGE, Project, parity_suite, run
 
+SHIPPED = (
+    *("coherence", "criterion", "debate", "factuality", "ladder", "ladder-fine", "preference"),
+    *("relevance", "temperature", "vacuum"),
+)
+
 
 def _check(path: Path) -> dict[str, object]:
     sheet = json.loads((path / "x.json").read_text(encoding="utf-8"))
@@ -68,7 +73,6 @@ def test_confident_fails_outright_what_lies_clearly_beyond_the_bar(project: Proj
 def test_a_perfect_judge_passes_every_shipped_bar_under_confident(
     pytester: pytest.Pytester,
 ) -> None:
-    suites = ["coherence", "vacuum", "factuality", "relevance", "preference", "ladder", "criterion"]
-    chosen = [argument for name in suites for argument in ("--judge-suite", name)]
+    chosen = [argument for name in SHIPPED for argument in ("--judge-suite", name)]
     result = run(pytester, *chosen, "--judge-name", "embedded:clean", "--judge-policy", "confident")
     assert result.ret == 0, result.stdout.str()

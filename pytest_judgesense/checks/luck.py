@@ -12,11 +12,8 @@ It is conditional on what was recorded: a judge without error never fails so, fo
 right answers holds right answers alone. How sure the recording itself is, the intervals say.
 
 Under ``estimate`` any measure that is taken of sums over clusters (`estimate.Anew`) is drawn anew;
-under the other policies the bounds of shares are, for `stats.dirichlet.chances_above` decides many
-recordings at once. What cannot be drawn so is left out, and the line says so.
-
-References:
-    A. C. Davison, D. V. Hinkley (1997), Bootstrap Methods and their Application, 3.8.
+under the other policies the bounds of shares are. What cannot be drawn so (`stats.redraw`) is left
+out, and the line says so.
 """
 
 from __future__ import annotations
@@ -24,21 +21,24 @@ from __future__ import annotations
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Final
 
 from pytest_judgesense.checks.outcome import Finding, Outcome, Rule
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import distance_from_half, share_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.redraw import (
+    bits,
+    cluster_sums,
+    drawn_counts,
+    drawn_reaching,
+    drawn_values,
+)
 
-# Bounds cost as much as all else that a check does, so fewer sessions are drawn for them.
 _DRAWS: Final = {"estimate": 1000}
+# Bounds cost as much as all else that a check does, so fewer sessions are drawn for them.
 _DRAWS_OF_BOUNDS: Final = 200
 _LEVEL: Final = 0.95
 
@@ -53,16 +53,14 @@ class Draws:
     """
 
     places: Mapping[str, int]
-    counts: NDArray[np.int64]
+    counts: Any
 
     @classmethod
     def of(cls, cell: Cell, policy: str) -> Draws:
         """The same for every judge on the suite of ``cell``, in every process."""
         names = sorted({judgment.trial.cluster for judgment in cell.judgments})
-        rng = np.random.default_rng([cell.seed, zlib.crc32(cell.suite.encode())])
-        even = np.full(len(names), 1 / len(names))
-        size = _DRAWS.get(policy, _DRAWS_OF_BOUNDS)
-        counts = rng.multinomial(len(names), even, size=size)
+        draws = _DRAWS.get(policy, _DRAWS_OF_BOUNDS)
+        counts = drawn_counts(len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())])
         return cls({name: place for place, name in enumerate(names)}, counts)
 
 
@@ -75,55 +73,35 @@ def lost(outcome: Outcome | RegressionOutcome, rule: Rule, draws: Draws) -> str 
         return None
     found = [_lost(one, rule, draws) for one in outcome.bars]
     known = [one for one in found if one is not None]
-    if not known or len(known) < len(found):
-        return None
-    return np.packbits(np.any(known, axis=0)).tobytes().hex()
+    return bits(known) if known and len(known) == len(found) else None
 
 
-def _lost(finding: Finding, rule: Rule, draws: Draws) -> NDArray[np.bool_] | None:
+def _lost(finding: Finding, rule: Rule, draws: Draws) -> Any:
+    """Whether the bar is missed, by draw; ``None`` where that cannot be said."""
     bar, floor = finding.bar, finding.floor
     if finding.estimate.anew is None:
         return None
     anew = finding.estimate.anew()
-    columns = np.column_stack([*anew.columns, np.ones(len(anew.clusters))])
-    sums = np.zeros((len(draws.places), columns.shape[1]))
-    np.add.at(sums, [draws.places[cluster] for cluster in anew.clusters], columns)
+    places = [draws.places[cluster] for cluster in anew.clusters]
+    sums = cluster_sums(anew.columns, places, len(draws.places))
     if rule.policy == "estimate":
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = anew.value(*(draws.counts @ sums).T)
+        values = drawn_values(anew.value, sums, draws.counts)
         # What was not drawn at all is not measured, and does not pass.
-        return np.asarray(~(values >= bar) if floor else ~(values <= bar))
-    counted, sizes = sums.T if sums.shape[1] == 2 else (sums, np.zeros(1))
-    if not sizes.all() or anew.value not in (share_of, distance_from_half):
+        return ~(values >= bar) if floor else ~(values <= bar)
+    counted, sizes = sums[0], sums[-1]
+    if anew.value not in (share_of, distance_from_half) or not sizes.all():
         return None
     level = _LEVEL if rule.policy == "confident" else 1 - rule.alpha
-    holds = _reaching(draws.counts, counted, sizes, level)
-    counters = _reaching(draws.counts, sizes - counted, sizes, level)
+    ones = drawn_reaching(draws.counts, counted, sizes, level)
+    zeros = drawn_reaching(draws.counts, sizes - counted, sizes, level)
+    # A share lies below the bar where that of the rest lies above the bar's complement.
     if anew.value is distance_from_half:
         if rule.policy == "confident":
-            return ~(holds(0.5 - bar) & counters(0.5 - bar))
-        return holds(0.5 + bar) | counters(0.5 + bar)
-    # A share is below the bar where its complement is above the bar's.
+            return ~(ones(0.5 - bar) & zeros(0.5 - bar))
+        return ones(0.5 + bar) | zeros(0.5 + bar)
     if rule.policy == "confident":
-        return ~(holds(bar) if floor else counters(1 - bar))
-    return counters(1 - bar) if floor else holds(bar)
-
-
-def _reaching(
-    counts: NDArray[np.int64], sums: NDArray[np.float64], sizes: NDArray[np.float64], level: float
-) -> Callable[[float], NDArray[np.bool_]]:
-    """From a share to whether the lower bound of each draw reaches it."""
-    kinds, kind = np.unique(np.stack([sums, sizes]), axis=1, return_inverse=True)
-    of_kind = counts @ np.eye(kinds.shape[1], dtype=np.int64)[kind.ravel()]
-    unlike, place = np.unique(of_kind, axis=0, return_inverse=True)
-
-    def reaches(share: float) -> NDArray[np.bool_]:
-        if not 0 < share < 1:
-            return np.full(len(counts), share <= 0)
-        chances = chances_above(share, kinds[0], kinds[1], unlike, level)
-        return np.asarray((chances >= level)[place.ravel()])
-
-    return reaches
+        return ~(ones(bar) if floor else zeros(1 - bar))
+    return zeros(1 - bar) if floor else ones(bar)
 
 
 def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
@@ -134,14 +112,14 @@ def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
     """
     lost_on: dict[str, int] = defaultdict(int)
     counted = draws = 0
-    for (_, suite, _), bits in told.items():
-        if bits is not None:
-            lost_on[suite] |= int(bits, 16)
-            counted, draws = counted + 1, 4 * len(bits)
+    for (_, suite, _), found in told.items():
+        if found is not None:
+            lost_on[suite] |= int(found, 16)
+            counted, draws = counted + 1, 4 * len(found)
     head = "if each judge truly is as recorded: chance of any failure by luck"
     if not counted:
         return f"{head} unknown, for no check passes here whose clusters can be drawn anew"
-    holds = math.prod(1 - bits.bit_count() / draws for bits in lost_on.values())
+    holds = math.prod(1 - any_.bit_count() / draws for any_ in lost_on.values())
     left_out = len(told) - counted
     chance = f"{1 - holds:.0%}" if holds <= 0.995 or holds == 1 else f"{1 - holds:.1%}"
     but = f"; without {left_out} that fail here or cannot be drawn" if left_out else ""

@@ -251,7 +251,7 @@ def test_intervals_below_zero_do_not_run_together() -> None:
         clustered=Clustered("x", -0.633, -0.377, 0.95, 40, None, None, -0.61, -0.39),
     )
     row = next(line for line in lines_of([part(found)]) if "kappa" in line)
-    assert "[-0.612, -0.401] [-0.633, -0.377]" in row
+    assert "[-0.633, -0.377] [-0.612, -0.401]" in row
 
 
 def test_a_censored_threshold_is_shown_by_its_numbers_and_not_by_flags() -> None:

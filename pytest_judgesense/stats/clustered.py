@@ -34,7 +34,9 @@ greatest. Fewer than `FEWEST_FOR_SKEW` clusters say too little: ``None``. If all
 departure to the greatest value there can be has at most the share that `stats.dirichlet` bounds.
 
 **Positive statistic** that is no mean (an index of several): the same for its jackknife
-pseudo-values ``K theta - (K - 1) theta_(c)``.
+pseudo-values ``K theta - (K - 1) theta_(c)``. Those may lie on both sides of 0, as near the least
+value of an index that holds a distance; k' is then small as it never is for positive values, the
+gamma quantile vanishes, and Student's end ``m' + t(K - 1, q) sqrt(v')`` takes its place below 1/2.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
@@ -72,6 +74,7 @@ FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interva
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
+_LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
 def clustered_proportion(
@@ -266,8 +269,10 @@ def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> 
     mean, shape = _gamma_shape(
         np.append(sums, unseen * mean_size), np.append(sizes, mean_size), coverage
     )
+    if shape < _LEAST_SHAPE:
+        return lower, min(most, mean + mean / math.sqrt(shape) * float(ndtri(coverage)))
     quantile = float(gammaincinv(shape, 1 - coverage))
-    return lower, min(most, mean * shape / quantile) if quantile > 0 else most
+    return lower, min(most, mean * shape / quantile)
 
 
 def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float, float]:

@@ -38,7 +38,10 @@ def cluster_sums(
     """
     at = np.asarray(places, dtype=np.intp)
     weighted = [np.asarray(column, dtype=np.float64) for column in columns]
-    return [np.bincount(at, w, clusters) * 1.0 for w in (*weighted, np.ones(at.size))]
+    return [
+        np.bincount(at, column, clusters).astype(np.float64)
+        for column in (*weighted, np.ones(at.size))
+    ]
 
 
 def drawn_values(

@@ -65,7 +65,7 @@ class CheckLine:
         condition: of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
-        policy: ``estimate`` or ``confident``.
+        policy: ``estimate``, ``confident`` or ``refuted``.
         explanation: the finding, in one line.
         warnings: what would settle a close call.
     """

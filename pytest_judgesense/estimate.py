@@ -9,9 +9,9 @@ and a flag of the estimate says that the truth is at or below it (``left-censore
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 # What people read before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
@@ -78,6 +78,8 @@ class Clustered:
         effective_n: number of independent units worth the same; ``None`` where it has no meaning.
         lower_bound: one-sided bound at ``level``: with that confidence the truth is above it.
         upper_bound: one-sided bound at ``level``: with that confidence the truth is below it.
+        at: from another one-sided level, above 0.5, to both bounds; ``None`` where the interval
+            was read from a file: it is in none.
     """
 
     method: str
@@ -89,6 +91,9 @@ class Clustered:
     effective_n: float | None
     lower_bound: float
     upper_bound: float
+    at: Callable[[float], tuple[float, float]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,32 @@ class Observations:
     clusters: tuple[str, ...]
 
 
+def share_of(total: Any, units: Any) -> Any:
+    """The mean of units within 0 and 1."""
+    return total / units
+
+
+def distance_from_half(total: Any, units: Any) -> Any:
+    """The distance of a share from one half."""
+    return abs(total / units - 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """What a value is taken of, so that it can be taken again of clusters that are drawn anew.
+
+    Attributes:
+        clusters: the cluster of each unit.
+        columns: numbers of each unit, each of shape (units,).
+        value: from the sums of the columns and the number of units, each of shape (draws,), to the
+            value of each draw.
+    """
+
+    clusters: Any
+    columns: Any
+    value: Callable[..., Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A measure's value, or the reason why there is none.
@@ -153,6 +184,7 @@ class Estimate:
         unavailable: why nothing was measured.
         observations: the units, where the value is their mean and this process has counted them;
             they are in no file.
+        anew: gives what it is taken of, where that is known; it is in no file.
     """
 
     measure: str
@@ -168,6 +200,7 @@ class Estimate:
     flags: tuple[str, ...] = ()
     unavailable: str | None = None
     observations: Observations | None = field(default=None, compare=False, repr=False)
+    anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.value is None) != (self.unavailable is not None):

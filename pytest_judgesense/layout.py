@@ -10,7 +10,7 @@ from pytest_judgesense.errors import printable
 
 # Columns of a terminal.
 WIDTH: Final = 100
-_CHECK_COLUMN: Final = 82
+_CHECK_COLUMN: Final = 86
 
 
 def indented(text: str, width: int = 6) -> Iterator[str]:
@@ -32,10 +32,10 @@ def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
 
 
 def row(
-    name: str, count: str, value: str, interval: str, clustered: str, *checks: str
+    name: str, count: str, value: str, clustered: str, interval: str, *checks: str
 ) -> Iterator[str]:
     """An estimate in the columns of the datasheet; a check that does not fit has its own line."""
-    line = f"{name:<32}{count:>9}{value:>8}  {interval:<15} {clustered:<15}"
+    line = f"{name:<32}{count:>9}{value:>8}  {clustered:<15} {interval:<19}"
     if len(line) > WIDTH:
         yield from indented(name.strip())
         line = line.removeprefix(name)

@@ -131,10 +131,10 @@ def estimate_value() -> Object:
     number = {"type": "number"}
     return fields_of(
         estimate.Estimate,
-        "observations",
+        *("observations", "anew"),
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),
-        clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound")),
+        clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at")),
         missing=fields_of(estimate.Missing, "share"),
         flags=array(TEXT),
     )
@@ -160,7 +160,7 @@ def datasheet() -> Object:
         *("base_url", "temperature", "max_tokens", "reasoning", "seed", "own_prompts"),
     )
     outcome = {"enum": ["pass", "fail", "inconclusive"]}
-    policy = {"enum": ["estimate", "confident"]}
+    policy = {"enum": ["estimate", "confident", "refuted"]}
     part = {
         "judge": TEXT,
         "suite": TEXT,

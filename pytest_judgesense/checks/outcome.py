@@ -2,9 +2,12 @@
 
 Policy ``estimate``: the estimate decides; where the clustered interval straddles the bar, the
 outcome carries a warning with the number of clusters that would settle it. Policy ``confident``:
-the one-sided 95% clustered bound must clear the bar; straddling is inconclusive.
+the one-sided 95% clustered bound must clear the bar; straddling is inconclusive. Policy
+``refuted``: a check fails only where a bound lies beyond the bar on the wrong side, at the level
+that Holm leaves to it among all bars of the session (`refuting_alphas`); it passes as under
+``confident``, and what lies between is inconclusive and tolerated.
 
-Under either policy
+Under each policy
 
 - an unavailable estimate is inconclusive: what was not measured cannot pass;
 - a degenerate judge fails a floor on stability: one answer for everything is not stability;
@@ -14,16 +17,17 @@ Under either policy
 A bar on a sweep of temperatures that names none must be cleared at every temperature: a mean
 that clears it may hide temperatures that do not.
 
-Only ``pass`` passes. A bar that not even a judge without error could clear with confidence on the
-clusters of a suite cannot be decided: `lint_suite` says so before anyone is asked.
+Only ``pass`` passes, and under ``refuted`` what is tolerated. A bar that not even a judge without
+error could clear with confidence on the clusters of a suite cannot be decided: `lint_suite` says so
+before anyone is asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError
@@ -40,16 +44,31 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 
-Policy: TypeAlias = Literal["estimate", "confident"]
+Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
 # The share of missing replies beyond which the worst case has to clear the bar as well.
 MOST_MISSING: Final = 0.05
+# The chance that a session fails under `refuted` though every judge keeps to its bars.
+ALPHA: Final = 0.05
 # What an interval leaves beyond its end: the reported one, and the bound of policy `confident`.
 _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 TOO_FEW: Final = "there are too few clusters for an interval"
+
+
+class Rule(NamedTuple):
+    """How the checks of a session are decided.
+
+    Attributes:
+        most_missing: the share of missing replies beyond which the worst case has to clear too.
+        alpha: under ``refuted``, one minus the level of the bound that has to lie beyond a bar.
+    """
+
+    policy: Policy = "estimate"
+    most_missing: float = MOST_MISSING
+    alpha: float = ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,8 @@ class Finding:
         bar: what it is compared with.
         reason: why it is not decided by the number alone, if so.
         warning: that the interval straddles the bar, and what would settle it.
+        tolerated: whether it is inconclusive and fails nothing: so few clusters neither refute the
+            bar nor prove that it holds.
     """
 
     estimate: Estimate
@@ -68,6 +89,7 @@ class Finding:
     outcome: OutcomeWord
     reason: str | None = None
     warning: str | None = None
+    tolerated: bool = False
 
     @property
     def floor(self) -> bool:
@@ -81,6 +103,7 @@ class Outcome:
     Attributes:
         findings: one, or one for each bar of a composite check.
         beside: estimates to be shown for comparison.
+        drawn_from: the findings that a finding is drawn from; empty where each is one of its own.
     """
 
     check: Check
@@ -88,6 +111,17 @@ class Outcome:
     policy: Policy
     findings: tuple[Finding, ...]
     beside: tuple[Estimate, ...] = ()
+    drawn_from: tuple[Finding, ...] = ()
+
+    @property
+    def bars(self) -> tuple[Finding, ...]:
+        """Each bar that was held against an estimate of its own."""
+        return self.drawn_from or self.findings
+
+    @property
+    def fails(self) -> bool:
+        """Whether its test fails: it does not pass, and not all that keeps it is tolerated."""
+        return any(one.outcome != "pass" and not one.tolerated for one in self.findings)
 
     @property
     def outcome(self) -> OutcomeWord:
@@ -113,34 +147,24 @@ def judge_check(
     estimates: tuple[Estimate, ...],
     policy: Policy = "estimate",
     most_missing: float = MOST_MISSING,
+    alpha: float = ALPHA,
 ) -> Outcome:
-    """The outcome of ``check`` on the estimates of a judge on a suite.
-
-    With a greater share of the replies missing than ``most_missing``, the worst case has to clear
-    the bar as well.
-    """
+    """The outcome of ``check`` on the estimates of a judge on a suite; see `Rule`."""
     assert check.kind.judge is not None, "regressions are judged together"
-    outcome: Outcome = check.kind.judge(check, suite, estimates, policy, most_missing)
+    rule = Rule(policy, most_missing, alpha)
+    outcome: Outcome = check.kind.judge(check, suite, estimates, rule)
     return outcome
 
 
-def judge_gate(
-    check: Check,
-    suite: str,
-    estimates: tuple[Estimate, ...],
-    policy: Policy,
-    most_missing: float,
-) -> Outcome:
-    """The outcome of a check of one measure; for the arguments see `judge_check`."""
+def judge_gate(check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule) -> Outcome:
+    """The outcome of a check of one measure."""
     assert check.of is not None, "a gate gates a measure"
     found = _at_every_temperature(check, estimates) or [
         find_estimate(estimates, check.measure, check.condition)
         or _not_there(check, suite, estimates)
     ]
-    findings = [
-        judge_estimate(one, check.bars["bar"], check.of, policy, most_missing) for one in found
-    ]
-    return Outcome(check, suite, policy, tuple(findings))
+    findings = [judge_estimate(one, check.bars["bar"], check.of, rule) for one in found]
+    return Outcome(check, suite, rule.policy, tuple(findings))
 
 
 def _at_every_temperature(check: Check, estimates: tuple[Estimate, ...]) -> list[Estimate]:
@@ -176,18 +200,19 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
     )
 
 
-def judge_estimate(
-    estimate: Estimate, bar: float, measure: Measure, policy: Policy, most_missing: float
-) -> Finding:
-    """One estimate against one bar; for the arguments see `judge_check`."""
+def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule) -> Finding:
+    """One estimate against one bar."""
+    policy = rule.policy
 
     def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
         return Finding(estimate, bar, measure, outcome, reason, warning)
 
     def undecided(bound: float | None) -> Finding:
-        if bound is None:
-            return finding("inconclusive", TOO_FEW)
-        return finding("inconclusive", _STRADDLES, _settling(estimate, measure, bar, _CONFIDENT))
+        found = finding("inconclusive", TOO_FEW)
+        if bound is not None:
+            settling = _settling(estimate, measure, bar, _CONFIDENT)
+            found = finding("inconclusive", _STRADDLES, settling)
+        return replace(found, tolerated=policy == "refuted")
 
     floor = measure.floor
     if estimate.value is None:
@@ -200,21 +225,37 @@ def judge_estimate(
     value = math.inf if "right-censored" in estimate.flags else estimate.value
     if "left-censored" in estimate.flags and not clears(value):
         return finding("inconclusive", f"nothing below {estimate.value:g} was run")
+    far = None
     if not clears(value):
         if policy == "confident":
             bound = _bound(estimate, against=floor)
             if bound is None or clears(bound):
                 return undecided(bound)
-        return finding("fail", None, _straddling(estimate, measure, bar))
+        if policy != "refuted":
+            return finding("fail", None, _straddling(estimate, measure, bar))
+        far = _far_bound(estimate, measure, rule.alpha)
+        if _is_beyond(far, bar, measure):
+            return finding(
+                "fail", f"refuted: even the {_level(rule.alpha)} bound, {far:.3f}, misses"
+            )
     worst = estimate.missing.lower_bound if floor else estimate.missing.upper_bound
-    if estimate.missing.share > most_missing and (worst is None or not clears(worst)):
+    if estimate.missing.share > rule.most_missing and (worst is None or not clears(worst)):
         case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return finding("inconclusive", reason)
-    if policy == "confident":
-        bound = _bound(estimate, against=not floor)
-        return finding("pass", None) if bound is not None and clears(bound) else undecided(bound)
-    return finding("pass", None, _straddling(estimate, measure, bar))
+    if policy == "estimate":
+        return finding("pass", None, _straddling(estimate, measure, bar))
+    bound = _bound(estimate, against=not floor)
+    if bound is not None and not clears(value):
+        shown = "none so far out" if far is None else f"{far:.3f}"
+        warning = f"missed, and not refuted: the {_level(rule.alpha)} bound is {shown}"
+        return replace(finding("inconclusive", None, warning), tolerated=True)
+    proven = bound is not None and clears(bound)
+    return finding("pass", None) if proven else undecided(bound)
+
+
+def _level(alpha: float) -> str:
+    return f"{1 - alpha:.2%}" if alpha > 1e-4 else f"1 - {alpha:.2g}"
 
 
 def _bound(estimate: Estimate, *, against: bool) -> float | None:
@@ -222,6 +263,56 @@ def _bound(estimate: Estimate, *, against: bool) -> float | None:
     if estimate.clustered is None:
         return None
     return estimate.clustered.upper_bound if against else estimate.clustered.lower_bound
+
+
+def _far_bound(estimate: Estimate, measure: Measure, alpha: float) -> float | None:
+    """The bound at ``1 - alpha`` towards the bar; ``None`` where there is none so far out."""
+    interval = estimate.clustered
+    if interval is None:
+        return None
+    bounds = interval.lower_bound, interval.upper_bound
+    if interval.at:
+        bounds = interval.at(1 - alpha)
+    elif 1 - alpha > interval.level:
+        return None  # of a file, or a plugin
+    return bounds[measure.floor]
+
+
+def _is_beyond(bound: float | None, bar: float, measure: Measure) -> bool:
+    """Whether a bound lies on the wrong side of the bar, and so refutes it."""
+    return bound is not None and (bound < bar if measure.floor else bound > bar)
+
+
+def refuting_alphas(findings: Sequence[Finding | None], alpha: float = ALPHA) -> tuple[float, ...]:
+    """What Holm leaves to each bar: a bound at one minus this refutes it.
+
+    Holm (1979) rejects by p-values in ascending order; here a bar's p-value is the least alpha at
+    which its bound refutes it, so a bar need only be tried at the few alphas that Holm comes to.
+    With r of m bars refuted each other is tried at ``alpha / (m - r)``, until r grows no more. The
+    chance that any true bar is refuted is at most ``alpha``, however they depend on each other.
+
+    Args:
+        findings: of all bars of the session under ``refuted``; ``None`` for a bar that counts, and
+            is not tried.
+        alpha: of the session.
+
+    References:
+        S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    """
+    # What passes at 95% is refuted at no level.
+    left = {at: one for at, one in enumerate(findings) if one and one.outcome != "pass"}
+    refuted: dict[int, float] = {}
+    while True:
+        each = alpha / max(1, len(findings) - len(refuted))
+        now = {
+            at: each
+            for at, one in left.items()
+            if _is_beyond(_far_bound(one.estimate, one.measure, each), one.bar, one.measure)
+        }
+        if not now:
+            return tuple(refuted.get(at, each) for at in range(len(findings)))
+        refuted |= now
+        left = {at: one for at, one in left.items() if at not in now}
 
 
 def _straddling(estimate: Estimate, measure: Measure, bar: float) -> str | None:

@@ -241,6 +241,11 @@ class RegressionOutcome:
         return self.comparison.verdict(self.margin, self.adjusted)
 
     @property
+    def fails(self) -> bool:
+        """Whether its test fails."""
+        return self.outcome != "pass"
+
+    @property
     def outcome(self) -> OutcomeWord:
         verdict, compared = self.verdict, self.comparison
         if verdict == "regressed":

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Estimate, Interval, Missing, Observations
+from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing, Observations, share_of
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
@@ -172,12 +172,20 @@ class Units:
         """The units as two measurements are paired by."""
         if len(self.keys) != len(self.values):
             return None
+        return Observations(self.keys, tuple(self.values.tolist()), self._cluster_names)
+
+    def anew(self) -> Anew:
+        """What their mean is taken of."""
+        return Anew(self._cluster_names, [self.values], share_of)
+
+    @property
+    def _cluster_names(self) -> tuple[str, ...]:
         clusters = (
             np.array(self.names, dtype=object)[np.asarray(self.clusters)]
             if self.names
             else self.clusters
         )
-        return Observations(self.keys, tuple(self.values.tolist()), tuple(map(str, clusters)))
+        return tuple(map(str, clusters))
 
     def missing(self, *, bounded: bool = True) -> Missing:
         """The missing replies, with the worst cases of the rate over all units if ``bounded``."""
@@ -235,4 +243,5 @@ def rate(
         missing=missing,
         flags=flags,
         observations=units.observations,
+        anew=units.anew,
     )

@@ -19,8 +19,8 @@ class CheckKind(NamedTuple):
         name: ``jss_floor``, ``no_regression``, ...
         arguments: how its arguments are written, for help and messages.
         declare: from ``(kind, args, kwargs, registry)`` to the `Check`.
-        judge: from ``(check, suite, estimates, policy, most_missing)`` to the `Outcome`; of a kind
-            that ``compares``, from ``(check, kind, cells, policy)`` with the cells of all judges.
+        judge: from ``(check, suite, estimates, rule)`` to the `Outcome`; of a kind that
+            ``compares``, from ``(check, kind, cells, rule)`` with the cells of all judges.
             ``None`` for a ``regression``: those of a session are judged together.
         bars: from a check to measure, bar and condition of each of its bars, for lint; ``None`` if
             it has no bar that lint could compare with a judge without error.

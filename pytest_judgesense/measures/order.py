@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
 from pytest_judgesense.trial import Condition, Judgment
@@ -119,6 +119,7 @@ def side_bias(
         missing=missing,
         flags=() if both else ("one presentation order only",),
         observations=None,
+        anew=lambda: replace(units.anew(), value=distance_from_half),
     )
 
 
@@ -132,6 +133,7 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
     """The interval of the distance of a number from ``center``, given that of the number."""
     lower, upper = folded_ends(interval.lower, interval.upper, center)
     bound_low, bound_high = folded_ends(interval.lower_bound, interval.upper_bound, center)
+    at = interval.at
     return replace(
         interval,
         method=f"{interval.method}-folded",
@@ -139,4 +141,5 @@ def folded(interval: Clustered, center: float = 0.5) -> Clustered:
         upper=upper,
         lower_bound=bound_low,
         upper_bound=bound_high,
+        at=at and (lambda level: folded_ends(*at(level), center)),
     )

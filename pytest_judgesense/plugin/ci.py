@@ -77,7 +77,7 @@ def require_pass(
     finally:
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.id, suite.name, judge.slug), entry)
-    if outcome.outcome != "pass":
+    if outcome.fails:
         raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
     return True
 

@@ -66,11 +66,11 @@ class SuiteFile(pytest.File):
         self._base = self.path.name.removesuffix(SUFFIX)
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
-        if state.settings.baseline is not None:
+        if state.settings.has_family:
             # Here, for --lf skips `collect`: the family is what is declared.
             # The collection says what plugins do wrong.
             with suppress(ExtensionError):
-                state.run.regressions.append(self.regressions)
+                state.run.declared.append(self.members)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""
@@ -114,8 +114,8 @@ class SuiteFile(pytest.File):
         registry = state.plugins.registry
         return judges, chosen, [one for suite in chosen for one in _checks(suite, registry)]
 
-    def regressions(self) -> list[Member]:
-        """The regression checks of the file; none where it is wrong, which its collection says."""
+    def members(self) -> list[Member]:
+        """The checks of the file; none where it is wrong, which its collection says."""
         try:
             judges, _, checks = self._declared()
         except JudgesenseError:
@@ -124,7 +124,7 @@ class SuiteFile(pytest.File):
             Member(judge, suite, check)
             for judge in judges
             for suite, check, _ in checks
-            if check.kind.regression
+            if check.judge in (None, judge.slug)
         ]
 
     def _presets(self) -> list[str | None]:

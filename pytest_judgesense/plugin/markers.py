@@ -104,10 +104,10 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
             Member(judge, suite, check)
             for judge in judges
             for suite, check in zip(suites, checks, strict=True)
-            if check.kind.regression and is_selected(suite.base, state.settings.suites)
+            if is_selected(suite.base, state.settings.suites)
         ]
-        if members and state.settings.baseline is not None:
-            state.run.regressions.append(lambda: members)
+        if members and state.settings.has_family:
+            state.run.declared.append(lambda: members)
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,16 @@ from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import explain, lint_notices, summary
-from pytest_judgesense.checks.outcome import MOST_MISSING, Outcome, judge_check
+from pytest_judgesense.checks.luck import Draws, lost
+from pytest_judgesense.checks.outcome import (
+    ALPHA,
+    MOST_MISSING,
+    Finding,
+    Outcome,
+    Rule,
+    judge_check,
+    refuting_alphas,
+)
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.checks.verifying import Verification, compare, sampled
 from pytest_judgesense.datasheet import CheckLine
@@ -59,8 +69,8 @@ class Run:
 
     Attributes:
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
-        regressions: for each declaring file or test a function that lists its `no_regression`
-            checks.
+        declared: for each declaring file or test a function that lists its checks, where they
+            are a family.
     """
 
     def __init__(
@@ -69,11 +79,15 @@ class Run:
         self.registry = registry
         self._config, self._settings = config, settings
         self.policy: Any = settings.policy
-        missing = settings.max_missing
+        missing, alpha = settings.max_missing, settings.alpha
         self._most_missing = MOST_MISSING if missing is None else missing
+        self._alpha = ALPHA if alpha is None else alpha
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._known_secrets: dict[str, Any] = {"removed": [], "skipped": {}}
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
+        self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
+        self._drawn: dict[tuple[str, Path], Draws] = {}
+        self._held: dict[tuple[str, ...], Sequence[Finding | None]] = {}
         forms = {path.suffix for path in settings.datasheets}
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
@@ -85,7 +99,7 @@ class Run:
         self._verified: list[dict[str, Any]] = []
         self.recordings = Recordings(settings, shared, recorder_of(config))
         self.interrupted: list[str] = []
-        self.regressions: list[Callable[[], Iterable[Member]]] = []
+        self.declared: list[Callable[[], Iterable[Member]]] = []
         self.loop = AskingLoop()
         self.loop.on_wait = self._progress.tick
         self.credentials = Credentials()
@@ -166,26 +180,54 @@ class Run:
 
     @cached_property
     def _family(self) -> list[Member]:
-        """Every declared regression check; first asked for when all are collected."""
-        return [member for declared in self.regressions for member in declared()]
+        """Every declared check; first asked for when all are collected."""
+        return [member for declared in self.declared for member in declared()]
+
+    def _rule(self, member: Member) -> Rule:
+        """How a check is decided: under `refuted` by every bar that the session declares.
+
+        So evaluating one of them measures the suites of all, as in the regression gate.
+        """
+        rule = Rule(self.policy, self._most_missing, self._alpha)
+        if self.policy != "refuted":
+            return rule
+        members = {one.key: one for one in (*self._family, member)}.values()
+        bars = {one.key: self._bars(one) for one in members if not one.check.kind.regression}
+        every = [bar for held in bars.values() for bar in held]
+        keys = [key for key, held in bars.items() for _ in held]
+        alphas = zip(keys, refuting_alphas(every, self._alpha), strict=True)
+        return rule._replace(alpha=max(alpha for key, alpha in alphas if key == member.key))
+
+    def _bars(self, member: Member) -> Sequence[Finding | None]:
+        """What a check holds against its bars; what cannot be measured counts and is not tried."""
+        judge, suite, check = member
+        if member.key not in self._held:
+            held: Sequence[Finding | None] = [None] * max(1, len(check.bars))
+            if not check.kind.compares:  # a rank is no bar
+                with suppress(JudgesenseError):
+                    estimates = self._measured_once(judge, suite).estimates
+                    held = judge_check(check, suite.name, estimates, "refuted").bars
+            self._held[member.key] = held
+        return self._held[member.key]
 
     def outcome(
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
         measurement = self.measurement(judge, suite)
+        member = Member(judge, suite, check)
+        rule = Rule(self.policy) if check.kind.regression else self._rule(member)
         found: Outcome | RegressionOutcome
         if check.kind.regression:
-            found = self.gate.outcome(Member(judge, suite, check), self._family)
+            family = [one for one in self._family if one.check.kind.regression]
+            found = self.gate.outcome(member, family)
         elif check.kind.compares:
             ranked = [self.measurement(rival, suite) for rival in rivals or [judge]]
             cells = {one.judge.slug: one.cell for one in ranked}
             assert check.kind.judge is not None, "what compares judges has a judge"
-            found = check.kind.judge(check, suite.kind, cells, self.policy)
+            found = check.kind.judge(check, suite.kind, cells, rule)
         else:
-            found = judge_check(
-                check, suite.name, measurement.estimates, self.policy, self._most_missing
-            )
+            found = judge_check(check, suite.name, measurement.estimates, *rule)
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -198,7 +240,16 @@ class Run:
             warnings=found.warnings,
         )
         self._pend(measurement, line)
+        of_suite = self._luck.setdefault((judge.slug, suite.name), {})
+        of_suite[check.id] = lost(found, rule, self._draws(measurement))
         return found, measurement
+
+    def _draws(self, measurement: Measurement) -> Draws:
+        """Sessions on other items, the same for all checks of a suite."""
+        key = measurement.suite.name, measurement.suite.path
+        if key not in self._drawn:
+            self._drawn[key] = Draws.of(measurement.cell, self.policy)
+        return self._drawn[key]
 
     def explanation(
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
@@ -242,6 +293,7 @@ class Run:
                 "prompts": self._prompts(measurement) if self._wants_page else None,
                 "stimuli": stimuli_digest(measurement.suite) if self._wants_log else None,
                 "asked": dict(measurement.asked),
+                "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
             parts.append(part)
         return {"parts": parts, "verified": verified, **self._secrets()}

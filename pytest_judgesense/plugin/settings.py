@@ -22,8 +22,11 @@ _HELP: Final = {
     "judge-datasheet PATH ...": "write the datasheet in the form that the suffix chooses: .json, "
     ".html (a page with figures and evidence), .md (Markdown), or .jsonl (the log of all "
     "judgments); may be repeated",
-    "judge-policy estimate|confident": "what has to clear the bar of a check: the estimate (the "
-    "default), or, confident, the one-sided 95%% bound of its clustered interval",
+    "judge-policy estimate|confident|refuted": "what has to clear the bar of a check: the estimate "
+    "(the default), or, confident, the one-sided 95%% bound of its clustered interval; refuted: a "
+    "check fails only where a bound shows that the judge misses the bar, with --judge-alpha",
+    "judge-alpha A": "under --judge-policy refuted: the most chance of a session to fail though "
+    "the judges keep to all of its bars (Holm over all that are declared; default: 0.05)",
     "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
     "the bar too (default: 0.05)",
     "judge-seed N": "seed of every random draw of the estimators (default: 0)",
@@ -40,7 +43,7 @@ _HELP: Final = {
     "suite again, and report what changed",
     "judge-save-live DIR": "keep what live mode records, in this folder",
 }
-_NUMBERS: Final = {"N": "int", "SHARE": "float", "USD": "float", "DAYS": "float"}
+_NUMBERS: Final = {"N": "int", "SHARE": "float", "USD": "float", "DAYS": "float", "A": "float"}
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 _FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"}
 
@@ -87,6 +90,7 @@ class Settings(NamedTuple):
     Attributes:
         rootdir: where relative recordings are looked up.
         invocation: where relative outputs are written.
+        alpha: of all bars together under policy ``refuted``; ``None`` for the checks' default.
         max_cost: the most USD in the session; here as in the other limits ``None`` sets none.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
@@ -110,11 +114,17 @@ class Settings(NamedTuple):
     max_calls: int | None = None
     max_cost: float | None = None
     max_missing: float | None = None
+    alpha: float | None = None
     max_age: float | None = None
     baseline: Path | None = None
     save_baseline: Path | None = None
     save_live: Path | None = None
     verify: int | None = None
+
+    @property
+    def has_family(self) -> bool:
+        """Whether an outcome may hang on what else the session declares."""
+        return self.baseline is not None or self.policy == "refuted"
 
     @property
     def asks(self) -> bool:
@@ -208,6 +218,9 @@ def _read(option: Option, value: Any) -> Any:
         number = int(value) if whole else float(value)
     except ValueError:
         number = math.nan
+    if option.metavar == "A" and not 0 < number < 0.5:
+        what = "a number above 0 and below 0.5"
+        raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
     if not (least <= number <= most and number < math.inf):
         what = "a share from 0 to 1" if most == 1 else f"a number, at least {least}"
         what = what.replace("a number", "a whole number") if whole else what

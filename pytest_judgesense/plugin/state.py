@@ -299,7 +299,7 @@ class State:
             *(f"ERROR: {problem}" for problem in self._outputs.problems),
             *self._lines_on_secrets(),
         )
-        shown["judge datasheet"] += map(printable, notes)
+        shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
         self._set_exit_status()
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
@@ -311,6 +311,20 @@ class State:
                 yield from terminal.ranking_lines(view)
             else:
                 yield from terminal.datasheet_lines(view, datetime.now(UTC).date())
+
+    def _lines_on_luck(self) -> list[str]:
+        """The chance of a failure by luck, of the checks that every process has evaluated."""
+        told = {
+            (part["sheet"]["judge"], part["sheet"]["suite"], check): bits
+            for part in self._received
+            for check, bits in part["luck"].items()
+        }
+        if not told:
+            return []
+        from pytest_judgesense.checks.luck import luck_line
+        from pytest_judgesense.layout import indented
+
+        return list(indented(luck_line(told), width=0))
 
     def _verification_lines(self) -> Iterator[str]:
         if not self._verified:

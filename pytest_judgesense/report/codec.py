@@ -115,11 +115,11 @@ def _span(recorded: tuple[str, str] | None) -> dict[str, str] | None:
 def _estimate(estimate: Estimate) -> dict[str, Any]:
     count, interval, clustered = estimate.count, estimate.interval, estimate.clustered
     return {
-        **_but(estimate, "observations"),
+        **_but(estimate, "observations", "anew"),
         # A count is a whole number except where pairs share a call: 3, not 3.0.
         "count": int(count) if count is not None and count == int(count) else count,
         "interval": interval and asdict(interval),
-        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound"),
+        "clustered": clustered and _but(clustered, "lower_bound", "upper_bound", "at"),
         "missing": _but(estimate.missing, "share"),
     }
 
@@ -144,9 +144,9 @@ def _estimate_to_plain(estimate: Estimate) -> dict[str, Any]:
     interval, clustered = estimate.interval, estimate.clustered
     return {
         # The units behind an estimate stay in the process that has counted them.
-        **_but(estimate, "observations"),
+        **_but(estimate, "observations", "anew"),
         "interval": interval and _but(interval),
-        "clustered": clustered and _but(clustered),
+        "clustered": clustered and _but(clustered, "at"),
         "missing": _but(estimate.missing),
     }
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report.view import (
+    INTERVALS,
     ComparisonView,
     JudgeView,
     PartView,
@@ -25,8 +26,8 @@ from pytest_judgesense.sections import Digits
 
 _WORST_FIRST: Final = ("fail", "inconclusive", "pass")
 _COLUMNS: Final = (
-    *("measure", "condition", "count/n", "value", "95% interval", "95% clustered"),
-    *("check", "notes"),
+    *("measure", "condition", "count/n", "value"),
+    *(*INTERVALS, "check", "notes"),
 )
 # White on each has a contrast of at least 4.5 to 1 (WCAG 2.2, success criterion 1.4.3).
 _COLOURS: Final = {"pass": "#1a7f37", "fail": "#b3151f", "inconclusive": "#8a5a00"}

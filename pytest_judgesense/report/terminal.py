@@ -11,7 +11,7 @@ from datetime import date
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable
 from pytest_judgesense.layout import headed, indented, row
-from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, bar_words
+from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
 
 
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
     yield from headed(f"judge {judge.sheet.judge}", judge.identity)
     prompts = f"prompts {judge.sheet.prompts or 'unknown'}"
     yield from headed("", [prompts, *judge.provenance(today), f"seed of intervals {seed}"])
-    yield from row("  measure", "count/n", "value", "95% interval", "95% clustered", "check")
+    yield from row("  measure", "count/n", "value", *INTERVALS, "check")
     for part, provenance in judge.parts_with_provenance(today):
         head = ": ".join(filter(None, [part.part.suite, ", ".join(provenance)]))
         yield from indented(head, width=2)

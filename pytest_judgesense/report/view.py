@@ -23,6 +23,8 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.sections import Analysis, Beside, Comparison, ReportSection, Rows
 
+# The one that gates comes first.
+INTERVALS: Final = ("95% clustered", "95% as in the paper")
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
 
@@ -44,9 +46,9 @@ class RowView:
 
     @property
     def numbers(self) -> tuple[str, str, str, str]:
-        """Counts, value, and both intervals: that of the paper, and that over clusters."""
+        """Counts, value, and both intervals: that over clusters, and that of the paper."""
         one = self.estimate
-        intervals = (numbers.interval(ends, one.flags) for ends in (one.interval, one.clustered))
+        intervals = (numbers.interval(ends, one.flags) for ends in (one.clustered, one.interval))
         return numbers.counts(one), numbers.value(one), *intervals  # type: ignore[return-value]
 
     @property
@@ -267,11 +269,21 @@ def _provenance(of: JudgeSheet | SuiteSheet, mode: str, today: date | None) -> l
 
 
 def _worth(estimates: Iterable[Estimate]) -> str:
-    """Independent units that the units of each pooled measure are worth, and the design effect."""
-    ends = [(one.measure, one.clustered) for one in estimates if not one.condition]
-    parts = [
-        f"{measure} {found.effective_n:.0f} ({found.design_effect:.1f})"
-        for measure, found in ends
-        if found and found.effective_n is not None and found.design_effect is not None
-    ]
-    return "effective n (design effect): " + ", ".join(parts) if parts else ""
+    """Independent units that the units of each pooled measure are worth, and the design effect.
+
+    Units that are all one say nothing of it: the number of clusters is then taken, by convention.
+    """
+    parts, taken = [], []
+    for one in estimates:
+        found = None if one.condition else one.clustered
+        if found is None or found.effective_n is None or found.design_effect is None:
+            continue
+        worth = f"{one.measure} {found.effective_n:.0f}"
+        if found.effective_n == found.clusters:
+            taken.append(worth)
+        else:
+            parts.append(f"{worth} ({found.design_effect:.1f})")
+    words = ["effective n (design effect): " + ", ".join(parts)] * bool(parts)
+    if taken:
+        words.append(f"effective n by convention, no unit differs: {', '.join(taken)}")
+    return "; ".join(words)

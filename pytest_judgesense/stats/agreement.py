@@ -55,7 +55,7 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import drawn_ends, drawn_weights
+from pytest_judgesense.stats.dirichlet import drawn_bounds, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
@@ -124,9 +124,11 @@ def clustered_kappa(
     whole = float(_kappas(total[None], weights)[0])
     if math.isnan(whole):
         return None
-    (lower, upper), (lower_bound, upper_bound) = drawn_ends(
-        whole, lambda tail: _kappa_ends(tables, weights, tail), level
-    )
+
+    def ends(tail: float) -> tuple[float, float]:
+        return _kappa_ends(tables, weights, tail)
+
+    (lower, upper), (lower_bound, upper_bound) = drawn_ends(whole, ends, level)
     return Clustered(
         method=PROPORTION_METHOD,
         lower=lower,
@@ -137,6 +139,7 @@ def clustered_kappa(
         effective_n=None,
         lower_bound=lower_bound,
         upper_bound=upper_bound,
+        at=drawn_bounds(whole, ends, count),
     )
 
 

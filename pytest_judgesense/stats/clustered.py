@@ -34,7 +34,9 @@ greatest. Fewer than `FEWEST_FOR_SKEW` clusters say too little: ``None``. If all
 departure to the greatest value there can be has at most the share that `stats.dirichlet` bounds.
 
 **Positive statistic** that is no mean (an index of several): the same for its jackknife
-pseudo-values ``K theta - (K - 1) theta_(c)``.
+pseudo-values ``K theta - (K - 1) theta_(c)``. Those may lie on both sides of 0, as near the least
+value of an index that holds a distance; k' is then small as it never is for positive values, the
+gamma quantile vanishes, and Student's end ``m' + t(K - 1, q) sqrt(v')`` takes its place below 1/2.
 
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
@@ -72,6 +74,7 @@ FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interva
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
+_LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above
 
 
 def clustered_proportion(
@@ -101,7 +104,7 @@ def clustered_proportion(
     sums, sizes = _totals(vector, codes, count)
     return _clustered(
         PROPORTION_METHOD,
-        share_bounds(sums, sizes, ((1 + level) / 2, level)),
+        lambda *levels: share_bounds(sums, sizes, levels),
         level,
         clusters=count,
         design_effect=vector.size / n_eff,
@@ -144,13 +147,16 @@ def clustered_mean(
     both = math.isfinite(least) and math.isfinite(most)
     if both:
         sums, sizes = _totals((vector - least) / (most - least), codes, count)
-        ends = [
-            (least + (most - least) * low, least + (most - least) * high)
-            for low, high in share_bounds(sums, sizes, ((1 + level) / 2, level))
-        ]
-    else:
-        reaches = [math.sqrt(variance) * _student(count - 1, at) for at in ((1 + level) / 2, level)]
-        ends = [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
+
+    def ends(*levels: float) -> list[_Ends]:
+        if both:
+            return [
+                (least + (most - least) * low, least + (most - least) * high)
+                for low, high in share_bounds(sums, sizes, levels)
+            ]
+        reaches = [math.sqrt(variance) * _student(count - 1, at) for at in levels]
+        return [(max(least, mean - reach), min(most, mean + reach)) for reach in reaches]
+
     return _clustered(
         PROPORTION_METHOD if both else "clustered-t" if variance else "constant",
         ends,
@@ -186,17 +192,18 @@ def clustered_positive_mean(
     if count < FEWEST_FOR_SKEW:
         return None
     _, variance, effect = _linearised(vector, codes, count)
-    if variance:
-        sums, sizes = _totals(vector, codes, count)
-        ends = [_gamma_ends(sums, sizes, most, at) for at in ((1 + level) / 2, level)]
-        method = "clustered-gamma"
-    else:
-        value = float(vector[0])
-        room = most - value if math.isfinite(most) else 0.0
-        unseen = share_bounds(np.zeros(count), np.ones(count), ((1 + level) / 2, level))
-        ends = [(value * (1 - high), value + room * high) for _, high in unseen]
-        method = "exact-constant" if math.isfinite(most) else "constant"
-        ends = ends if math.isfinite(most) else [(value, value)] * 2
+    sums, sizes = _totals(vector, codes, count)
+    value, bounded = float(vector[0]), math.isfinite(most)
+
+    def ends(*levels: float) -> list[_Ends]:
+        if variance:
+            return [_gamma_ends(sums, sizes, most, at) for at in levels]
+        if not bounded:
+            return [(value, value)] * len(levels)
+        unseen = share_bounds(np.zeros(count), np.ones(count), levels)
+        return [(value * (1 - high), value + (most - value) * high) for _, high in unseen]
+
+    method = "clustered-gamma" if variance else "exact-constant" if bounded else "constant"
     return _clustered(
         method,
         ends,
@@ -238,13 +245,12 @@ def clustered_positive_statistic(
     # About the statistic itself, not about the mean of the pseudo-values.
     pseudo += whole - pseudo.mean()
     constant = bool(np.ptp(pseudo) <= _ROUNDING * count * max(1.0, abs(whole)))
-    ends = [
-        (whole, whole) if constant else _gamma_ends(pseudo, np.ones(count), math.inf, at)
-        for at in ((1 + level) / 2, level)
-    ]
     return _clustered(
         "constant" if constant else "jackknife-gamma",
-        ends,
+        lambda *levels: [
+            (whole, whole) if constant else _gamma_ends(pseudo, np.ones(count), math.inf, at)
+            for at in levels
+        ],
         level,
         clusters=count,
         design_effect=None,
@@ -263,8 +269,10 @@ def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> 
     mean, shape = _gamma_shape(
         np.append(sums, unseen * mean_size), np.append(sizes, mean_size), coverage
     )
+    if shape < _LEAST_SHAPE:
+        return lower, min(most, mean + mean / math.sqrt(shape) * float(ndtri(coverage)))
     quantile = float(gammaincinv(shape, 1 - coverage))
-    return lower, min(most, mean * shape / quantile) if quantile > 0 else most
+    return lower, min(most, mean * shape / quantile)
 
 
 def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float, float]:
@@ -315,15 +323,15 @@ def _student(degrees: int, quantile: float) -> float:
 
 def _clustered(
     method: str,
-    ends: list[_Ends],
+    ends: Callable[..., list[_Ends]],
     level: float,
     *,
     clusters: int,
     design_effect: float | None,
     effective_n: float | None,
 ) -> Clustered:
-    """The interval, from the ends at ``(1 + level) / 2`` and at ``level``."""
-    (lower, upper), (lower_bound, upper_bound) = ends
+    """The interval, from what gives the one-sided bounds at several levels."""
+    (lower, upper), (lower_bound, upper_bound) = ends((1 + level) / 2, level)
     return Clustered(
         method=method,
         lower=lower,
@@ -334,6 +342,7 @@ def _clustered(
         effective_n=effective_n,
         lower_bound=lower_bound,
         upper_bound=upper_bound,
+        at=lambda other: ends(other)[0],
     )
 
 

@@ -37,7 +37,12 @@ from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
+from pytest_judgesense.stats.dirichlet import (
+    PSEUDO_WEIGHT,
+    drawn_bounds,
+    drawn_ends,
+    drawn_weights,
+)
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 
@@ -100,9 +105,11 @@ def clustered_d_prime(
         return None
     most = ceiling(n_s, n_n)
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
-    (lower, upper), (lower_bound, upper_bound) = drawn_ends(
-        whole, lambda tail: _ends(hits, signals, alarms, noises, most, tail), level
-    )
+
+    def ends(tail: float) -> tuple[float, float]:
+        return _ends(hits, signals, alarms, noises, most, tail)
+
+    (lower, upper), (lower_bound, upper_bound) = drawn_ends(whole, ends, level)
     return Clustered(
         method=PROPORTION_METHOD,
         lower=max(lower, -most),
@@ -113,6 +120,7 @@ def clustered_d_prime(
         effective_n=None,
         lower_bound=lower_bound,
         upper_bound=upper_bound,
+        at=drawn_bounds(whole, ends, count),
     )
 
 

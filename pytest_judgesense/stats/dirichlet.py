@@ -172,9 +172,27 @@ def drawn_weights(
         Shapes (draws, clusters) and (draws, pseudo-clusters); not normalised, which no ratio minds.
     """
     rng = np.random.default_rng([clusters, len(pseudo)])
-    draws = max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
+    draws = _draws(clusters)
     weights = rng.gamma(shape_of_cluster(clusters, level), size=(draws, clusters))
     return weights, np.asarray(rng.gamma(pseudo, size=(draws, len(pseudo))))
+
+
+def _draws(clusters: int) -> int:
+    return max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
+
+
+def drawn_bounds(
+    whole: float, ends: Callable[[float], tuple[float, float]], clusters: int
+) -> Callable[[float], tuple[float, float]]:
+    """From a one-sided level to the bounds of a statistic; none where the draws do not reach it."""
+
+    def bounds(level: float) -> tuple[float, float]:
+        if (1 - level) * _draws(clusters) < 1:
+            return -math.inf, math.inf
+        low, high = ends(level)
+        return min(low, whole), max(high, whole)
+
+    return bounds
 
 
 def drawn_ends(

@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, censored_end, censored_value
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_ends, drawn_weights
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_bounds, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 TARGET: Final = 0.75
@@ -117,6 +117,12 @@ def detection_threshold(
 
     (low, high), (low_bound, high_bound) = drawn_ends(whole, ends, level)
     lower, upper, end_flags = _shown(low, high, range_of)
+    far = drawn_bounds(whole, ends, count)
+
+    def bounds(other: float) -> tuple[float, float]:
+        least, most = far(other)
+        return max(0.0, least), max(float(range_of[0]), most)
+
     interval = Clustered(
         method=PROPORTION_METHOD,
         lower=lower,
@@ -127,6 +133,7 @@ def detection_threshold(
         effective_n=None,
         lower_bound=max(0.0, low_bound),
         upper_bound=max(float(range_of[0]), high_bound),
+        at=bounds,
     )
     return Threshold(value, interval, (*flag, *end_flags))
 

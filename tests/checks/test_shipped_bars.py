@@ -12,6 +12,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 from tests.checks.known import declare_check
 from tests.measures.building import cell_of, perfect_judgments
+from tests.report.replaying import replayed
 from tests.suites.known import builtin_suites, load_suite, presets_of
 
 SUITES = sorted(builtin_suites())
@@ -42,6 +43,27 @@ def test_a_perfect_judge_passes_every_bar_of_every_preset_under_confident(
 ) -> None:
     suite = load_suite(builtin_suites()[name], preset)
     found = outcomes(suite, perfect_judgments(suite), "confident")
+    assert set(found.values()) == {"pass"}, found
+
+
+@pytest.mark.parametrize("at", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("name", SUITES)
+def test_the_shipped_judge_passes_every_bar_under_confident_with_one_error_more(
+    name: str, at: float
+) -> None:
+    measured = replayed("clean", name)
+    suite, judgments = measured.suite, list(measured.judgments)
+    assert set(outcomes(suite, tuple(judgments), "confident").values()) == {"pass"}
+    # A reply that is right, at the beginning, the middle or the end of those that are; where no
+    # answer is the right one, any: in vacuum a tie is, and of a debate's verdicts none.
+    verdicts = [index for index, one in enumerate(judgments) if one.verdict is not None]
+    right = [index for index in verdicts if judgments[index].correct] or verdicts
+    turned = right[int(at * len(right))]
+    one = judgments[turned]
+    wrong = next(label for label in suite.space.labels if label != one.verdict)
+    content = content_of_slot(wrong, one.trial.order) if suite.space.pairwise else None
+    judgments[turned] = replace(one, outcome=Verdict(wrong), chosen=content)
+    found = outcomes(suite, tuple(judgments), "confident")
     assert set(found.values()) == {"pass"}, found
 
 

@@ -9,6 +9,11 @@ import pytest
 
 from .project import PYTHON_JUDGE, Project, parity_suite, run
 
+SHIPPED = (
+    *("coherence", "criterion", "debate", "factuality", "ladder", "ladder-fine", "preference"),
+    *("relevance", "temperature", "vacuum"),
+)
+
 
 def _check(path: Path) -> dict[str, object]:
     sheet = json.loads((path / "x.json").read_text(encoding="utf-8"))
@@ -21,13 +26,11 @@ def test_the_estimate_decides_by_default_and_a_close_call_is_told(project: Proje
     result.assert_outcomes(passed=1, warnings=0)
     check = _check(project.path)
     assert (check["policy"], check["outcome"]) == ("estimate", "pass")
-    # All of 18 pairs in 6 clusters agree: the clusters are the units, and the lower end is exactly
-    # 0.025^(1/6) = 0.541. With K clusters that agree the end 0.025^(1/K) reaches 0.8 at
-    # K = ln 0.025 / ln 0.8 = 16.5, so 17.
+    # All of 18 pairs in 6 clusters agree: the lower end is the 0.025 quantile of Beta(6 a, 0.55),
+    # a = (1.9600 / 2.5706)^2 5/6 = 0.4845 (stats.dirichlet), which is 0.377.
     (warning,) = check["warnings"]  # type: ignore[misc]
-    assert "0.541" in warning
-    assert "about 17 clusters" in warning
-    result.stdout.fnmatch_lines(["*about 17*"])
+    assert "0.377 to 1.000 straddles the bar 0.8" in warning
+    result.stdout.fnmatch_lines(["*straddles the bar 0.8*"])
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
@@ -42,7 +45,7 @@ def test_confident_fails_what_too_few_items_cannot_settle(
         pytester.makeini("[pytest]\njudge_policy = confident\n")
         arguments = []
     result = run(pytester, "parity.suite.toml", *arguments, "--judge-datasheet", "x.json")
-    # The one-sided 95% bound of 6 clusters that agree is at most 0.05^(1/6) = 0.607, below 0.8.
+    # The one-sided 95% bound of 6 clusters that agree is 0.521 (see below), short of 0.8.
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
     check = _check(pytester.path)
@@ -50,7 +53,7 @@ def test_confident_fails_what_too_few_items_cannot_settle(
 
 
 def test_confident_passes_what_the_bound_clears(project: Project) -> None:
-    # An effective n of 4.042 (see above) has the one-sided 95% bound 0.05^(1/4.042) = 0.477.
+    # The 0.05 quantile of Beta(6 a, 0.55), a = (1.6449 / 2.0150)^2 5/6 = 0.5553, is 0.521.
     parity_suite(project.path, checks="jss_floor = 0.45")
     project.record()
     project.run("parity.suite.toml", "--judge-policy", "confident").assert_outcomes(passed=1)
@@ -70,7 +73,6 @@ def test_confident_fails_outright_what_lies_clearly_beyond_the_bar(project: Proj
 def test_a_perfect_judge_passes_every_shipped_bar_under_confident(
     pytester: pytest.Pytester,
 ) -> None:
-    suites = ["coherence", "vacuum", "factuality", "relevance", "preference", "ladder", "criterion"]
-    chosen = [argument for name in suites for argument in ("--judge-suite", name)]
+    chosen = [argument for name in SHIPPED for argument in ("--judge-suite", name)]
     result = run(pytester, *chosen, "--judge-name", "embedded:clean", "--judge-policy", "confident")
     assert result.ret == 0, result.stdout.str()

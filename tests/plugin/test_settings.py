@@ -39,6 +39,8 @@ def test_every_option_has_a_field_and_every_field_an_option() -> None:
         ("judge_cassettes", "tapes", "cassettes", ROOT / "tapes"),
         ("judge_datasheet", ["x.json", "/y.md"], "datasheets", (HERE / "x.json", Path("/y.md"))),
         ("judge_policy", "confident", "policy", "confident"),
+        ("judge_policy", "refuted", "policy", "refuted"),
+        ("judge_alpha", "0.01", "alpha", 0.01),
         ("judge_max_missing", "0.2", "max_missing", 0.2),
         ("judge_max_missing", "1", "max_missing", 1.0),
         ("judge_seed", "7", "seed", 7),
@@ -61,7 +63,8 @@ def test_a_value_is_read(option: str, given: Any, field: str, value: Any) -> Non
     ("option", "wrong", "expected"),
     [
         ("judge_mode", ["offline", "Live"], "expected one of replay, record, live"),
-        ("judge_policy", ["bold"], "expected one of estimate, confident"),
+        ("judge_policy", ["bold"], "expected one of estimate, confident, refuted"),
+        ("judge_alpha", ["0", "0.5", "-0.1", "x", "nan", 1.0], "a number above 0 and below 0.5"),
         ("judge_seed", ["-1", "x", "1.5", -1], "expected a whole number, at least 0"),
         ("judge_concurrency", ["0", "-2", "x", 0], "expected a whole number, at least 1"),
         ("judge_max_calls", ["-1", "x", "1.5", -1], "expected a whole number, at least 0"),

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from pytest_judgesense.checks.explanation import summary
-from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
@@ -82,7 +82,7 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
         check = declare_check(declared.name, (), declared.arguments)
         if check.kind.compares:
             cells = {measurement.judge.slug: measurement.cell}
-            outcome = check.kind.judge(check, suite.kind, cells, policy)
+            outcome = check.kind.judge(check, suite.kind, cells, Rule(policy))
         else:
             outcome = judge_check(check, suite.name, measurement.estimates, policy)
         yield CheckLine(

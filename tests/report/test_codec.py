@@ -116,7 +116,7 @@ LAYOUT = exactly(
                     condition=CONDITION,
                     bar={"type": ["number", "object"]},
                     outcome={"enum": ["pass", "fail", "inconclusive"]},
-                    policy={"enum": ["estimate", "confident"]},
+                    policy={"enum": ["estimate", "confident", "refuted"]},
                     explanation=TEXT,
                     warnings=listed(TEXT),
                 )

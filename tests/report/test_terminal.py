@@ -100,10 +100,10 @@ def gate(outcome: str = "pass", **given: Any) -> CheckLine:
 def test_a_row_holds_counts_value_both_intervals_bar_and_outcome() -> None:
     lines = lines_of([part(estimate(), checks=(gate(),))])
     row = next(line for line in lines if line.startswith("    jss"))
-    assert row.split() == ("jss 190/200 0.950 [0.915, 0.975] [0.893, 0.981] >= 0.9 PASS".split())
+    assert row.split() == ("jss 190/200 0.950 [0.893, 0.981] [0.915, 0.975] >= 0.9 PASS".split())
     header = next(line for line in lines if line.startswith("  measure"))
     # Cells stand under their heads.
-    assert row.index("[0.915") == header.index("95% interval")
+    assert row.index("[0.915") == header.index("95% as in the paper")
     assert row.index("[0.893") == header.index("95% clustered")
     assert row.index(">=") == header.index("check")
 
@@ -251,7 +251,7 @@ def test_intervals_below_zero_do_not_run_together() -> None:
         clustered=Clustered("x", -0.633, -0.377, 0.95, 40, None, None, -0.61, -0.39),
     )
     row = next(line for line in lines_of([part(found)]) if "kappa" in line)
-    assert "[-0.612, -0.401] [-0.633, -0.377]" in row
+    assert "[-0.633, -0.377] [-0.612, -0.401]" in row
 
 
 def test_a_censored_threshold_is_shown_by_its_numbers_and_not_by_flags() -> None:

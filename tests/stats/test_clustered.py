@@ -367,3 +367,17 @@ def test_malformed_arguments_are_refused() -> None:
         clustered_proportion([0, 1], "ab", level=0.5)
     with pytest.raises(ValueError, match="found 2 values, 3 clusters"):
         clustered_proportion([0, 1], "abc")
+
+
+def test_a_statistic_near_its_least_value_has_students_upper_end() -> None:
+    # The distance of a share from one half: 13 of 25 single units, 0.02. Without a one it is 0,
+    # without a zero 13/24 - 1/2 = 1/24: the pseudo-values 25 * 0.02 - 24 * (0 or 1/24) are 1/2 and
+    # -1/2, and their mean is 0.02.
+    ones = np.array([1.0] * 13 + [0.0] * 12)
+    found = clustered_positive_statistic(lambda kept: abs(ones[kept].mean() - 0.5), list(range(25)))
+    assert found is not None
+    # One more of (1 + 5/25) 1/2 = 0.6: 13 * 0.5 - 12 * 0.5 + 0.6 = 1.1 over 26 is the mean.
+    values = np.array([0.5] * 13 + [-0.5] * 12 + [0.6])
+    error = values.std(ddof=1) / math.sqrt(26)
+    assert found.upper_bound == pytest.approx(1.1 / 26 + error * stats.t.ppf(0.95, 25), rel=1e-9)
+    assert found.lower_bound == pytest.approx(0.0, abs=1e-9)

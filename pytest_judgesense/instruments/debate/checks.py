@@ -1,7 +1,8 @@
 """``ranked_first``: a configuration is the most stable one.
 
 Like any check it passes by the estimate, here the rank; policy ``confident`` asks for a share of
-first ranks among the resamples of topics as well.
+first ranks among the resamples of topics as well; policy ``refuted`` fails it where the share is at
+most the alpha that is left to each bar of the session.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import named_arguments
-from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Policy
+from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
@@ -40,9 +41,7 @@ def declare_ranked_first(
     return Check(kind, kind.name, {}, {"config": config}, given.get("suite") or "debate")
 
 
-def judge_ranked_first(
-    check: Check, kind: str, cells: Mapping[str, Cell], policy: Policy
-) -> Outcome:
+def judge_ranked_first(check: Check, kind: str, cells: Mapping[str, Cell], rule: Rule) -> Outcome:
     """The outcome on the cells of several judges on one suite: has it the lowest instability?
 
     Policy ``confident``: it has it in at least 95% of the resamples as well.
@@ -63,7 +62,7 @@ def judge_ranked_first(
     name = str(check.condition["config"])
     row = ranking.find(name)
     stated = partial(Estimate, measure=RANK.name, suite=ranking.suite, condition=check.condition)
-    warning = None
+    warning, undecided = None, False
     if row is None:
         ranked = ", ".join(one.name for one in ranking.rows) or "none"
         said = ranking.excluded.get(name, f"not among the configurations: {ranked}")
@@ -73,12 +72,16 @@ def judge_ranked_first(
         estimate = stated(value=float(row.rank), n=len(ranking.rows), unit=RANK.unit)
         said = f"first in {row.shares[0]:.1%} of the resamples of topics"
         outcome = "pass" if row.rank == 1 else "fail"
-        if row.rank == 1 and row.shares[0] < _RANKED_FIRST:
+        undecided = row.rank == 1 and row.shares[0] < _RANKED_FIRST
+        if rule.policy == "refuted" and row.rank > 1:
+            undecided = row.shares[0] > rule.alpha
+        if undecided:
             warning = f"{said}: below {_RANKED_FIRST:.0%}, not settled"
-            outcome = "inconclusive" if policy == "confident" else "pass"
+            outcome = "pass" if rule.policy == "estimate" else "inconclusive"
     beside = tuple(
         stated(measure=INSTABILITY.name, condition={"config": one.name}, value=one.instability)
         for one in ranking.rows[:3]
     )
-    finding = Finding(estimate, 1.0, RANK, outcome, said, warning)
-    return Outcome(check, ranking.suite, policy, (finding,), beside)
+    tolerated = undecided and rule.policy == "refuted"
+    finding = Finding(estimate, 1.0, RANK, outcome, said, warning, tolerated)
+    return Outcome(check, ranking.suite, rule.policy, (finding,), beside)

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Anew, Clustered, Estimate, Missing
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     INSTABILITY,
@@ -214,6 +214,7 @@ def mean_over_debates(
         n=len(numbers),
         unit=measure.unit,
         clustered=interval,
+        anew=lambda: Anew(topics, [numbers], lambda total, n: total / n),
         missing=missing,
         flags=(*flags, *_unless(interval)),
     )
@@ -269,6 +270,11 @@ def _instability(part: _Part) -> Estimate:
         n=int(rows[:, 1].sum()),
         unit=INSTABILITY.unit,
         clustered=interval,
+        anew=lambda: Anew(
+            [t.cluster for t in tallies],
+            rows.T,
+            lambda *sums: components(np.stack(sums[:-1], axis=-1)) @ weights,
+        ),
         missing=missing,
         flags=(*named, *_unless(interval)),
     )

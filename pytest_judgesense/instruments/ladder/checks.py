@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.checks.declaration import bar_of, named_arguments
-from pytest_judgesense.checks.outcome import Outcome, Policy, judge_estimate
+from pytest_judgesense.checks.outcome import Outcome, Rule, judge_estimate
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.measures import (
     CRITERION_SHIFT,
@@ -35,11 +35,7 @@ def declare_tradeoff(
 
 
 def judge_tradeoff(
-    check: Check,
-    suite: str,
-    estimates: tuple[Estimate, ...],
-    policy: Policy,
-    most_missing: float,
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
 ) -> Outcome:
     """Each bar against its measure under the strict prompt, the baseline prompt beside it."""
     findings, beside = [], []
@@ -50,11 +46,12 @@ def judge_tradeoff(
             reason = pooled.unavailable if pooled else None
             reason = reason or "the suite was not run under a strict prompt at this distance"
             strict = Estimate(measure=measure.name, suite=suite, unavailable=reason)
-        findings.append(judge_estimate(strict, check.bars[bar], measure, policy, most_missing))
+        findings.append(judge_estimate(strict, check.bars[bar], measure, rule))
         baseline = find_estimate(estimates, measure.name, {"arm": "baseline", **condition})
         beside += [baseline] if baseline else []
     shift = find_estimate(estimates, CRITERION_SHIFT.name)
-    return Outcome(check, suite, policy, tuple(findings), (*beside, *([shift] if shift else [])))
+    beside += [shift] if shift else []
+    return Outcome(check, suite, rule.policy, tuple(findings), tuple(beside))
 
 
 def bars_of_tradeoff(

@@ -43,7 +43,7 @@ from typing import Any, Final
 import numpy as np
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.estimate import Estimate, Interval, Missing
+from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing
 from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures import evidence
@@ -297,6 +297,7 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) ->
         n=first.size,
         clustered=interval,
         flags=censored_ends(interval, ceiling(signals, noises)) if interval else (),
+        anew=lambda: Anew(units.clusters, [first * signal, signal, first * ~signal], _d_primes),
         # If all missing calls had erred, and if none had.
         missing=replace(
             missing,
@@ -304,6 +305,12 @@ def _d_prime(cell: Cell, judgments: Sequence[Judgment], condition: Condition) ->
             upper_bound=d_prime(hits + lost_signals, every[0], alarms, every[1]),
         ),
     )
+
+
+def _d_primes(hits: Any, signals: Any, alarms: Any, calls: Any) -> Any:
+    """The d' of each draw; NaN where it has no call of a kind."""
+    drawn = zip(hits, signals, alarms, calls - signals, strict=True)
+    return np.array([d_prime(*one) if one[1] and one[3] else np.nan for one in drawn])
 
 
 def _signal(judgment: Judgment) -> bool:

@@ -36,7 +36,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from pytest_judgesense.estimate import Estimate, Missing
+import numpy as np
+
+from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.instruments.paraphrase import measures as of
 from pytest_judgesense.measures.cell import Cell, Units, answered, estimated, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
@@ -44,6 +46,7 @@ from pytest_judgesense.stats.agreement import (
     clustered_kappa,
     cohen_kappa,
     kappa_bounds,
+    table_kappa,
     weighted_kappa,
 )
 from pytest_judgesense.stats.resampling import percentile_bootstrap
@@ -231,9 +234,25 @@ def _kappa(
         value=value,
         n=len(complete),
         clustered=clustered_kappa(first, second, units.clusters, scale=scale),
+        anew=partial(_anew, first, second, units.clusters, scale),
         missing=missing,
         flags=(*flags, *notes),
     )
+
+
+def _anew(first: Sequence[str], second: Sequence[str], clusters: Any, scale: Sequence[str]) -> Anew:
+    """What kappa is taken of: for each cell of its table whether a unit stands in it."""
+    labels = scale or sorted({*first, *second})
+    cells = [(one, other) for one in labels for other in labels]
+    units = list(zip(first, second, strict=True))
+
+    def kappas(*sums: Any) -> Any:
+        tables = np.stack(sums[:-1], axis=-1).astype(np.int64)
+        shape = (len(labels), len(labels))
+        found = [table_kappa(table.reshape(shape), quadratic=bool(scale)) for table in tables]
+        return np.array([np.nan if one is None else one for one in found])
+
+    return Anew(clusters, [[unit == cell for unit in units] for cell in cells], kappas)
 
 
 def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Missing:

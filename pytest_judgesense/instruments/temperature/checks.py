@@ -3,7 +3,8 @@
 The recommended temperature is the highest one such that it and every lower one of the grid clear
 all given bars. Each bar is judged like that of a single check, under the same policy: a
 temperature that a provider refuses, or at which an interval straddles a bar under ``confident``,
-ends the climb. The check fails if there is none, or if it is below ``at_least``.
+ends the climb. The check fails if there is none, or if it is below ``at_least``; under ``refuted``
+only if a bar is refuted at a temperature up to there.
 
 ``temperature_effect_bound`` bounds the size of an effect, which has a sign among the estimates.
 """
@@ -16,11 +17,10 @@ from typing import Any
 
 from pytest_judgesense.checks.declaration import bar_of, named_arguments
 from pytest_judgesense.checks.outcome import (
-    MOST_MISSING,
     Finding,
     Outcome,
     OutcomeWord,
-    Policy,
+    Rule,
     judge_estimate,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
@@ -74,8 +74,7 @@ def judge_effect(
     check: Check,
     suite: str,
     estimates: tuple[Estimate, ...],
-    policy: Policy,
-    _: float,
+    rule: Rule,
 ) -> Outcome:
     """Whether the size of an effect is within the bar, under ``confident`` on both sides."""
     effect = find_estimate(estimates, EFFECTS[str(check.condition["outcome"])].name)
@@ -86,6 +85,7 @@ def judge_effect(
         unavailable=f"suite {suite} does not vary the temperature",
     )
     if effect is not None:
+        anew = effect.anew
         size = replace(
             size,
             value=None if effect.value is None else abs(effect.value),
@@ -93,9 +93,10 @@ def judge_effect(
             unit=effect.unit,
             clustered=effect.clustered and folded(effect.clustered, 0.0),
             unavailable=effect.unavailable,
+            anew=anew and (lambda: replace(anew(), value=lambda total, n: abs(total / n))),
         )
-    finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, policy, MOST_MISSING)
-    return Outcome(check, suite, policy, (finding,), () if effect is None else (effect,))
+    finding = judge_estimate(size, check.bars["bar"], EFFECT_SIZE, rule)
+    return Outcome(check, suite, rule.policy, (finding,), () if effect is None else (effect,))
 
 
 def _missed(found: Outcome) -> str:
@@ -112,7 +113,7 @@ def _missed(found: Outcome) -> str:
 
 
 def _climb(
-    check: Check, suite: str, estimates: tuple[Estimate, ...], policy: Policy, most_missing: float
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
 ) -> dict[float, Outcome]:
     """What came of the bars at every temperature of the grid, from the lowest on."""
     grid = {
@@ -123,12 +124,12 @@ def _climb(
     climb = {}
     for temperature in sorted(grid):
         findings = tuple(
-            judge_estimate(found, bar, OUTCOMES[measure], policy, most_missing)
+            judge_estimate(found, bar, OUTCOMES[measure], rule)
             for measure, bar in check.bars.items()
             if measure in OUTCOMES
             if (found := find_estimate(estimates, measure, {"temperature": temperature}))
         )
-        climb[temperature] = Outcome(check, suite, policy, findings)
+        climb[temperature] = Outcome(check, suite, rule.policy, findings)
     return climb
 
 
@@ -145,14 +146,10 @@ def _recommended(climb: Mapping[float, Outcome]) -> tuple[float | None, float | 
 
 
 def judge_recommendation(
-    check: Check,
-    suite: str,
-    estimates: tuple[Estimate, ...],
-    policy: Policy,
-    most_missing: float,
+    check: Check, suite: str, estimates: tuple[Estimate, ...], rule: Rule
 ) -> Outcome:
     """The highest temperature such that it and every lower one clear all bars."""
-    climb = _climb(check, suite, estimates, policy, most_missing)
+    climb = _climb(check, suite, estimates, rule)
     best, end = _recommended(climb)
     least = check.bars.get("at_least", min(climb, default=0.0))
     nothing = reason = warning = None
@@ -170,6 +167,15 @@ def judge_recommendation(
     if best is None or best < least:
         outcome = "inconclusive" if best is None else "fail"
         outcome = outcome if end is None else climb[end].outcome
+    wanted = Outcome(
+        check,
+        suite,
+        rule.policy,
+        tuple(one for at, found in climb.items() if at <= least for one in found.findings),
+    )
+    tolerated = False
+    if rule.policy == "refuted" and outcome != "pass" and end is not None:
+        outcome, tolerated = wanted.outcome, not wanted.fails
     estimate = Estimate(
         measure=check.measure,
         suite=suite,
@@ -178,10 +184,10 @@ def judge_recommendation(
         unit=RECOMMENDED.unit,
         unavailable=nothing,
     )
-    finding = Finding(estimate, least, RECOMMENDED, outcome, reason, warning)
+    finding = Finding(estimate, least, RECOMMENDED, outcome, reason, warning, tolerated)
     steps = [climb[step] for step in (best, end) if step is not None]
     beside = tuple(found.estimate for step in steps for found in step.findings)
-    return Outcome(check, suite, policy, (finding,), beside)
+    return Outcome(check, suite, rule.policy, (finding,), beside, wanted.findings)
 
 
 def recommended_rows(
@@ -196,8 +202,8 @@ def recommended_rows(
     rows = []
     for one in declared:
         check = declare_recommendation(RECOMMENDED_TEMPERATURE, (), dict(one.arguments), None)
-        plain = _climb(check, cell.suite, estimates, "estimate", MOST_MISSING)
-        sure = _climb(check, cell.suite, estimates, "confident", MOST_MISSING)
+        plain = _climb(check, cell.suite, estimates, Rule())
+        sure = _climb(check, cell.suite, estimates, Rule("confident"))
         for temperature in plain:
             at = {"temperature": temperature}
             found = {measure: find_estimate(estimates, measure, at) for measure in OUTCOMES}

@@ -39,7 +39,7 @@ from typing import Final
 
 import numpy as np
 
-from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.instruments.temperature.measures import (
     AGREEMENT_PARSED,
     CONSISTENCY,
@@ -121,6 +121,9 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
         n=values.size,
         unit=measure.unit,
         clustered=clustered_mean(values, questions, lower=-1.0, upper=1.0),
+        anew=lambda: Anew(
+            [sweep.questions[code] for code in questions], [values], lambda total, n: total / n
+        ),
         flags=(f"high from {sweep.threshold:g} on",),
     )
 

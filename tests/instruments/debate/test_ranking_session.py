@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests import processes
 from tests.plugin.project import forked
+from tests.suites.known import builtin_suites
 
 NAMES = [part for name in ("clean", "mixed") for part in ("--judge-name", f"embedded:{name}")]
 DEBATE = ["--judge-suite", "debate", *NAMES]
@@ -66,10 +68,16 @@ def test_datasheets_of_single_judges_are_joined_to_the_ranking_of_all(
 
 
 def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytester) -> None:
-    listed = forked(pytester, *DEBATE, "--collect-only", "-q").stdout.str()
+    # The shipped suite with one check more; a rank is no bar that every good judge clears.
+    shipped = builtin_suites()["debate"]
+    shutil.copytree(shipped.parent, pytester.path / "mine")
+    suite = pytester.path / "mine" / shipped.name
+    check = 'ranked_first = { config = "clean:p0" }\n'
+    suite.write_text(suite.read_text(encoding="utf-8") + check, encoding="utf-8")
+    listed = forked(pytester, "mine", *NAMES, "--collect-only", "-q").stdout.str()
     assert "::clean::ranked_first[clean:p0]" in listed
     assert "::mixed::ranked_first" not in listed
-    done = forked(pytester, *DEBATE, "--judge-policy", "confident")
+    done = forked(pytester, "mine", *NAMES, "--judge-policy", "confident")
     done.stdout.fnmatch_lines(["*ranked_first[[]clean:p0] of judge clean on debate: inconclusive"])
 
 

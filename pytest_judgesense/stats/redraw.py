@@ -1,0 +1,74 @@
+"""Whole clusters drawn anew: what a statistic of their sums would be on other items.
+
+K of K clusters are drawn with replacement. A draw is how often each cluster is in it, so sums over
+what was drawn are products, and a statistic of sums is taken of all draws at once. So is whether
+the lower bound of a share (`stats.dirichlet`) reaches a bar; draws of like clusters are decided
+once.
+
+References:
+    A. C. Davison, D. V. Hinkley (1997), Bootstrap Methods and their Application, 3.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pytest_judgesense.stats.dirichlet import chances_above
+
+_Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+def drawn_counts(clusters: int, draws: int, seed: Sequence[int]) -> NDArray[np.int64]:
+    """How often each cluster is in each draw, shape (draws, clusters)."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
+
+
+def cluster_sums(
+    columns: Sequence[ArrayLike], places: Sequence[int], clusters: int
+) -> list[_Floats]:
+    """Sums of the columns by cluster and, last, the number of units; shape (clusters,) each.
+
+    ``places``: the cluster of each unit.
+    """
+    at = np.asarray(places, dtype=np.intp)
+    weighted = [np.asarray(column, dtype=np.float64) for column in columns]
+    return [
+        np.bincount(at, column, clusters).astype(np.float64)
+        for column in (*weighted, np.ones(at.size))
+    ]
+
+
+def drawn_values(
+    value: Callable[..., Any], sums: Sequence[_Floats], counts: NDArray[np.int64]
+) -> _Floats:
+    """A statistic of sums, of every draw; NaN where nothing that it needs was drawn."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(value(*(counts @ column for column in sums)), dtype=np.float64)
+
+
+def drawn_reaching(
+    counts: NDArray[np.int64], sums: _Floats, sizes: _Floats, level: float
+) -> Callable[[float], Flags]:
+    """From a share to whether the lower bound of each draw at ``level`` reaches it."""
+    kinds, kind = np.unique(np.stack([sums, sizes]), axis=1, return_inverse=True)
+    of_kind = counts @ np.eye(kinds.shape[1], dtype=np.int64)[kind.ravel()]
+    unlike, place = np.unique(of_kind, axis=0, return_inverse=True)
+
+    def reaches(share: float) -> Flags:
+        if not 0 < share < 1:
+            return np.full(len(counts), share <= 0)
+        chances = chances_above(share, kinds[0], kinds[1], unlike, level)
+        return np.asarray((chances >= level)[place.ravel()])
+
+    return reaches
+
+
+def bits(flags: Sequence[Flags]) -> str:
+    """Where any of the flags is set, as hexadecimal digits, a bit a draw."""
+    return np.packbits(np.any(flags, axis=0)).tobytes().hex()

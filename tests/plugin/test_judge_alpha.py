@@ -1,0 +1,118 @@
+"""``--judge-alpha`` and its ini twin, and the policy that it belongs to: ``refuted``.
+
+The judge flips two of the three pairs of each of six items: JSS 6/18, each cluster 1/3. The upper
+bound of six clusters that are alike is 1 - 2/3 B(q), with B(q) the (1 - q) quantile of
+Beta(6 a(q), 0.55), a(q) = (z(q) / t(5, q))^2 5/6 (stats.dirichlet): 0.653 at 95%, 0.749 at 97.5%,
+0.802 at 98.33%. So the bar 0.8 is refuted as one of two bars at alpha 0.05, not as one of three.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .project import Project, even, no_traceback, parity_suite
+
+REFUTED = ("--judge-policy", "refuted")
+THREE = "jss_floor = 0.8\nfailed_rate_ceiling = 0.9\nunparsed_rate_ceiling = 0.9"
+
+
+def drifted(prompt: str) -> str:
+    """Wrong on all six numbers under the second wording."""
+    right = even(prompt)
+    return {"YES": "NO", "NO": "YES"}[right] if prompt.startswith("Tell") else right
+
+
+@pytest.fixture
+def recorded(project: Project) -> Project:
+    project.server.reply = drifted
+    project.record()
+    return project
+
+
+def check(project: Project, name: str) -> dict[str, Any]:
+    sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
+    (found,) = [one for one in sheet["judges"][0]["checks"] if one["check"].startswith(name)]
+    return dict(found)
+
+
+def test_a_bar_that_a_bound_lies_beyond_is_refuted(
+    recorded: Project, workers: tuple[str, ...]
+) -> None:
+    result = recorded.run("parity.suite.toml", *REFUTED, *workers, "--judge-datasheet", "x.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*refuted: even the 95.00% bound, 0.653, misses*"])
+    assert (check(recorded, "jss")["outcome"], check(recorded, "jss")["policy"]) == (
+        "fail",
+        "refuted",
+    )
+
+
+def test_of_three_bars_it_is_neither_refuted_nor_proven_and_fails_nothing(
+    recorded: Project, workers: tuple[str, ...]
+) -> None:
+    parity_suite(recorded.path, checks=THREE)
+    result = recorded.run("parity.suite.toml", *REFUTED, *workers, "--judge-datasheet", "x.json")
+    assert result.ret == 0
+    result.assert_outcomes(passed=3)
+    assert check(recorded, "jss")["outcome"] == "inconclusive"
+    assert check(recorded, "failed_rate")["outcome"] == "pass"
+    result.stdout.fnmatch_lines(
+        ["*>= 0.8 INCONCLUSIVE*", "*missed, and not refuted: the 98.33% bound is 0.802*"]
+    )
+
+
+@pytest.mark.parametrize("chosen", [("-k", "jss_floor"), ("--lf",)])
+def test_what_is_deselected_counts_all_the_same(recorded: Project, chosen: tuple[str, ...]) -> None:
+    parity_suite(recorded.path, checks=THREE)
+    # So that --lf has one to run again.
+    recorded.run("parity.suite.toml", "-k", "jss_floor").assert_outcomes(failed=1, deselected=2)
+    result = recorded.run("parity.suite.toml", *REFUTED, *chosen, "--judge-datasheet", "x.json")
+    assert result.ret == 0
+    assert check(recorded, "jss")["outcome"] == "inconclusive"
+
+
+def test_markers_and_suite_files_are_one_family(recorded: Project) -> None:
+    recorded.pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.failed_rate_ceiling(0.9, suite="parity.suite.toml")
+        @pytest.mark.unparsed_rate_ceiling(0.9, suite="parity.suite.toml")
+        def test_it():
+            pass
+        """
+    )
+    result = recorded.run(".", *REFUTED, "--judge-datasheet", "x.json")
+    assert result.ret == 0
+    assert check(recorded, "jss")["outcome"] == "inconclusive"
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_alpha_may_be_chosen(recorded: Project, how: str, workers: tuple[str, ...]) -> None:
+    # 0.15 for three bars leaves each 0.05: 0.653 again.
+    parity_suite(recorded.path, checks=THREE)
+    arguments = ["--judge-alpha", "0.15"]
+    if how == "ini":
+        recorded.pytester.makeini("[pytest]\njudge_policy = refuted\njudge_alpha = 0.15\n")
+        arguments = []
+    result = recorded.run("parity.suite.toml", *(arguments and REFUTED), *arguments, *workers)
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*even the 95.00% bound, 0.653, misses*"])
+
+
+def test_an_alpha_that_is_none_is_refused(recorded: Project) -> None:
+    result = recorded.run("parity.suite.toml", *REFUTED, "--judge-alpha", "0.5")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--judge-alpha 0.5 is wrong; expected a number above 0 and *"])
+    no_traceback(result)
+
+
+def test_a_measurement_that_fails_counts_and_does_not_stop_the_others(recorded: Project) -> None:
+    # Two suites; the second has no recording, so its bar is not tried, and counts.
+    parity_suite(recorded.path, name="other", checks="jss_floor = 0.8\nfailed_rate_ceiling = 0.9")
+    result = recorded.run(".", *REFUTED, "--judge-datasheet", "x.json")
+    result.assert_outcomes(passed=1, failed=2)
+    assert check(recorded, "jss")["outcome"] == "inconclusive"

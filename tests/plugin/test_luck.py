@@ -1,0 +1,36 @@
+"""The line below the datasheet: how often luck fails a session like this one."""
+
+from __future__ import annotations
+
+from .project import Project, flips_on_two, parity_suite
+
+HEAD = "if each judge truly is as recorded: chance of any failure by luck "
+
+
+def lines(project: Project, *arguments: str) -> str:
+    text = project.run("parity.suite.toml", *arguments).stdout.str()
+    start = text.index(HEAD)
+    return " ".join(text[start : text.index(")", start) + 1].split())
+
+
+def test_it_is_said_once_and_the_same_under_any_workers(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    # Two of the 18 pairs flip, both on one of six items: a session on six items drawn anew has it
+    # k times, k binomial(6, 1/6), and JSS 1 - 2k/18. Below 0.8 lie k >= 2: 1 - (5/6)^6 - (5/6)^5
+    # = 26.3%, drawn 1,000 times, so within 3 * 1.4 points.
+    parity_suite(project.path, checks="jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.99")
+    project.server.reply = flips_on_two
+    project.record()
+    said = lines(project, *workers)
+    assert said.endswith("(checks on other items: 2; without 1 that fail here or cannot be drawn)")
+    chance = int(said.removeprefix(HEAD).partition("%")[0])
+    assert abs(chance - 26.3) <= 4.2
+
+
+def test_without_a_check_of_shares_it_says_why_there_is_none(project: Project) -> None:
+    parity_suite(project.path, checks="jss_floor = 0.95")
+    project.server.reply = flips_on_two
+    project.record()
+    text = " ".join(project.run("parity.suite.toml").stdout.str().split())
+    assert HEAD + "unknown, for no check passes here" in text

@@ -1,6 +1,6 @@
 """Do the clustered intervals cover, and what does it cost? Simulated judges with known truth.
 
-    python benchmarks/coverage.py [--quick] [--jobs N] [MEASURE...]
+    python benchmarks/coverage.py [--quick] [--runs N] [--jobs N] [MEASURE...]
 
 2,000 recordings a cell (``--quick``: 300, and fewer cells). In each cell three shares are counted:
 how often the two-sided 95% interval holds the truth, and how often each one-sided 95% bound lies on
@@ -541,10 +541,11 @@ def show_exact(items: Sequence[int]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="do the clustered intervals cover?")
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--runs", type=int, help=f"recordings a cell in place of {RUNS}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("measure", nargs="*", help=", ".join(RUN))
     given = parser.parse_args()
-    runs = QUICK if given.quick else RUNS
+    runs = given.runs or (QUICK if given.quick else RUNS)
     found: dict[str, list[Cell]] = {}
     with ProcessPoolExecutor(given.jobs) as pool:
         for measure in given.measure or RUN:

@@ -71,6 +71,7 @@ from pytest_judgesense.stats.clustered import (
     clustered_positive_mean,
     clustered_positive_statistic,
 )
+from pytest_judgesense.stats.detection import ceiling
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.threshold import detection_threshold, threshold_of_curve
 
@@ -230,9 +231,9 @@ def d_prime(cell: Cell, runs: int) -> Cell:
         answers = luck < np.where(signal, rate, 1 - rate)
     found = d_primes(answers[..., :trials].sum(axis=2), answers[..., trials:].sum(axis=2), trials)
     # An end at the ceiling is flagged: the truth may lie beyond it.
-    most = found.upper.max()
-    upper, high = (np.where(end >= most, np.inf, end) for end in (found.upper, found.upper_bound))
-    return drawn(cell, 2 * float(ndtri(rate)), replace(found, upper=upper, upper_bound=high), found)
+    most = ceiling(cell.clusters * trials, cell.clusters * trials)
+    open_ended = replace(found, upper=np.where(found.upper >= most, np.inf, found.upper))
+    return drawn(cell, 2 * float(ndtri(rate)), open_ended, found)
 
 
 def drawn(cell: Cell, truth: float, ends: Batch, shown: Batch | None = None) -> Cell:

@@ -8,7 +8,7 @@ own functions too, and a difference ends the benchmark.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,13 +91,18 @@ def d_primes(hits: NDArray[np.int64], alarms: NDArray[np.int64], trials: int) ->
         hit = np.minimum(hit, asked)  # but for rounding it is
         low = ndtri(hit / (asked + miss)) - ndtri((alarm + false) / (asked + false))
         high = ndtri((hit + miss) / (asked + miss)) - ndtri(alarm / (asked + false))
-        return (
-            np.clip(np.quantile(low, 1 - tail, axis=0, method="lower"), -most, most),
-            np.clip(np.quantile(high, tail, axis=0, method="higher"), -most, most),
+        found = (
+            np.quantile(low, 1 - tail, axis=0, method="lower"),
+            np.quantile(high, tail, axis=0, method="higher"),
         )
+        lower, upper = (np.where(abs(end) >= most, np.copysign(np.inf, end), end) for end in found)
+        return lower, upper
 
     both = np.stack([hits, alarms], axis=-1)
     batch = _batch(value, both, ends)
+    batch = replace(
+        batch, lower=np.maximum(batch.lower, -most), upper=np.minimum(batch.upper, most)
+    )
     signal = np.tile(np.arange(2 * trials) < trials, clusters)
     at = np.arange(trials)
 
@@ -140,4 +145,6 @@ def _check(batch: Batch, own: Callable[[int], Clustered | None], runs: list[int]
         assert found is not None
         for name in ("lower", "upper", "lower_bound", "upper_bound"):
             here, there = getattr(batch, name)[run], getattr(found, name)
-            assert abs(here - there) < 1e-9, f"run {run}, {name}: {here} here, {there} there"
+            assert np.isclose(here, there, rtol=0, atol=1e-9), (
+                f"run {run}, {name}: {here} here, {there} there"
+            )

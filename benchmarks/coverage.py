@@ -1,6 +1,6 @@
 """Do the clustered intervals cover, and what does it cost? Simulated judges with known truth.
 
-    python benchmarks/coverage.py [--quick] [--jobs N] [MEASURE...]
+    python benchmarks/coverage.py [--quick] [--runs N] [--jobs N] [MEASURE...]
 
 2,000 recordings a cell (``--quick``: 300, and fewer cells). In each cell three shares are counted:
 how often the two-sided 95% interval holds the truth, and how often each one-sided 95% bound lies on
@@ -71,6 +71,7 @@ from pytest_judgesense.stats.clustered import (
     clustered_positive_mean,
     clustered_positive_statistic,
 )
+from pytest_judgesense.stats.detection import ceiling
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.threshold import detection_threshold, threshold_of_curve
 
@@ -230,9 +231,9 @@ def d_prime(cell: Cell, runs: int) -> Cell:
         answers = luck < np.where(signal, rate, 1 - rate)
     found = d_primes(answers[..., :trials].sum(axis=2), answers[..., trials:].sum(axis=2), trials)
     # An end at the ceiling is flagged: the truth may lie beyond it.
-    most = found.upper.max()
-    upper, high = (np.where(end >= most, np.inf, end) for end in (found.upper, found.upper_bound))
-    return drawn(cell, 2 * float(ndtri(rate)), replace(found, upper=upper, upper_bound=high), found)
+    most = ceiling(cell.clusters * trials, cell.clusters * trials)
+    open_ended = replace(found, upper=np.where(found.upper >= most, np.inf, found.upper))
+    return drawn(cell, 2 * float(ndtri(rate)), open_ended, found)
 
 
 def drawn(cell: Cell, truth: float, ends: Batch, shown: Batch | None = None) -> Cell:
@@ -541,10 +542,11 @@ def show_exact(items: Sequence[int]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="do the clustered intervals cover?")
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--runs", type=int, help=f"recordings a cell in place of {RUNS}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("measure", nargs="*", help=", ".join(RUN))
     given = parser.parse_args()
-    runs = QUICK if given.quick else RUNS
+    runs = given.runs or (QUICK if given.quick else RUNS)
     found: dict[str, list[Cell]] = {}
     with ProcessPoolExecutor(given.jobs) as pool:
         for measure in given.measure or RUN:

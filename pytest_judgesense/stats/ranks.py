@@ -179,7 +179,7 @@ def compare_judges(
         if vector.shape != codes.shape or not ((vector[known] >= 0) & (vector[known] <= 1)).all():
             msg = (
                 f"judge {judge!r} has one outcome within [0, 1] for each of {codes.size} clusters, "
-                f"found {vector.size} of {np.nanmin(vector)} to {np.nanmax(vector)}"
+                f"found {vector.size}, the first of them {vector[:3].tolist()}"
             )
             raise ValueError(msg)
         sums, sizes = (

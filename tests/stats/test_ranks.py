@@ -202,6 +202,7 @@ def test_outcomes_of_trials_are_compared_by_their_clusters() -> None:
     [
         lambda: compare_judges({}, ["c"]),
         lambda: compare_judges({"a": [1, 0]}, ["c"]),
+        lambda: compare_judges({"a": []}, ["c"]),
         lambda: compare_judges({"a": [2]}, ["c"]),
         lambda: compare_judges({"a": [math.nan]}, ["c"]),
         lambda: standings({"a": {}}),
@@ -230,11 +231,14 @@ def test_names_and_order_decide_nothing(hits: list[tuple[int, ...]], names: list
 
 
 def test_two_judges_of_one_process_are_told_apart_in_at_most_five_percent() -> None:
-    # Exactly: over all 2^2k outcomes of k clusters, each judge right by a fair coin.
-    for clusters in (4, 6):
-        outcomes = list(product((0, 1), repeat=clusters))
-        p_values = [convolved([x - y for x, y in zip(a, b, strict=True)])
-                    for a, b in product(outcomes, repeat=2)]  # fmt: skip
-        apart = [pair(a, b).p for a, b in product(outcomes[:8], outcomes)]
-        assert apart == pytest.approx(p_values[: len(apart)])
-        assert np.mean(np.array(p_values) <= 0.05) <= 0.05
+    # Exactly, each judge right by a coin on each of 7 clusters: the chance of every pattern of
+    # differences (0 in half of the cases, either sign in a quarter), and whether it tells apart.
+    level = 0.0
+    for differ in range(8):
+        for signs in product((-1, 1), repeat=differ):
+            hits = [[max(sign * of, 0) for of in signs] + [0] * (7 - differ) for sign in (1, -1)]
+            level += math.comb(7, differ) * pair(*hits).apart / 2**7 / 2**differ
+    # Told apart are 6 and 7 clusters that all differ alike (2 / 2^6 and 2 / 2^7), no others: of 7
+    # one against the others has p = 2 * 8 / 2^7.
+    assert level == pytest.approx(7 * (2 / 2**6) / 2**7 + (2 / 2**7) / 2**7)
+    assert level <= 0.05

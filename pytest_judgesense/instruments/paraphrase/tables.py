@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.paraphrase.estimators import Pair, meaning, paraphrase_pairs
@@ -32,8 +32,6 @@ from pytest_judgesense.sections import Beside, Estimates, Rows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
-
-TIERS: Final = ("low", "moderate", "high")
 
 
 def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
@@ -85,7 +83,8 @@ def _tiers(estimates: Estimates) -> dict[str, str | None]:
         if jss.clustered and kappa.clustered:
             low, _ = tier_of(jss.clustered.lower, kappa.clustered.lower)
             high, _ = tier_of(jss.clustered.upper, kappa.clustered.upper)
-            reached = " or ".join(TIERS[TIERS.index(low) : TIERS.index(high) + 1])
+            word = "or" if "moderate" in (low, high) else "to"
+            reached = low if low == high else f"{low} {word} {high}"
         else:
             note = note or "too few clusters to say more than the paper's tier"
     return {"tier": reached, "paper_tier": published, "note": note}

@@ -85,7 +85,7 @@ def test_agreement_that_chance_explains_is_moderate_and_says_so() -> None:
         # JSS 0.9 and kappa 0.8 lie between these clustered ends, by items and flips:
         (40, 2, "moderate or high", "high"),  # JSS 0.95 [0.85, 0.99], kappa 0.90
         (400, 4, "high", "high"),  # JSS 0.99 [0.974, 0.997], kappa 0.98
-        (20, 3, "low or moderate or high", "moderate"),  # JSS 0.85 [0.65, 0.96]
+        (20, 3, "low to high", "moderate"),  # JSS 0.85 [0.65, 0.96]
         (200, 100, "low", "low"),  # JSS 0.5 [0.43, 0.57]
     ],
 )

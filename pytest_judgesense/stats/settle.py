@@ -85,7 +85,7 @@ def clusters_to_settle(
     room = min(share, 1 - share) - 0.5 + gate.bar if gate.folded else share - gate.bar
     if room <= 0:
         return None
-    # For the number of a normal mean no skewness makes do with half. Draws tell no 4% apart.
+    # Half of what a normal mean would need is never enough; the draws tell no 4% apart.
     edge = min(share * (1 - share), gate.bar * (1 - gate.bar)) * (1 + (size - 1) * rho) / size
     normal = edge * ((ndtri(gate.level) + ndtri(CAUGHT)) / room) ** 2
     if normal > MOST_CLUSTERS:

@@ -76,7 +76,7 @@ def sheet(*profiles: str) -> Datasheet:
 def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(profile: str) -> None:
     value = sheet(profile)
     rows = Seen(markdown(view_of(value))).rows
-    others = ("measure", "ranks")
+    others = ("measure", "rank", "ranks")
     shown = [r for r in rows if len(r) == 8 and not (r[0] in others or r[0][:1].isdigit())]
     (judge,) = json.loads(datasheet_json(value))["judges"]
     estimates = value.judges[0].estimates
@@ -86,8 +86,8 @@ def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(pro
         assert row[0] == plain["measure"]
         assert row[2] == numbers.counts(one)
         assert row[3] == numbers.value(one)
-        assert row[4] == numbers.interval(one.interval, one.flags)
-        assert row[5] == numbers.interval(one.clustered, one.flags)
+        assert row[4] == numbers.interval(one.clustered, one.flags)
+        assert row[5] == numbers.interval(one.interval, one.flags)
         if plain["value"] is None:
             assert row[3] == "N/A"
             assert plain["unavailable"] in row[7]

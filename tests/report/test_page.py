@@ -99,7 +99,7 @@ def test_every_measure_stands_on_the_page_with_the_digits_of_the_json() -> None:
                     assert row[1] == (
                         f"n {measure['n']}" if count is None else f"{count:.12g}/{measure['n']}"
                     )
-                    for cell, ends in ((row[3], "interval"), (row[4], "clustered")):
+                    for cell, ends in ((row[3], "clustered"), (row[4], "interval")):
                         if measure[ends] is None:
                             assert cell == ""
                         else:

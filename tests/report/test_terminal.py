@@ -346,3 +346,20 @@ def test_two_judges_stand_apart_by_an_empty_line() -> None:
     lines = lines_of([part(estimate()), other])
     assert lines.count("") == 1
     assert lines[lines.index("") + 1].startswith("judge other")
+
+
+def test_an_effective_n_where_no_unit_differs_is_said_to_be_a_convention() -> None:
+    # 40 clusters of 5: where all units agree nothing says what they are worth, and 40 is taken.
+    # Beside it 0.95 of 200 units, worth 114 by how much clusters differ.
+    settled = replace(
+        estimate(),
+        clustered=Clustered("x", 0.889, 0.979, 0.95, 40, 200 / 114, 114.0, 0.9, 0.97),
+    )
+    perfect = replace(
+        estimate("tie_rate", value=1.0, count=200),
+        clustered=Clustered("x", 0.93, 1.0, 0.95, 40, 5.0, 40.0, 0.946, 1.0),
+    )
+    text = " ".join(" ".join(lines_of([part(settled, perfect)])).split())
+    assert "effective n (design effect): jss 114 (1.8)" in text
+    assert "effective n by convention, no unit differs: tie_rate 40" in text
+    assert "tie_rate 40 (" not in text

@@ -31,9 +31,9 @@ than need be. With three and more labels there is no such reduction, and no boun
 
 The clustered interval of kappa is a Bayesian bootstrap over clusters (`stats.dirichlet`): the table
 of each cluster gets a drawn weight that no answer changes. Weak pseudo-clusters stand for what so
-few clusters have not shown: one of agreement for each label, together of weight 1/2, without which
-a rare label decides by its absence; and in the lower bound one of disagreement, weight 1/4, spread
-over all unlike pairs. The weights are those of the study in `benchmarks/coverage.py`: kappa covers
+few clusters have not shown: one of agreement, weight 1/2, on each label alike, without which a rare
+label decides by its absence; and in the lower bound one of disagreement, weight 1/4, spread over
+all unlike pairs. The weights are those of the study in `benchmarks/coverage.py`: kappa covers
 under three processes. With two labels kappa grows whenever a unit on which the streams disagree
 comes to agree, whatever the weights, so the lower bound never falls.
 
@@ -112,9 +112,7 @@ def clustered_kappa(
     _check_paired(first, codes)
     if count < 2:
         return None
-    # In an order of their own, so that raters who change places have the same draws.
-    known = scale or sorted({*first, *second}, key=repr)
-    places = {label: place for place, label in enumerate(known)}
+    places = {label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))}
     labels = len(places)
     one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
     cell = (codes * labels + one) * labels + other
@@ -148,12 +146,11 @@ def _kappa_ends(
 ) -> tuple[float, float]:
     """One-sided bounds from the tables of clusters, shape (clusters, labels, labels)."""
     count, labels, _ = tables.shape
-    drawn, pseudo = drawn_weights(count, level, (_AGREEMENT / labels,) * labels + (_DISAGREEMENT,))
-    pseudo = pseudo * (tables.sum() / count)
+    drawn, pseudo = drawn_weights(count, level, (_AGREEMENT, _DISAGREEMENT))
+    like, apart = (pseudo * (tables.sum() / count)).T[:, :, None, None]
     seen = np.einsum("dc,cij->dij", drawn, tables)
-    agreed = seen + pseudo[:, :labels, None] * np.eye(labels)
-    unlike = (1 - np.eye(labels)) / (labels * (labels - 1))
-    low = _kappas(agreed + pseudo[:, labels, None, None] * unlike, weights)
+    agreed = seen + like * np.eye(labels) / labels
+    low = _kappas(agreed + apart * (1 - np.eye(labels)) / (labels * (labels - 1)), weights)
     return float(np.quantile(low, 1 - level)), float(np.quantile(_kappas(agreed, weights), level))
 
 

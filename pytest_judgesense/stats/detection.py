@@ -13,9 +13,9 @@ at all, so d' is finite everywhere and 10 of 10 against 0 of 10 gives 3.3812. It
 the more so the fewer the trials: compare d' only at equal numbers of trials.
 
 The clustered interval is a Bayesian bootstrap over clusters (`stats.dirichlet`): signal and noise
-trials of a cluster share a drawn weight that no answer changes, and each kind of trial has a weak
-pseudo-cluster: one that misses and one that raises a false alarm in the lower bound, one that hits
-and one that does not in the upper. A miss that becomes a hit never lowers a bound.
+trials of a cluster share a drawn weight that no answer changes, and so do those of a weak
+pseudo-cluster, which misses and raises false alarms in the lower bound, and hits and raises none in
+the upper. A miss that becomes a hit never lowers a bound.
 
 The ends are clipped to what so many trials can show: d' of all hits and no false alarm, `ceiling`.
 An end that stands there is censored (`censored_ends`): the truth may lie beyond it, and a one-sided
@@ -161,7 +161,8 @@ def _ends(
 ) -> tuple[float, float]:
     """One-sided bounds from the totals of clusters, each of shape (clusters,)."""
     count = hits.size
-    weights, pseudo = drawn_weights(count, level, (PSEUDO_WEIGHT, PSEUDO_WEIGHT))
+    weights, pseudo = drawn_weights(count, level, (PSEUDO_WEIGHT,))
+    # One further cluster has both kinds, so that they may change places.
     unseen = pseudo * (np.array([signals.sum(), noises.sum()]) / count)
     hit, signal = weights @ hits, weights @ signals + unseen[:, 0]
     alarm, noise = weights @ alarms, weights @ noises + unseen[:, 1]

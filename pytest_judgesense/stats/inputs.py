@@ -60,10 +60,10 @@ def finite_vector(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
-    """Codes ``0 .. K-1`` of the clusters, numbered by first appearance, and their number K.
+    """Codes ``0 .. K-1`` of the clusters in the order of their names, and their number K.
 
-    Only the partition matters, never the names: relabelled clusters have the same codes, and so
-    the same seeded draws.
+    Seeded draws go to clusters by these codes: neither the order in which units arrive nor what was
+    answered moves them.
 
     Args:
         clusters: one hashable a unit; an array of integers takes the fast way.
@@ -76,21 +76,16 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
             msg = f"clusters are a 1-d sequence, found shape {clusters.shape}"
             raise ValueError(msg)
         if clusters.dtype.kind in "iu":
-            return _integer_codes(clusters)
-    index: dict[Hashable, int] = {}
-    codes = np.fromiter(
-        (index.setdefault(cluster, len(index)) for cluster in clusters),
-        dtype=np.intp,
-        count=len(clusters),
-    )
+            found, inverse = np.unique(clusters, return_inverse=True)
+            return inverse, int(found.size)
+    names = sorted(dict.fromkeys(clusters), key=_place)
+    index = {name: code for code, name in enumerate(names)}
+    codes = np.fromiter((index[name] for name in clusters), dtype=np.intp, count=len(clusters))
     return codes, len(index)
 
 
-def _integer_codes(clusters: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
-    found, first, inverse = np.unique(clusters, return_index=True, return_inverse=True)
-    rank = np.empty(found.size, dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(found.size)
-    return rank[inverse], int(found.size)
+def _place(name: Hashable) -> tuple[str, int | str]:
+    return type(name).__name__, name if isinstance(name, (int, str)) else repr(name)
 
 
 def clustered_vector(

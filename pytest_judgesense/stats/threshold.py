@@ -24,6 +24,9 @@ An interval without width would claim certainty; it occurs at the ends of the ra
 are censored alike. What is left then is an open range: from 0 to d_1 on the left, for a difference
 is never below 0, and on the right from the last step but one, widened as it has no natural end.
 
+The **interval of the paper** stands beside it: percentiles of the thresholds of K of K tasks drawn
+with replacement.
+
 One-sided bounds at the level are computed alike; the upper one is infinite where it is
 right-censored, so that it clears no bar. Fewer than two clusters have no interval.
 
@@ -31,22 +34,25 @@ References:
     T. Robertson, F. T. Wright, R. L. Dykstra (1988), Order Restricted Statistical Inference, 1.4
     (the max-min formula).
     D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
+    A. C. Davison, D. V. Hinkley (1997), Bootstrap Methods and their Application, 3.8 (percentiles).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.estimate import Clustered, censored_end, censored_value
+from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
 from pytest_judgesense.stats.clustered import PROPORTION_METHOD
 from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_bounds, drawn_ends, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 TARGET: Final = 0.75
+_RESAMPLES: Final = 1000
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
 
 _Vector: TypeAlias = NDArray[np.float64]
@@ -58,11 +64,14 @@ class Threshold:
 
     Attributes:
         value: the threshold; the end of the range where it is censored.
+        interval: that of the paper, a percentile bootstrap over tasks; ``None`` with fewer than two
+            clusters, or where all resamples are censored alike.
         clustered: its interval over clusters; ``None`` with fewer than two.
         flags: which of value and ends are censored, and how (see `stats.estimate`).
     """
 
     value: float
+    interval: Interval | None
     clustered: Clustered | None
     flags: tuple[str, ...]
 
@@ -71,6 +80,7 @@ def detection_threshold(
     correct: ArrayLike,
     steps: ArrayLike,
     clusters: Clusters,
+    seed: int = 0,
     *,
     target: float = TARGET,
     level: float = 0.95,
@@ -80,7 +90,8 @@ def detection_threshold(
     Args:
         correct: 1 for a right answer, 0 for any other, one number a call; at least one.
         steps: the difference that each call showed, above 0.
-        clusters: cluster of each call. Draws depend on the order in which clusters first appear.
+        clusters: cluster of each call. Draws go to clusters in the order of their names.
+        seed: of the paper's resamples.
         target: rate of right answers that is to be reached.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
 
@@ -102,7 +113,7 @@ def detection_threshold(
     whole = float(threshold_of_curve(range_of, fit, target))
     value, flag = censored_value(whole, float(range_of[0]), float(range_of[-1]))
     if count < 2:
-        return Threshold(value, None, flag)
+        return Threshold(value, None, None, flag)
 
     def ends(tail: float) -> tuple[float, float]:
         weights, pseudo = drawn_weights(count, tail, (PSEUDO_WEIGHT,))
@@ -135,7 +146,34 @@ def detection_threshold(
         upper_bound=max(float(range_of[0]), high_bound),
         at=bounds,
     )
-    return Threshold(value, interval, (*flag, *end_flags))
+    paper = _task_bootstrap(range_of, right, calls, target, level, seed)
+    return Threshold(value, paper, interval, (*flag, *end_flags))
+
+
+def _task_bootstrap(
+    steps: _Vector, right: _Vector, calls: _Vector, target: float, level: float, seed: int
+) -> Interval | None:
+    """Order statistics, taken outwards, of the thresholds of resampled tasks."""
+    count = len(right)
+    drawn = np.random.default_rng(seed).integers(0, count, size=(_RESAMPLES, count))
+    times = np.stack([np.bincount(row, minlength=count) for row in drawn])
+    answers, asked = times @ right, times @ calls
+    whole = (asked > 0).all(axis=1)
+    found = np.empty(_RESAMPLES)
+    found[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], asked[whole]), target)
+    for row in np.flatnonzero(~whole):
+        # A step of which no call was drawn is left out of that curve.
+        there = asked[row] > 0
+        fit = isotonic_fit(answers[row, there], asked[row, there])
+        found[row] = threshold_of_curve(steps[there], fit, target)
+    found.sort()
+    tail = (1 - level) / 2
+    low = float(found[math.floor((_RESAMPLES - 1) * tail)])
+    high = float(found[math.ceil((_RESAMPLES - 1) * (1 - tail))])
+    if not low < high:
+        return None
+    lower, upper, _ = _shown(low, high, steps)
+    return Interval("task-bootstrap", lower, upper, level)
 
 
 def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:

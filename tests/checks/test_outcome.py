@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from pytest_judgesense.checks.outcome import (
-    MOST_MISSING,
     Outcome,
     Policy,
+    Rule,
     judge_check,
     judge_estimate,
 )
@@ -433,9 +433,10 @@ def test_a_unit_that_comes_to_count_for_the_judge_worsens_no_outcome(data: st.Da
             n=values.size,
             clustered=clustered_proportion(values, clusters),
         )
-        return ORDER[judge_estimate(estimate, bar, of, policy, MOST_MISSING).outcome]
+        return ORDER[judge_estimate(estimate, bar, of, Rule(policy)).outcome]
 
-    for policy in BOTH:
+    policies: tuple[Policy, ...] = (*BOTH, "refuted")
+    for policy in policies:
         for bar in np.linspace(0.05, 0.99, 20).tolist():
             assert judged(right, policy, bar) <= judged(better, policy, bar)
 

@@ -45,10 +45,13 @@ def test_one_sided_95_is_the_end_of_two_sided_90() -> None:
     ],
     ids=["strings", "ints", "unsigned", "string array", "tuples and None", "1 and '1'"],
 )
-def test_codes_number_clusters_by_first_appearance(clusters: list[Hashable]) -> None:
+def test_codes_number_clusters_by_their_names(clusters: list[Hashable]) -> None:
     codes, count = cluster_codes(clusters)
-    assert codes.tolist() == [0, 1, 0, 2]
+    turned, _ = cluster_codes(clusters[::-1])
+    assert sorted({*codes.tolist()}) == [0, 1, 2]
+    assert codes[0] == codes[2]
     assert count == 3
+    assert turned.tolist() == codes.tolist()[::-1]
 
 
 @given(st.lists(st.integers(-5, 5)))

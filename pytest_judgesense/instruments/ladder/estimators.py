@@ -43,7 +43,7 @@ from typing import Any, Final
 import numpy as np
 
 from pytest_judgesense.errors import InternalError
-from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing
+from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures import evidence
@@ -330,7 +330,7 @@ def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Con
         reason = f"all {units.dropped} units lack a verdict" if calls else _NOTHING
         return unavailable(of.DETECTION_THRESHOLD, cell, reason, condition, missing=missing)
     read = [_distance(call) for call in calls if answered(call)]
-    found = detection_threshold(units.values, read, units.clusters)
+    found = detection_threshold(units.values, read, units.clusters, cell.seed)
     interval = found.clustered
     return estimated(
         of.DETECTION_THRESHOLD,
@@ -338,9 +338,7 @@ def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Con
         condition,
         value=found.value,
         n=units.values.size,
-        # The paper's interval is a bootstrap over tasks, as the clustered one is.
-        interval=interval
-        and Interval(interval.method, interval.lower, interval.upper, interval.level),
+        interval=found.interval,
         clustered=interval,
         missing=_worst_threshold(calls, missing) if units.dropped else missing,
         flags=found.flags,

@@ -1,4 +1,4 @@
-"""Reading files that users and repositories name: regular ones, so that no reading waits.
+"""Opening files that users and repositories name: regular ones, so that nobody waits.
 
 A named pipe or a device under the name of a suite, a log or a cassette would be waited for without
 end, or never end itself.
@@ -10,7 +10,7 @@ import os
 import stat
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Literal
 
 _KINDS: Final = {
     stat.S_IFIFO: "a named pipe",
@@ -24,13 +24,13 @@ class NotARegularFile(OSError):
     """What stands at a path is no file that can be read to its end; says what it is."""
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """``path``, opened for reading.
+def open_bytes(path: Path, mode: Literal["rb", "ab"] = "rb") -> BinaryIO:
+    """``path``, opened for reading, or for adding to its end.
 
     Raises:
         OSError: it cannot be opened, or it is a pipe, a device or a socket.
     """
-    file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - whoever asked closes it
+    file = open(path, mode, opener=_at_once)  # noqa: SIM115 - whoever asked closes it
     kind = _KINDS.get(stat.S_IFMT(os.fstat(file.fileno()).st_mode))
     if kind is None:
         return file
@@ -39,8 +39,8 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open without waiting for somebody who writes into a pipe; of a file it means nothing."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    """Open without waiting for the other end of a pipe; of a file it means nothing."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -> TextIOWrapper:

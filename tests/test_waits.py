@@ -61,7 +61,10 @@ BOUNDS = {
     },
     "judges.apart": {
         "Lock": "held while a thread is started",
-        "self._thread.join": "10 s",
+        "self._thread.join": "5 s",
+        "Event": "see `ending.wait`",
+        "ending.wait": "a daemon thread, which waits for the end of the process",
+        "sleep": "5 s, in that daemon thread",
         "SimpleQueue": "see `jobs.get`",
         "jobs.get": "a daemon thread without a job; the end of the session and of the process "
         "wait for none",

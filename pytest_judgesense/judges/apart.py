@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import sys
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
+from time import sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
@@ -29,8 +33,8 @@ _Job: TypeAlias = tuple[Callable[[], Any], Future[Any]]
 # So many calls that have not returned, and the functions of the session are called no more: each
 # keeps a thread, and whatever it holds.
 _MOST_LEFT: Final = 32
-# How long the end of a loop is waited for.
-_PATIENCE_S: Final = 10.0
+# How long the end of a loop is waited for, and at last that of the threads of others.
+_PATIENCE_S: Final = 5.0
 
 
 class OutOfTime(Exception):
@@ -139,15 +143,24 @@ class Apart(LoopThread):
         super().__init__("judgesense-judges")
         self._beside = beside
         self._threads = _Threads()
+        self._has_left = False
         self.left: set[Future[Any]] = set()
 
     def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_default_executor(self._threads)
 
-    def close(self) -> None:
-        """End what can be ended; what does not return is left to the end of the process."""
+    def close(self, status: int = 1) -> None:
+        """End what can be ended; what does not return is left to the end of the process.
+
+        Threads that it has started may hold that up: then it ends with ``status``.
+        """
         self._threads.shutdown()
         super().close()
+        if self._has_left:
+            ending = Event()
+            # As executors do it, which wait for their threads before the main thread counts as over.
+            threading._register_atexit(ending.set)  # type: ignore[attr-defined]
+            Thread(target=_end_anyway, args=(ending, status), daemon=True).start()
 
     async def call(self, function: Callable[..., Any], argument: object, seconds: float) -> Any:
         """What ``function`` returns for ``argument``, awaited if it is to be.
@@ -168,6 +181,7 @@ class Apart(LoopThread):
         except TimeoutError as error:
             if not bound.expired():
                 raise  # the judge's own
+            self._has_left = True
             raise OutOfTime(f"no return within {seconds:g} s") from error
 
     async def _awaited(self, awaitable: Awaitable[Any]) -> Any:
@@ -181,6 +195,16 @@ class Apart(LoopThread):
             if not running.done():
                 self.left.add(running)
                 running.add_done_callback(self.left.discard)
+
+
+def _end_anyway(ending: Event, status: int) -> None:
+    """End the process where its end waits for threads that do not end."""
+    ending.wait()
+    sleep(_PATIENCE_S)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def _called(function: Callable[..., Any], argument: object) -> Any:

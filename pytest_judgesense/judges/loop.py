@@ -63,10 +63,13 @@ class AskingLoop(LoopThread):
                     self.submit(_drained()).result(timeout=_PATIENCE_S + 1)
             raise
 
-    def close(self) -> None:
-        """End the loops and their threads; a loop that was never used has nothing to end."""
+    def close(self, status: int = 1) -> None:
+        """End the loops and their threads; a loop that was never used has nothing to end.
+
+        A process whose end is held up by what judges have left running ends with ``status``.
+        """
         super().close()
-        self._apart.close()
+        self._apart.close(status)
 
 
 async def _drained() -> None:

@@ -352,7 +352,7 @@ class State:
     def close(self) -> None:
         """End the loop of the calls, and remove the folders of this session."""
         if self.measures:
-            self.run.loop.close()
+            self.run.loop.close(int(self._session.exitstatus) if self._session else 1)
         for folder in self._made_folders:
             shutil.rmtree(folder, ignore_errors=True)
 

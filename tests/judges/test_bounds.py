@@ -211,13 +211,20 @@ def test_a_callable_that_exits_fails_its_trial_alone(
 
 @pytest.mark.parametrize(
     "body",
-    ["time.sleep(600)", "await asyncio.to_thread(time.sleep, 600)"],
-    ids=["sync", "a thread of its loop"],
+    [
+        "time.sleep(600)",
+        "await asyncio.to_thread(time.sleep, 600)",
+        # The end of the interpreter waits for these two.
+        "ThreadPoolExecutor().submit(time.sleep, 600).result()",
+        "thread = threading.Thread(target=time.sleep, args=(600,)); thread.start(); thread.join()",
+    ],
+    ids=["sync", "a thread of its loop", "an executor", "a thread"],
 )
 def test_the_process_ends_whatever_a_callable_has_left_running(tmp_path: Path, body: str) -> None:
     form = "async def" if "await" in body else "def"
     (tmp_path / "conftest.py").write_text(
-        f"import asyncio, time\nfrom pytest_judgesense import Judge\n{form} hangs(messages):\n"
+        "import asyncio, threading, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        f"from pytest_judgesense import Judge\n{form} hangs(messages):\n"
         f"    {body}\n\ndef pytest_judgesense_judges(config):\n"
         "    return [Judge('mine', hangs, timeout_s=0.2)]\n"
     )
@@ -277,7 +284,7 @@ def test_an_endless_body_fails_at_the_limit_and_is_not_asked_for_again(
 def _encoded(encoding: str, size: int) -> bytes:
     text = b" " * size
     if encoding == "br":
-        return pytest.importorskip("brotli").compress(text)  # type: ignore[no-any-return]
+        return pytest.importorskip("brotli").compress(text, quality=1)  # type: ignore[no-any-return]
     if encoding == "zstd":
         return pytest.importorskip("zstandard").ZstdCompressor().compress(text)  # type: ignore[no-any-return]
     return gzip.compress(text) if encoding == "gzip" else zlib.compress(text)

@@ -158,7 +158,7 @@ class Apart(LoopThread):
         super().close()
         if self._has_left:
             ending = Event()
-            # As executors do it, which wait for their threads before the main thread counts as over.
+            # As executors do: they wait for their threads before the main thread counts as over.
             threading._register_atexit(ending.set)  # type: ignore[attr-defined]
             Thread(target=_end_anyway, args=(ending, status), daemon=True).start()
 

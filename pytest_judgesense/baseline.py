@@ -27,6 +27,7 @@ from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheet import digest, text_of
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
@@ -155,7 +156,7 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
             remedy="write a baseline with: pytest --judge-save-baseline PATH",
         )
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
     schema = value.get("schema") if isinstance(value, dict) else None

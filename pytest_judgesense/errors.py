@@ -8,6 +8,7 @@
     ├── SuiteError             a suite file or its stimuli are wrong: fix the suite
     ├── JudgeError             a judge cannot be built or asked: fix its table or its code
     │   ├── NetworkRefused     something tried to connect while replaying
+    │   ├── BodyTooLarge       a body has more bytes than it may have: raise the limit
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
     ├── LogError               a judgment log or a foreign file is wrong: fix the file
     ├── InternalError          our own numbers contradict one another: report it
@@ -86,6 +87,10 @@ class JudgeError(JudgesenseError):
 
 class NetworkRefused(JudgeError):
     """A connection was attempted while a suite replays."""
+
+
+class BodyTooLarge(JudgeError):
+    """The body of a request or a response has more bytes than it may have."""
 
 
 class LimitReached(JudgeError):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.files import read_text
 from pytest_judgesense.trial import Design, Judgment
 
 NO_VERDICT: Final = "no verdict recorded"
@@ -130,7 +131,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         what = f"{path} cannot be read"
         raise LogError(what, found=str(error), expected="a file in UTF-8") from error

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_judgesense import errors
 from pytest_judgesense.errors import (
+    BodyTooLarge,
     BrokenCassette,
     CassetteError,
     ExtensionError,
@@ -48,6 +49,7 @@ TREE = [
     (SuiteError, JudgesenseError),
     (JudgeError, JudgesenseError),
     (NetworkRefused, JudgeError),
+    (BodyTooLarge, JudgeError),
     (LimitReached, JudgeError),
     (LogError, JudgesenseError),
     (InternalError, JudgesenseError),

@@ -4,25 +4,26 @@ A response body may be compressed (``Content-Encoding``, several in the order of
 gzip, deflate, br and zstd are undone, the last two where a library for them is installed. A body
 that is not in the encoding its header names has been decoded by its client already. One whose
 encoding nobody here can undo stays as it came, with the header, so that nothing is lost.
+
+A body has at most `MOST_BYTES`, or what a judge sets instead, as it comes and at every step of its
+decoding: 200 kB of gzip can be 200 MB of text, of which no more is decoded than is permitted.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from gzip import GzipFile
 from importlib import import_module
+from io import BytesIO
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.errors import BodyTooLarge, JudgeError
 
-# By encoding, in the order of preference.
-_MODULES: Final = {
-    "gzip": ("gzip",),
-    "x-gzip": ("gzip",),
-    "br": ("brotli", "brotlicffi"),
-    "zstd": ("compression.zstd", "zstandard"),
-}
+# Of a body, on the wire and decoded: a reply of a judge has a few thousand.
+MOST_BYTES: Final = 16 * 2**20
 
 
 def sent_bytes(body: Any) -> bytes:
@@ -60,43 +61,122 @@ def content_encoding(headers: Iterable[tuple[str, str]]) -> str:
     return ",".join(value for name, value in headers if name.lower() == "content-encoding")
 
 
+def too_large(most: int, where: str) -> BodyTooLarge:
+    """The error of a body with more than ``most`` bytes, ``where``: on the wire, or decoded."""
+    return BodyTooLarge(
+        f"a body is larger than max_body_bytes = {most}, {where}",
+        expected=f"at most {most} bytes",
+        remedy="if it is meant to be so large, raise max_body_bytes in the judge's table",
+    )
+
+
 def readable(data: bytes, headers: Iterable[tuple[str, str]]) -> bytes:
-    """A body with its content encoding undone, where it can be, to be searched for secrets."""
+    """A body with its content encoding undone, where it can be, to be searched for secrets.
+
+    Raises:
+        BodyTooLarge: it is; see `decoded`.
+    """
     content = decoded(data, content_encoding(headers))
     return data if content is None else content
 
 
-def decoded(data: bytes, encodings: str) -> bytes | None:
-    """``data`` with its content ``encodings`` undone; ``None`` where that is not possible."""
+def decoded(data: bytes, encodings: str, most: int = MOST_BYTES) -> bytes | None:
+    """``data`` with its content ``encodings`` undone; ``None`` where that is not possible.
+
+    Raises:
+        BodyTooLarge: it has more than ``most`` bytes, as it came or decoded.
+    """
+    if len(data) > most:
+        raise too_large(most, "on the wire")
     for name in reversed([part.strip().lower() for part in encodings.split(",")]):
-        decode = bytes if name in ("", "identity") else _decoder(name)
+        if name in ("", "identity"):
+            continue
+        decode = _decoder(name)
         if decode is None:
             return None
         try:
-            data = decode(data)
+            # One byte more than is permitted tells that there are more.
+            data = decode(data, most + 1)
         except Exception:  # noqa: BLE001 - br and zstd have errors of their own
             return data
+        if len(data) > most:
+            raise too_large(most, f"decoded from {name}")
     return data
 
 
-def _decoder(name: str) -> Callable[[bytes], bytes] | None:
-    if name == "deflate":
-        return _inflate
-    for module in _MODULES.get(name, ()):
+def _decoder(name: str) -> Callable[[bytes, int], bytes] | None:
+    """From encoded bytes to the first so many decoded ones; ``None`` without a library for it."""
+    if name == "br":
+        return _brotli()
+    opened = _zstd() if name == "zstd" else _READERS.get(name)
+    if opened is None:
+        return None
+    return lambda data, most: bytes(opened(data).read(most))
+
+
+def _gunzip(data: bytes) -> Any:
+    return GzipFile(fileobj=BytesIO(data))
+
+
+class _Inflated:
+    """Some servers send "deflate" without the zlib wrapper that the standard asks for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def read(self, most: int) -> bytes:
+        try:
+            return self._read(most, zlib.MAX_WBITS)
+        except zlib.error:
+            return self._read(most, -zlib.MAX_WBITS)
+
+    def _read(self, most: int, bits: int) -> bytes:
+        stream = zlib.decompressobj(bits)
+        data = stream.decompress(self._data, most)
+        if not stream.eof and len(data) < most:
+            raise zlib.error("the stream is cut off")
+        return data
+
+
+_READERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _Inflated,
+}
+
+
+def _zstd() -> Callable[[bytes], Any] | None:
+    try:
+        library = import_module("compression.zstd")
+    except ImportError:
+        pass
+    else:
+        return lambda data: library.ZstdFile(BytesIO(data))
+    try:
+        library = import_module("zstandard")
+    except ImportError:
+        return None
+    return partial(library.ZstdDecompressor().stream_reader, read_across_frames=True)
+
+
+def _brotli() -> Callable[[bytes, int], bytes] | None:
+    for module in ("brotli", "brotlicffi"):
         try:
             library = import_module(module)
         except ImportError:
             continue
-        if module == "zstandard":
-            return lambda data: bytes(library.ZstdDecompressor().decompressobj().decompress(data))
-        decompress: Callable[[bytes], bytes] = library.decompress
-        return decompress
+
+        def decode(data: bytes, most: int, library: Any = library) -> bytes:
+            stream, content = library.Decompressor(), b""
+            # It gives up to a limit, and what is left of the input with the next call.
+            while len(content) < most and not stream.is_finished():
+                piece = stream.process(data, output_buffer_limit=most - len(content))
+                if not piece and not data:
+                    raise ValueError("the stream is cut off")
+                content, data = content + piece, b""
+            return content
+
+        # Before 1.2 it knows no limit: such a body is kept as it came.
+        if hasattr(library.Decompressor, "can_accept_more_data"):
+            return decode
     return None
-
-
-def _inflate(data: bytes) -> bytes:
-    try:
-        return zlib.decompress(data)
-    except zlib.error:
-        # Some servers send "deflate" without the zlib wrapper that the standard asks for.
-        return zlib.decompress(data, -zlib.MAX_WBITS)

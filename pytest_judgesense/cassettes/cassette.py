@@ -312,6 +312,8 @@ class Cassette:
         """Record the answer to a request; returns it as it is recorded."""
         assert self._journal is not None, "only a recording appends answers"
         scope, redactor = call.scope, self._redactor
+        if scope.closed:
+            return response  # its trial was given up and has failed: this came too late
         headers = {name: redactor.text(text) for name, text in response.headers.items()}
         if fault := scope.fault_of(response.status, response.body):
             headers[FAULT] = redactor.text(fault)
@@ -429,10 +431,15 @@ class InterceptedCall:
     def answered(
         self, status: int, headers: Iterable[tuple[Any, Any]], data: bytes
     ) -> RecordedResponse:
-        """Record what the endpoint answered; returns it as it is recorded."""
+        """Record what the endpoint answered; returns it as it is recorded.
+
+        Raises:
+            BodyTooLarge: it is, and nothing is recorded.
+        """
         pairs = _texts(headers)
+        response = received(status, pairs, data, self.scope.most_bytes)
         self.cassette._redactor.credentials.learn(response_credentials(pairs))
-        return self.cassette._append(self, received(status, pairs, data))
+        return self.cassette._append(self, response)
 
     def unanswered(self, reason: str) -> None:
         """Record, as evidence, that no response came."""

@@ -25,6 +25,7 @@ from pytest_judgesense.cassettes.interchange import Answered, read_vcr
 from pytest_judgesense.cassettes.redaction import redact_url, scrub, scrub_body
 from pytest_judgesense.cassettes.storage import read_lines
 from pytest_judgesense.errors import BrokenCassette, UsageError
+from pytest_judgesense.files import read_text
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
 # What stands where a secret was removed: by this project, or by filters that people write.
@@ -152,6 +153,6 @@ def _text(data: bytes, headers: Iterable[tuple[str, str]]) -> str | bytes:
 
 def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
     """Known values elsewhere in the file: in comments, names, fields that nothing reads."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     if any(value in text for value in secrets.values()):
         yield from (Finding(str(path), name) for name in sorted(scrub(text, secrets)[1]))

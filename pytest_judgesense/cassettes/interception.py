@@ -22,8 +22,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from functools import wraps
-from http.client import HTTPResponse, responses
+from functools import partial, wraps
+from http.client import HTTPResponse, IncompleteRead, responses
 from io import BytesIO
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -35,7 +35,7 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
 from vcr.request import Request
 
-from pytest_judgesense.cassettes.bodies import sent_bytes
+from pytest_judgesense.cassettes.bodies import sent_bytes, too_large
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
 
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         kw |= {"preload_content": False, "decode_content": False, "release_conn": None}
         sent = body if body is None or isinstance(body, str) else data
         live: Any = urlopen(pool, method, url, sent, headers, *args, **kw)
-        content = live.read(decode_content=False)
+        read = partial(live.read, decode_content=False)
+        content = _whole(read, call.scope.most_bytes)
         live.release_conn()
         call.answered(live.status, live.headers.items(), content)
         # requests reads the cookies from the original response.
@@ -242,6 +243,16 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         return _response(content, live.headers.items(), live.status, **reading)
 
     return recorded
+
+
+def _whole(read: Callable[[int], bytes], most: int) -> bytes:
+    """All that ``read``, given how much at most, reads; `BodyTooLarge` beyond ``most`` bytes."""
+    content = bytearray()
+    while piece := read(most + 1 - len(content)):
+        content += piece
+        if len(content) > most:
+            raise too_large(most, "on the wire")
+    return bytes(content)
 
 
 def _response(
@@ -281,7 +292,9 @@ def _recorded_open(cassette: Cassette) -> _Method:
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
         live = do_open(handler, http_class, request, **options)
-        content = live.read()
+        content = _whole(live.read, call.scope.most_bytes)
+        if live.length:  # the end that was announced did not come
+            raise IncompleteRead(content, live.length)
         call.answered(live.status, live.headers.items(), content)
         return _plain_response(live.status, live.headers.items(), content, method, url)
 

@@ -22,6 +22,7 @@ import yaml
 
 from pytest_judgesense.cassettes.exchange import Exchange, as_body
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
+from pytest_judgesense.files import read_bytes, read_text
 
 Form: TypeAlias = Literal["yaml", "json"]
 _T = TypeVar("_T")
@@ -123,7 +124,7 @@ def read_vcr(path: Path) -> list[Answered]:
     """
     where = str(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         is_json = path.suffix == ".json"
         value = json.loads(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
         where = f"{path}: the file"
@@ -210,7 +211,7 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
         LogError: the file or a line of it cannot be read; names file and line.
     """
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_bytes(path).split(b"\n")
     except OSError as error:
         raise LogError(f"the results {path} cannot be read", found=str(error)) from error
     for number, line in enumerate(lines, start=1):

@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from pytest_judgesense.cassettes.bodies import content_encoding, decoded
+from pytest_judgesense.cassettes.bodies import MOST_BYTES, content_encoding, decoded
 from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
 
@@ -448,11 +448,17 @@ def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
 # --- what is recorded -----------------------------------------------------------------------------
 
 
-def received(status: int, headers: Iterable[tuple[str, str]], data: bytes) -> RecordedResponse:
-    """A response as it is recorded: allowed headers, content encoding undone where possible."""
+def received(
+    status: int, headers: Iterable[tuple[str, str]], data: bytes, most: int = MOST_BYTES
+) -> RecordedResponse:
+    """A response as it is recorded: allowed headers, content encoding undone where possible.
+
+    Raises:
+        BodyTooLarge: the body has more than ``most`` bytes, as it came or decoded.
+    """
     pairs = list(headers)
     encodings = content_encoding(pairs)
-    content = decoded(data, encodings)
+    content = decoded(data, encodings, most)
     allowed = dict(allowed_headers(pairs))
     if content is None:
         content, allowed["content-encoding"] = data, encodings

@@ -16,6 +16,7 @@ from contextvars import ContextVar, copy_context
 from typing import Any, Final, TypeVar
 from unittest import mock
 
+from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import JudgesenseError
 
 _Error = TypeVar("_Error", bound=JudgesenseError)
@@ -44,6 +45,8 @@ class CallScope:
         self.permit: Callable[[], None] = lambda: None
         # What is wrong with a response that holds no reply in spite of its status.
         self.fault_of: Callable[[int, str | bytes], str | None] = lambda _status, _body: None
+        # The most bytes that a response's body may have, on the wire and decoded.
+        self.most_bytes = MOST_BYTES
         # HTTP requests of clients that came here, and those that were not recorded and so made.
         self.intercepted = 0
         self.made = 0

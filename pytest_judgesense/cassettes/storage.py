@@ -34,6 +34,7 @@ from pytest_judgesense.cassettes.exchange import (
     text_of_line,
 )
 from pytest_judgesense.errors import BrokenCassette, CassetteError
+from pytest_judgesense.files import open_bytes, read_bytes
 
 _END: Final = b"\n"
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
@@ -85,7 +86,7 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     """
     data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
     with _readable(path):
-        if path.exists() and path.read_bytes() == data:
+        if path.exists() and read_bytes(path) == data:
             return
     replace_content(path, data)
 
@@ -199,7 +200,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
     """All whole lines; ``torn`` is given what stands behind the last line break, if not whole."""
     known: dict[tuple[str, int], int] = {}
     texts: dict[str, str] = {}
-    with _readable(path), path.open("rb") as file:
+    with _readable(path), open_bytes(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(_END) and _is_torn(line):
                 torn(path, number, line)
@@ -245,7 +246,7 @@ def _is_torn(rest: bytes) -> bool:
 
 def _complete_end(path: Path) -> None:
     """Give the last line its line break."""
-    with _repairable(path), suppress(*_MISSING), path.open("rb") as file:
+    with _repairable(path), suppress(*_MISSING), open_bytes(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
         if file.read() not in (_END, b""):

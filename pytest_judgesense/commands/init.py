@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files import read_bytes
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
 
@@ -73,7 +74,7 @@ def _declared(project: Path) -> list[str] | None:
     if not project.exists():
         return None
     try:
-        table: Any = tomllib.loads(project.read_bytes().decode("utf-8"))
+        table: Any = tomllib.loads(read_bytes(project).decode("utf-8"))
         for key in ("tool", "judgesense", "judges"):
             table = table.get(key, {})
         return list(table)
@@ -93,7 +94,7 @@ def _declare(project: Path) -> str:
         return f"{_written(project, content)}, {_JUDGES}"
     if declared:
         return f"left alone: {project} declares judges: {', '.join(declared)}"
-    known = project.read_bytes()
+    known = read_bytes(project)
     text = known.decode("utf-8")
     end = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else end if text.endswith("\n") else 2 * end

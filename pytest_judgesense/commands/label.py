@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.options import FILE, add_asking, judge_and_suite
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files import read_text
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.item import Item
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     given = _votes(measured_aside(options, judge, suite, "labels", command, **asking))
     labels = {item: label for item, votes in given.items() if (label := _majority(votes))}
     lines = []
-    for text in stimuli_of(suite).read_text(encoding="utf-8").split("\n"):
+    for text in read_text(stimuli_of(suite)).split("\n"):
         if not text.strip():
             continue
         line = json.loads(text)

@@ -14,6 +14,7 @@ from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.files import open_text
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
@@ -87,7 +88,7 @@ def _kind(path: Path) -> str:
     if path.suffix == ".json":
         return "datasheet"
     try:
-        with path.open(encoding="utf-8") as file:
+        with open_text(path) as file:
             first = json.loads(next((line for line in file if line.strip()), "{}"))
     except (OSError, ValueError) as error:
         raise LogError(

@@ -24,6 +24,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, printable
+from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
@@ -219,7 +220,7 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
 def datasheet_object(path: Path) -> dict[str, Any]:
     """The object of a datasheet's JSON; `LogError` if there is none."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:

@@ -7,23 +7,24 @@ that makes none is recorded at the call itself.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope, entered
-from pytest_judgesense.errors import JudgeError, JudgesenseError
+from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
+from pytest_judgesense.judges.apart import Apart, OutOfTime, apart
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.resolving import call_function, function_of, key_of
+from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import serving
@@ -56,6 +57,9 @@ class Call:
     temperature: float | None = None
     repairs: bool = False
 
+
+# A module may load a model while it is imported.
+_LONGEST_IMPORT_S: Final = 600.0
 
 # The calls of a trial: each is given what came of it before the next one is said.
 Course: TypeAlias = Generator[Call, Reply | Failed, Any]
@@ -152,12 +156,13 @@ class Client:
         cassette: Cassette,
         *,
         repairing: Endpoint | None = None,
-        threads: ThreadPoolExecutor | None = None,
+        place: Apart,
     ) -> None:
         self._endpoint = endpoint
         self._spec = endpoint.spec
         self._repairing = repairing
-        self._threads = threads
+        self._apart = place
+        self._importing = asyncio.Lock()
         self._cassette = cassette
         self._function: JudgeFunction | None = None
 
@@ -177,6 +182,7 @@ class Client:
         """What comes of the calls of a trial, made one after the other; raises as `ask`."""
         given: list[Answer] = []
         with self._cassette.trial(trial_id) as scope:
+            scope.most_bytes = self._spec.max_body_bytes
             call: Call | None = next(calls)
             while call is not None:
                 last = call
@@ -234,7 +240,7 @@ class Client:
         return Answer(made.reply, made.latency_s, retried=made.retried)
 
     async def _attempt(self, endpoint: Endpoint, request: HttpRequest) -> Attempt:
-        from pytest_judgesense.judges.transport import NoResponse, Unsendable
+        from pytest_judgesense.judges.transport import NoResponse, TooLate, Unsendable
 
         assert endpoint.connections is not None, "a client that records has connections"
         call = self._cassette.intercept(
@@ -243,15 +249,17 @@ class Client:
         started = time.perf_counter()
         try:
             response = await endpoint.connections.send(request)
+            latency = time.perf_counter() - started
+            # As it is recorded: a reply that quotes the key must not take it into a judgment.
+            recorded = call.answered(response.status, response.headers.items(), response.data)
         except Unsendable as error:
             return Attempt(Failed(f"{error}: the request cannot be sent"), "end")
-        except NoResponse as error:
-            reason = self._cassette.redacted(str(error))
+        except (NoResponse, BodyTooLarge) as error:
+            reason = self._cassette.redacted(getattr(error, "what", str(error)))
             call.unanswered(reason)
-            return Attempt(Failed(reason), "retry")
-        latency = time.perf_counter() - started
-        # As it is recorded: a reply that quotes the key must not take it into a judgment.
-        recorded = call.answered(response.status, response.headers.items(), response.data)
+            # An answer that is too large will be so again.
+            kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
+            return Attempt(Failed(reason), kind, late=isinstance(error, TooLate))
         text = _text_of(recorded.body)
         reply = provider_of(endpoint.spec).read(response.status, text)
         kind = kind_of_status(response.status, text)
@@ -292,20 +300,17 @@ class Client:
         return Answer(made.reply, made.latency_s)
 
     async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
-        if self._function is None:
-            # Not before it is needed: a replay needs neither the model nor the module around it.
-            # What a module fetches while it is imported belongs to no trial, or it would be missing
-            # wherever another trial comes first. While replaying it may reach nobody either.
-            replaying = self._cassette.mode == "replay"
-            importing = CallScope(f"(import of {self._spec.model})", owner=self)
-            with entered(importing if replaying else None):
-                self._function = function_of(self._spec)
+        function = await self._imported()
         target = self._spec.model
         started = time.perf_counter()
         try:
             # A copy: what a judge does to its messages is not what it was asked.
             copied = [dict(message) for message in plain]
-            text = await call_function(self._function, copied, self._threads)
+            text = await self._apart.call(function, copied, self._spec.timeout_s)
+        except (OutOfTime, BodyTooLarge) as error:
+            _raise_remembered(scope)
+            reason = f"{error} (timeout_s)" if isinstance(error, OutOfTime) else error.what
+            return Attempt(Failed(self._cassette.redacted(reason)), "fail")
         except JudgesenseError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
@@ -327,6 +332,30 @@ class Client:
         if not scope.intercepted:
             self._cassette.record_call(scope, target, plain, text)
         return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
+
+    async def _imported(self) -> JudgeFunction:
+        # Not before it is needed: a replay needs neither the model nor the module around it.
+        # What a module fetches while it is imported belongs to no trial, or it would be missing
+        # wherever another trial comes first. While replaying it may reach nobody either.
+        replaying = self._cassette.mode == "replay"
+        async with self._importing:
+            if self._function is not None:
+                return self._function
+            importing = CallScope(f"(import of {self._spec.model})", owner=self)
+            with entered(importing if replaying else None):
+                try:
+                    found: JudgeFunction = await self._apart.call(
+                        function_of, self._spec, _LONGEST_IMPORT_S
+                    )
+                except OutOfTime as error:
+                    raise JudgeError(
+                        f"the module of judge {self._spec.name!r} has not been imported",
+                        found=f"{self._spec.model}: {error}",
+                        expected="a module that is imported within 10 minutes",
+                        remedy="load models when they are first asked, not while importing",
+                    ) from error
+            self._function = found
+            return found
 
 
 def _only(call: Call) -> Course:
@@ -375,8 +404,10 @@ async def open_client(
     """
     throttle = throttle or Throttle(spec, concurrency)
     async with AsyncExitStack() as stack:
-        threads = ThreadPoolExecutor(concurrency, "judgesense-judge")
-        stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+        place = apart()
+        if place is None:
+            place = Apart(beside=False)
+            stack.callback(place.close)
 
         async def opened(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
             endpoint = unasked_endpoint(spec, throttle)
@@ -390,7 +421,7 @@ async def open_client(
             repairing = replace(endpoint, spec=repairer)
         elif repairer:
             repairing = await opened(repairer, throttle.beside(repairer))
-        yield Client(endpoint, cassette, repairing=repairing, threads=threads)
+        yield Client(endpoint, cassette, repairing=repairing, place=place)
 
 
 async def _connected(
@@ -411,7 +442,7 @@ async def _connected(
     # aiohttp and all that comes with it are for those who ask.
     from pytest_judgesense.judges.transport import Connections
 
-    connections = Connections(concurrency, base_url, spec.timeout_s)
+    connections = Connections(concurrency, base_url, spec.timeout_s, spec.max_body_bytes)
     await stack.enter_async_context(connections)
     return replace(endpoint, base_url=base_url, connections=connections)
 

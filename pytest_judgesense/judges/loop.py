@@ -1,22 +1,21 @@
 """One event loop for all asking, in a thread of its own.
 
-A judge's module-level async client belongs to the loop of its first use: a second ``asyncio.run``
-would find it dead. In a thread of its own, the loop serves synchronous tests and tests whose own
-loop is running alike.
+In a thread of its own, the loop serves synchronous tests and tests whose own loop is running alike.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from pytest_judgesense.cassettes.offline import socket_pairs
+from pytest_judgesense.judges.apart import Apart, LoopThread, running_in
 
 _T = TypeVar("_T")
 _LOOK_UP_S: Final = 0.25
+_PATIENCE_S: Final = 10.0
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
@@ -31,26 +30,26 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
         raise
 
 
-class AskingLoop:
-    """An event loop in a daemon thread, started at its first use, ended by `close`.
+class AskingLoop(LoopThread):
+    """The loop of all asking. What judges run of their own runs beside it, see `apart`.
 
     ``on_wait`` is called a few times a second by the thread that waits in `run`.
     """
 
     def __init__(self) -> None:
+        super().__init__("judgesense-asking")
         self.on_wait: Callable[[], None] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
+        self._apart = Apart(beside=True)
 
     def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
         """Start ``coroutine`` on the loop; its result is in the future."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+        with running_in(self._apart):
+            return super().submit(coroutine)
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run ``coroutine`` to its end and return its result.
 
-        An interrupt cancels it and waits until it has cleaned up.
+        An interrupt cancels it and waits until it has cleaned up, or for `_PATIENCE_S`.
         """
         future = self.submit(coroutine)
         try:
@@ -60,30 +59,20 @@ class AskingLoop:
         except BaseException:
             if not future.done():
                 future.cancel()
-                self.submit(_drained()).result()
+                with suppress(TimeoutError):
+                    self.submit(_drained()).result(timeout=_PATIENCE_S + 1)
             raise
 
-    def close(self) -> None:
-        """End the loop and its thread; a loop that was never used has nothing to end."""
-        if self._loop is None or self._thread is None:
-            return
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
-        self._loop.close()
-        self._loop = self._thread = None
+    def close(self, status: int = 1) -> None:
+        """End the loops and their threads; a loop that was never used has nothing to end.
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._starting:
-            if self._loop is None:
-                with socket_pairs():  # it wakes itself up by one
-                    self._loop = asyncio.new_event_loop()
-                run = self._loop.run_forever
-                self._thread = threading.Thread(target=run, name="judgesense-asking", daemon=True)
-                self._thread.start()
-            return self._loop
+        A process whose end is held up by what judges have left running ends with ``status``.
+        """
+        super().close()
+        self._apart.close(status)
 
 
 async def _drained() -> None:
     """Wait until all other tasks of the loop have cleaned up."""
     if others := asyncio.all_tasks() - {asyncio.current_task()}:
-        await asyncio.wait(others, timeout=10)
+        await asyncio.wait(others, timeout=_PATIENCE_S)

@@ -6,14 +6,10 @@ function, or its key; and all credentials that may turn up in its calls are know
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import inspect
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -26,6 +22,7 @@ from pytest_judgesense.cassettes.credentials import (
     request_credentials,
 )
 from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES
@@ -56,7 +53,7 @@ def declared_judges(
     if path is None:
         return {}
     try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: Any = tomllib.loads(read_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(
             f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
@@ -182,19 +179,6 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
         return "", None
     name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)
-
-
-async def call_function(
-    function: JudgeFunction, messages: list[dict[str, str]], threads: ThreadPoolExecutor | None
-) -> object:
-    """What ``function`` returns; a synchronous one runs in one of ``threads``."""
-    if inspect.iscoroutinefunction(function):
-        return await function(messages)
-    # A synchronous judge must not hold up the others: it runs in a thread with this context. The
-    # loop's own threads are a few more than there are processors, which is no measure for waiting.
-    loop = asyncio.get_running_loop()
-    result: Any = await loop.run_in_executor(threads, copy_context().run, function, messages)
-    return await result if inspect.isawaitable(result) else result
 
 
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:

@@ -22,13 +22,17 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
 
 PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
+# A day: no call is waited for without end, and no timer takes an infinite number.
+LONGEST_CALL_S: Final = 86_400.0
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Windows has devices of these names, in every folder and whatever follows a dot.
 _DEVICE: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -90,7 +94,9 @@ class JudgeSpec:
         top_p: share of the probability that a reply is drawn from; ``None`` and ``False`` as above.
         system: replaces the suites' system prompt; ``None`` keeps it.
         system_role: ``False`` puts the system prompt at the beginning of the user turn.
-        timeout_s: seconds until a call counts as failed.
+        timeout_s: seconds until a call counts as failed, from its beginning to the last byte of its
+            answer, or to the return of a function.
+        max_body_bytes: the most that the body of an answer may have, on the wire and decoded.
         max_retries: how often a call is made again after a fault that may pass.
         requests_per_minute: the most calls in any minute; ``None`` sets no limit.
         tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
@@ -118,6 +124,7 @@ class JudgeSpec:
     system: str | None = None
     system_role: bool = True
     timeout_s: float = 120.0
+    max_body_bytes: int = MOST_BYTES
     max_retries: int = 5
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
@@ -211,7 +218,8 @@ class _JudgeForm(_Form):
     top_p: Annotated[float, Field(gt=0, le=1)] | Literal[False] | None = None
     system: str | None = None
     system_role: bool = True
-    timeout_s: float = Field(default=120.0, gt=0)
+    timeout_s: float = Field(default=120.0, gt=0, le=LONGEST_CALL_S)
+    max_body_bytes: Annotated[int, Strict()] = Field(default=MOST_BYTES, ge=1)
     max_retries: int = Field(default=5, ge=0)
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -336,7 +344,7 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
             return value
         path = folder / value.file
         try:
-            return path.read_text(encoding="utf-8")
+            return read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
                 f"a prompt of judge {name!r} cannot be read",

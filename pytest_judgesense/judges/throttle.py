@@ -14,8 +14,10 @@ fail       any other error status (400, 413, 422, ...)                 `Failed`,
 
 The first call of a judge goes alone: a wrong key costs one call. Once a judge has answered, one
 fault of kind *end* (a filter's 403, a gateway's 404) fails its trial alone; `_ENDED` of them in a
-row, with no answer in between, end the judge. Where `_DOWN` trials in a row have failed in spite of
-their retries, the endpoint is taken to be down: a call is not retried until one is answered.
+row, with no answer in between, end the judge. A call without an answer in time is made again
+`_LATE` times at most: it costs its whole time, and perhaps its price. Where `_DOWN` trials in a row
+have failed in spite of their retries, the endpoint is taken to be down: a call is not retried until
+one is answered.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from typing import Final
 from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
-from pytest_judgesense.errors import JudgeError
+from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
@@ -39,6 +41,7 @@ from pytest_judgesense.trial import Failed
 
 _ENDED: Final = 10
 _DOWN: Final = 10
+_LATE: Final = 2
 _FIRST_WAIT_S: Final = 0.5
 _LONGEST_WAIT_S: Final = 30.0
 # An endpoint that asks for more is not waited for: its trial fails and says so.
@@ -46,8 +49,44 @@ _LONGEST_WAIT_ASKED_S: Final = 120.0
 _ALONE_S: Final = 5.0
 
 
+class Deadline:
+    """When a session asks nobody any more: no call begins, and no wait for one goes on."""
+
+    def __init__(self, seconds: float | None = None, left_s: float | None = None) -> None:
+        """``seconds`` as the user set them, ``None`` for never; ``left_s`` of them from now."""
+        self._seconds = seconds
+        self._until = None if left_s is None else time.monotonic() + left_s
+
+    def check(self) -> None:
+        """Raise `LimitReached` if it has passed."""
+        if self._until is not None and time.monotonic() >= self._until:
+            raise LimitReached(
+                f"--judge-deadline {self._seconds:g} is reached",
+                found=f"{self._seconds:g} s since the session began",
+            )
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncIterator[None]:
+        """End the waits of this block when it passes, with `LimitReached`."""
+        self.check()
+        left = None if self._until is None else self._until - time.monotonic()
+        try:
+            async with asyncio.timeout(left) as bound:
+                yield
+        except TimeoutError:
+            if bound.expired():
+                self.check()
+            raise
+
+
+NO_DEADLINE: Final = Deadline()
+
+
 class Limits:
     """The limits that the user sets to the calls of a session, and the calls so far: here, none."""
+
+    def __init__(self, deadline: Deadline = NO_DEADLINE) -> None:
+        self.deadline = deadline
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
         """Book a call before it is made; at most ``most_usd``, ``None`` where that is not known.
@@ -73,12 +112,14 @@ class Attempt:
     """What one call brought: a reply or why there is none, and the ``kind`` of what follows.
 
     ``overloaded`` says that the endpoint is asked too much, ``wait_s`` how long it asks to wait,
-    ``retried`` how many calls were made before this one for the same reply.
+    ``late`` that no whole answer came in time, ``retried`` how many calls were made before this one
+    for the same reply.
     """
 
     reply: Reply | Failed
     kind: Kind = "answer"
     overloaded: bool = False
+    late: bool = False
     wait_s: float | None = None
     latency_s: float | None = None
     retried: int = 0
@@ -194,9 +235,12 @@ class Throttle:
         most = self._spec.max_retries
         retrying = AsyncRetrying(
             retry=retry_if_result(_worth_a_retry),
-            stop=lambda state: state.attempt_number > most or self._failures >= _DOWN,
+            stop=lambda state: (
+                state.attempt_number > (min(most, _LATE) if _attempt_of(state).late else most)
+                or self._failures >= _DOWN
+            ),
             wait=_wait,
-            sleep=asyncio.sleep,
+            sleep=self._sleep,
             before=lambda state: self.limits.retried() if state.attempt_number > 1 else None,
             retry_error_callback=_attempt_of,
         )
@@ -212,16 +256,18 @@ class Throttle:
             JudgeError: the judge has been found not to be askable.
         """
         async with self._changed:
-            await self._changed.wait_for(
-                lambda: self.ended is not None or self._under_way < self.places
-            )
+            async with self.limits.deadline.waiting():
+                await self._changed.wait_for(
+                    lambda: self.ended is not None or self._under_way < self.places
+                )
             self._under_way += 1
         timer = None
         if self._alone:
             # A slow first answer must not hold up the others for long.
             timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open)
         try:
-            await self._not_paused()
+            async with self.limits.deadline.waiting():
+                await self._not_paused()
             yield time.monotonic()
         finally:
             if timer:
@@ -240,11 +286,12 @@ class Throttle:
             LimitReached: it would pass a limit of the user.
             JudgeError: the judge has been found not to be askable.
         """
-        if self._requests:
-            await self._requests.take(1)
-        if self._tokens:
-            await self._tokens.take(tokens)
-        await self._not_paused()
+        async with self.limits.deadline.waiting():
+            if self._requests:
+                await self._requests.take(1)
+            if self._tokens:
+                await self._tokens.take(tokens)
+            await self._not_paused()
         # What a process that died has booked stays booked: calls under way are waited for to turn
         # out cheaper no longer than one of them may last.
         until = time.monotonic() + self._spec.timeout_s
@@ -252,6 +299,10 @@ class Throttle:
             self._spec, most_usd, patient=time.monotonic() < until
         ):
             await asyncio.sleep(0.02)
+
+    async def _sleep(self, seconds: float) -> None:
+        async with self.limits.deadline.waiting():
+            await asyncio.sleep(seconds)
 
     def learn(self, attempt: Attempt, started: float) -> None:
         """Draw the conclusions of an attempt, begun at ``started``, for later calls.

@@ -7,9 +7,10 @@ times the work (see docs/decisions.md).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -17,6 +18,7 @@ import aiohttp
 import httpx
 
 from pytest_judgesense import __version__
+from pytest_judgesense.cassettes.bodies import MOST_BYTES, too_large
 from pytest_judgesense.cassettes.interception import plain_aiohttp_request
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.statuses import reason_of
@@ -43,8 +45,30 @@ class NoResponse(Exception):
     """A request got no response, or none that is whole; says why."""
 
 
+class TooLate(NoResponse):
+    """A request got no whole response in its time."""
+
+
 class Unsendable(Exception):
     """A request cannot be sent as it is; its text quotes nothing of it."""
+
+
+class _SpokenTo(aiohttp.ClientConnectionError):
+    """A kept connection has brought something before anything was asked on it."""
+
+
+class _Request(aiohttp.ClientRequest):
+    """A request that goes out on no connection on which an answer is waiting already.
+
+    What an endpoint sends unasked, or once more, would be taken for the answer.
+    """
+
+    async def send(self, conn: Any) -> Any:
+        await asyncio.sleep(0)  # the loop takes in what has arrived
+        if conn.protocol is None or conn.protocol.should_close:
+            conn.close()
+            raise _SpokenTo
+        return await super().send(conn)
 
 
 class Connections:
@@ -53,16 +77,19 @@ class Connections:
     Use it as an asynchronous context manager: leaving it closes all connections.
     """
 
-    def __init__(self, concurrency: int, base_url: str, timeout_s: float) -> None:
+    def __init__(
+        self, concurrency: int, base_url: str, timeout_s: float, most_bytes: int = MOST_BYTES
+    ) -> None:
         """Prepare ``concurrency`` connections; each is opened when it is needed.
 
-        More calls wait for one another. A proxy that is set for ``base_url`` is used.
-        ``timeout_s`` is for connecting, and for each piece of the answer.
+        More calls wait for one another. A proxy that is set for ``base_url`` is used. A call has
+        ``timeout_s`` from its beginning to the last byte of its answer, whose body has at most
+        ``most_bytes`` on the wire.
         """
-        self._concurrency = concurrency
+        self._concurrency, self._timeout_s = concurrency, timeout_s
+        self._most_bytes = most_bytes
         self._proxy = _proxy_for(base_url)
         self._encrypted = any((url or "").startswith("https:") for url in (base_url, self._proxy))
-        self._timeout = aiohttp.ClientTimeout(sock_connect=timeout_s, sock_read=timeout_s)
 
     async def __aenter__(self) -> Self:
         # The certificates as httpx finds them, and as judges that use it trust them. Reading them
@@ -74,7 +101,9 @@ class Connections:
             # Cookies are no part of a judge: each call stands for itself.
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            timeout=self._timeout,
+            # `send` sets one for all of it; aiohttp's own would end it sooner or not at all.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            request_class=_Request,
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
         )
@@ -87,31 +116,51 @@ class Connections:
         """The whole response to a request; redirects are not followed.
 
         Raises:
-            NoResponse: there is none.
+            NoResponse: there is none; `TooLate`: none in time.
+            BodyTooLarge: its body is.
             Unsendable: there is none, and there never will be one.
         """
         try:
-            # The method itself, beneath any cassette that a test has opened: what a judge is sent
-            # is in its cassette, and belongs in no other recording.
-            async with await plain_aiohttp_request(
-                self._session,
-                asked.method,
-                asked.url,
-                headers={**_HEADERS, **asked.headers},
-                data=asked.body,
-                allow_redirects=False,
-                proxy=self._proxy,
-            ) as response:
-                data = await response.read()
+            async with asyncio.timeout(self._timeout_s) as bound:
+                return await self._received(asked)
         except ValueError as error:  # of the URL or of a header, which its text may quote
             raise Unsendable(type(error).__name__) from error
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, OSError) as error:
+            if bound.expired():
+                reason = f"no whole answer within timeout_s = {self._timeout_s:g} s"
+                raise TooLate(reason) from error
             raise NoResponse(reason_of(error)) from error
+
+    async def _received(self, asked: HttpRequest) -> Received:
+        while True:
+            try:
+                # The method itself, beneath any cassette that a test has opened: what a judge is
+                # sent is in its cassette, and belongs in no other recording.
+                response = await plain_aiohttp_request(
+                    self._session,
+                    asked.method,
+                    asked.url,
+                    headers={**_HEADERS, **asked.headers},
+                    data=asked.body,
+                    allow_redirects=False,
+                    proxy=self._proxy,
+                )
+                break
+            except _SpokenTo:
+                continue  # on another connection: this one is closed
+        try:
+            data = bytearray()
+            async for piece in response.content.iter_any():
+                data += piece
+                if len(data) > self._most_bytes:
+                    raise too_large(self._most_bytes, "on the wire")
+        finally:
+            response.close()
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in response.raw_headers
         }
-        return Received(response.status, headers, data)
+        return Received(response.status, headers, bytes(data))
 
 
 def _proxy_for(base_url: str) -> str | None:

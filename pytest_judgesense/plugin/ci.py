@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, printable_lines
+from pytest_judgesense.files import open_bytes
 from pytest_judgesense.plugin.suite_names import nodeid_of
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ class Failures:
         taken = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
         text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
-        with path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open_bytes(path, "ab") as file:
+            file.write(text.encode("utf-8"))
 
 
 def _not_passed(properties: Sequence[tuple[str, object]]) -> list[dict[str, str]]:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Limits
+from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
@@ -33,6 +33,8 @@ _FIRST_S: Final = 1.0
 _A_LINE_S: Final = 60.0
 # Sums of floats are off by less; a call at the very limit is still within it.
 _ROUNDING_USD: Final = 1e-12
+# A process holds the file of the limits for a millisecond, unless somebody has stopped it.
+_LONGEST_BOOKING_S: Final = 30.0
 
 
 @dataclass(slots=True)
@@ -47,19 +49,29 @@ class _Spent:
 class SessionBudget(Limits):
     """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
 
-    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share.
+    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share. It has
+    the ``deadline`` of the session.
     """
 
     def __init__(
-        self, max_calls: int | None, max_cost: float | None, shared: Path | None = None
+        self,
+        max_calls: int | None,
+        max_cost: float | None,
+        shared: Path | None = None,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
+        super().__init__(deadline)
         self._max_calls = max_calls
         self._max_cost = max_cost
         self._lock = threading.Lock()
         self._here = _Spent()
         limited = max_calls is not None or max_cost is not None
         self._file = shared / "spent.json" if shared and limited else None
-        self._between: Any = FileLock(self._file.with_suffix(".lock")) if self._file else None
+        self._between: Any = (
+            FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
+            if self._file
+            else None
+        )
         self.retries = 0
 
     @property
@@ -68,6 +80,7 @@ class SessionBudget(Limits):
         return self._here.usd
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        self.deadline.check()
         if self._max_cost is not None and most_usd is None:
             raise _unpriced(spec)
         most = most_usd or 0.0
@@ -104,7 +117,7 @@ class SessionBudget(Limits):
     @contextmanager
     def _spent(self) -> Iterator[_Spent]:
         """What was spent, to be added to; nobody else comes in between."""
-        with self._lock, self._between or nullcontext():
+        with self._lock, self._held():
             if self._file is None:
                 yield self._here
                 return
@@ -115,6 +128,26 @@ class SessionBudget(Limits):
             new = self._file.with_suffix(".new")
             new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
             new.replace(self._file)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the file against the other processes of the session."""
+        if self._between is None:
+            yield
+            return
+        try:
+            self._between.acquire()
+        except Timeout as error:
+            raise LimitReached(
+                "the limits of the session cannot be kept",
+                found=f"{self._file} held by another process for {_LONGEST_BOOKING_S:g} s",
+                expected="workers that note a call within moments",
+                remedy="end that process, which may have been stopped, and run again",
+            ) from error
+        try:
+            yield
+        finally:
+            self._between.release()
 
 
 def _unpriced(spec: JudgeSpec) -> LimitReached:

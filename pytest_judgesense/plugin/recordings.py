@@ -15,6 +15,7 @@ import pytest
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import OldRecording
+from pytest_judgesense.files import read_bytes
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
@@ -33,7 +34,7 @@ def save_recordings(live_folder: Path, target: Path) -> None:
     """Write to ``target`` what a live session has recorded, whether or not its workers live."""
     for path in sorted(live_folder.rglob("*.jsonl")):
         # Of a killed process the last line may be half a line.
-        whole, _, torn = path.read_bytes().rpartition(b"\n")
+        whole, _, torn = read_bytes(path).rpartition(b"\n")
         if whole:
             if torn:
                 replace_content(path, whole + b"\n")

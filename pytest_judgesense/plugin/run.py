@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -47,7 +48,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
 from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
@@ -92,7 +93,10 @@ class Run:
         self._wants_page = ".html" in forms
         self._wants_log = bool(settings.save_baseline or forms & {".jsonl", ".html"})
         folder = Path(shared.session_folder) if shared.session_folder else None
-        self._budget = SessionBudget(settings.max_calls, settings.max_cost, folder)
+        # Its own clock may be set while the session runs: from here on a clock that is not counts.
+        left = None if shared.deadline is None else shared.deadline - time.time()
+        until = Deadline(settings.deadline, left)
+        self._budget = SessionBudget(settings.max_calls, settings.max_cost, folder, until)
         self._session = SessionCalls(folder)
         self._progress = Progress(config, self._budget)
         self._throttles: dict[str, Throttle] = {}

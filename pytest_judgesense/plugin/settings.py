@@ -35,6 +35,8 @@ _HELP: Final = {
     "counted",
     "judge-max-cost USD": "stop before the calls of the session may have cost more, by the prices "
     "of the judges",
+    "judge-deadline SECONDS": "begin no call later than so many seconds after the session "
+    "began; calls under way come to their end, within their timeout_s",
     "judge-baseline PATH": "hold no_regression checks against this file",
     "judge-save-baseline PATH": "write what was judged to this file, for --judge-baseline of later "
     "sessions",
@@ -43,7 +45,14 @@ _HELP: Final = {
     "suite again, and report what changed",
     "judge-save-live DIR": "keep what live mode records, in this folder",
 }
-_NUMBERS: Final = {"N": "int", "SHARE": "float", "USD": "float", "DAYS": "float", "A": "float"}
+_NUMBERS: Final = {
+    "N": "int",
+    "SHARE": "float",
+    "USD": "float",
+    "DAYS": "float",
+    "SECONDS": "float",
+    "A": "float",
+}
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 _FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"}
 
@@ -92,6 +101,7 @@ class Settings(NamedTuple):
         invocation: where relative outputs are written.
         alpha: of all bars together under policy ``refuted``; ``None`` for the checks' default.
         max_cost: the most USD in the session; here as in the other limits ``None`` sets none.
+        deadline: seconds from the beginning of the session after which nobody is asked.
         max_missing: share of missing replies beyond which the worst case decides as well; ``None``
             for the default of the checks.
         max_age: the most days since a recording.
@@ -113,6 +123,7 @@ class Settings(NamedTuple):
     concurrency: int = 8
     max_calls: int | None = None
     max_cost: float | None = None
+    deadline: float | None = None
     max_missing: float | None = None
     alpha: float | None = None
     max_age: float | None = None
@@ -140,12 +151,14 @@ class Shared(NamedTuple):
         live_folder: where a live session records while it runs.
         session_folder: of what workers have asked and spent; a process alone has it in memory.
         each: whether every worker runs every test.
+        deadline: when nobody is asked any more, as a Unix time; ``None``: at no time.
     """
 
     started: str
     live_folder: str | None = None
     session_folder: str | None = None
     each: bool = False
+    deadline: float | None = None
 
 
 def add_options(parser: pytest.Parser) -> None:

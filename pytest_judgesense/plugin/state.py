@@ -59,7 +59,9 @@ class State:
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
         self._made_folders: list[str] = []
-        self._shared = Shared(datetime.now(UTC).isoformat(timespec="seconds"))
+        now, limit = datetime.now(UTC), self.settings.deadline
+        until = None if limit is None else now.timestamp() + limit
+        self._shared = Shared(now.isoformat(timespec="seconds"), deadline=until)
         if self.is_worker:
             self._shared = Shared(**config.workerinput["judgesense"])  # type: ignore[attr-defined]
             return
@@ -364,7 +366,7 @@ class State:
     def close(self) -> None:
         """End the loop of the calls, and remove the folders of this session."""
         if self.measures:
-            self.run.loop.close()
+            self.run.loop.close(int(self._session.exitstatus) if self._session else 1)
         for folder in self._made_folders:
             shutil.rmtree(folder, ignore_errors=True)
 

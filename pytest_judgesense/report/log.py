@@ -20,6 +20,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, t
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (
@@ -184,7 +185,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
     try:
         # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
-        with path.open(encoding="utf-8", newline="\n") as file:
+        with open_text(path, newline="\n") as file:
             for number, line in enumerate(file, start=1):
                 if not line.isspace():
                     yield number, line

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
+from pytest_judgesense.files import read_text
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm
@@ -105,7 +106,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
 
 def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         table = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SuiteError(

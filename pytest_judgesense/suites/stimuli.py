@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.files import read_text
 from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -59,7 +60,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
     file = path.parent / form.stimuli.file
     try:
-        raw = file.read_text(encoding="utf-8")
+        raw = read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(
             f"the stimuli of suite {form.name} cannot be read",

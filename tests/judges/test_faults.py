@@ -74,7 +74,7 @@ PASSING = {
     "503": (error(503), "HTTP 503: fault 503"),
     "529": (error(529), "HTTP 529: fault 529"),
     "reset": (RESET, "ClientOSError"),
-    "no answer in time": (HANG, "SocketTimeoutError: Timeout on reading data"),
+    "no answer in time": (HANG, "no whole answer within timeout_s = 0.3 s"),
     "cut off": (CUT, "ClientPayloadError: Response payload is not completed"),
     "no JSON": (NO_JSON, "the response is not JSON"),
     "HTML page with status 200": (PAGE, "the response is not JSON: '<html>"),

@@ -28,6 +28,7 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.errors import LimitReached, LogError, UsageError
+from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, transcript
 from pytest_judgesense.judges.client import Client, open_client
@@ -86,7 +87,7 @@ def read_topics(path: Path | None) -> list[Topic]:
         }
         return [Topic(cluster, *stated) for cluster, stated in known.items()]
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = read_text(path).split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LogError(f"the topics {path} cannot be read", found=str(error)) from error
     topics = [_topic(line, f"{path}:{i}") for i, line in enumerate(lines, start=1) if line.strip()]

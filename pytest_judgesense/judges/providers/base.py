@@ -136,6 +136,8 @@ class Provider:
         Raises:
             ExtensionError: the plugin gave something else; it names the plugin.
         """
+        if status == 206:
+            return Failed("a part of a response (HTTP 206), and nobody asked for a part")
         try:
             found: object = self.parse(status, body)
         except Exception as error:  # noqa: BLE001 - whatever an endpoint sends is a failed call

@@ -18,6 +18,8 @@ from pytest_judgesense.trial import Failed, Usage
 # What a structured reply is called where it needs a name.
 _STRUCTURED: Final = "judgment"
 _SHOWN: Final = 200
+# A count that is negative or larger says nothing of the call: it counts as not said.
+_MOST_TOKENS: Final = 10**9
 
 
 def _completions(
@@ -162,7 +164,7 @@ def _error_in(body: str) -> str:
 def _usage(value: Mapping[str, Any], *names: str) -> Usage:
     counts = value.get("usage")
     found = [counts.get(name) if isinstance(counts, dict) else None for name in names]
-    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) else None for n in found))
+    return Usage(*(n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in found))
 
 
 def _model(value: Mapping[str, Any]) -> str | None:

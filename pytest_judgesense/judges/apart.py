@@ -1,0 +1,244 @@
+"""Where a judge's own Python code runs: apart from ours, and for a limited time.
+
+Nothing can end a function that does not return. So it is waited for as long as it may take, and
+then left alone: a synchronous one in a daemon thread of its own, which no end of the process waits
+for; a coroutine on an event loop beside the one that asks, which it may block without holding up
+anything else. That loop lives as long as the session: a judge's module-level async client belongs
+to the loop of its first use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from functools import partial
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from time import sleep
+from typing import Any, Final, TypeAlias, TypeVar
+
+from pytest_judgesense.cassettes.offline import socket_pairs
+from pytest_judgesense.cassettes.scope import entered
+
+_T = TypeVar("_T")
+_Job: TypeAlias = tuple[Callable[[], Any], Future[Any]]
+
+# So many calls that have not returned, and the functions of the session are called no more: each
+# keeps a thread, and whatever it holds.
+_MOST_LEFT: Final = 32
+# How long the end of a loop is waited for, and at last that of the threads of others.
+_PATIENCE_S: Final = 5.0
+
+
+class OutOfTime(Exception):
+    """The code of a judge has not returned in its time, or is called no more; says which."""
+
+
+class LoopThread:
+    """An event loop in a daemon thread, started at its first use, ended by `close`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._starting = Lock()
+
+    def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
+        """Start ``coroutine`` on the loop; its result is in the future."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._running())
+
+    def close(self) -> None:
+        """End the loop and its thread; a loop that was never used has nothing to end."""
+        if self._loop is None or self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=_PATIENCE_S)
+        if not self._thread.is_alive():  # else somebody's code blocks it
+            self._loop.close()
+        self._loop = self._thread = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                with socket_pairs():  # it wakes itself up by one
+                    self._loop = asyncio.new_event_loop()
+                self._prepare(self._loop)
+                self._thread = Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                with entered(None):  # it serves later trials too: it belongs to none
+                    self._thread.start()
+            return self._loop
+
+    def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Set up the loop before it runs."""
+
+
+class _Threads(ThreadPoolExecutor):
+    """Daemon threads, as many as are needed; one that has done its job waits for the next.
+
+    No thread is lost to the others by a job that does not end, and the end of the process waits for
+    none, as it does for those of a plain executor.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._idle: list[SimpleQueue[_Job | None]] = []
+        self._ended = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run ``fn`` in this context; its result is in the future."""
+        done: Future[Any] = Future()
+        try:
+            jobs = self._idle.pop()
+        except IndexError:
+            jobs = SimpleQueue()
+            thread = Thread(target=self._work, args=(jobs,), name="judgesense-judge", daemon=True)
+            with entered(None):
+                thread.start()
+        jobs.put((partial(copy_context().run, fn, *args, **kwargs), done))
+        return done
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the threads end; those at work when they have done it."""
+        self._ended = True
+        while self._idle:
+            self._idle.pop().put(None)
+
+    def _work(self, jobs: SimpleQueue[_Job | None]) -> None:
+        while (job := jobs.get()) is not None:
+            run, done = job
+            if done.set_running_or_notify_cancel():
+                try:
+                    found = run()
+                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+                    tell = partial(done.set_exception, error)
+                else:
+                    tell = partial(done.set_result, found)
+                self._idle.append(jobs)
+                tell()
+                del tell
+            else:
+                self._idle.append(jobs)
+            del job, run, done  # an idle thread keeps nothing alive
+            if self._ended:
+                return
+
+
+class Apart(LoopThread):
+    """Where the functions of judges run; see the head of this module.
+
+    Coroutines run on the loop that calls them unless they run ``beside`` it.
+
+    Attributes:
+        left: calls that have not returned in their time, nor since.
+    """
+
+    def __init__(self, *, beside: bool) -> None:
+        super().__init__("judgesense-judges")
+        self._beside = beside
+        self._threads = _Threads()
+        self._has_left = False
+        self.left: set[Future[Any]] = set()
+
+    def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_default_executor(self._threads)
+
+    def close(self, status: int = 1) -> None:
+        """End what can be ended; what does not return is left to the end of the process.
+
+        Threads that it has started may hold that up: then it ends with ``status``.
+        """
+        self._threads.shutdown()
+        super().close()
+        if self._has_left:
+            ending = Event()
+            # As executors do: they wait for their threads before the main thread counts as over.
+            threading._register_atexit(ending.set)  # type: ignore[attr-defined]
+            Thread(target=_end_anyway, args=(ending, status), daemon=True).start()
+
+    async def call(self, function: Callable[..., Any], argument: object, seconds: float) -> Any:
+        """What ``function`` returns for ``argument``, awaited if it is to be.
+
+        Raises:
+            OutOfTime: it takes longer than so many ``seconds``.
+        """
+        if len(self.left) >= _MOST_LEFT:
+            raise OutOfTime(f"not called: {len(self.left)} calls of judges have not returned")
+        try:
+            async with asyncio.timeout(seconds) as bound:
+                if inspect.iscoroutinefunction(function):
+                    return await self._awaited(function(argument))
+                found = await self._come(self._threads.submit(_called, function, argument))
+                if inspect.isawaitable(found):
+                    return await self._awaited(found)
+                return found
+        except TimeoutError as error:
+            if not bound.expired():
+                raise  # the judge's own
+            self._has_left = True
+            raise OutOfTime(f"no return within {seconds:g} s") from error
+
+    async def _awaited(self, awaitable: Awaitable[Any]) -> Any:
+        coming = _stayed(awaitable)
+        return await (self._come(self.submit(coming)) if self._beside else coming)
+
+    async def _come(self, running: Future[Any]) -> Any:
+        try:
+            return await asyncio.wrap_future(running)
+        finally:
+            if not running.done():
+                self.left.add(running)
+                running.add_done_callback(self.left.discard)
+
+
+def _end_anyway(ending: Event, status: int) -> None:
+    """End the process where its end waits for threads that do not end."""
+    ending.wait()
+    sleep(_PATIENCE_S)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+def _called(function: Callable[..., Any], argument: object) -> Any:
+    with _staying():
+        return function(argument)
+
+
+async def _stayed(awaitable: Awaitable[_T]) -> _T:
+    with _staying():
+        return await awaitable
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Take ``sys.exit`` in a judge for a fault of it: it would end the thread, and nobody knew."""
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(f"the judge raised {type(error).__name__}") from error
+
+
+_HERE: Final[ContextVar[Apart | None]] = ContextVar("judgesense_apart", default=None)
+
+
+def apart() -> Apart | None:
+    """Where judges run for the code that asks; ``None`` outside of an `AskingLoop`."""
+    return _HERE.get()
+
+
+@contextmanager
+def running_in(place: Apart) -> Iterator[None]:
+    """Let what this block starts find ``place`` by `apart`."""
+    token = _HERE.set(place)
+    try:
+        yield
+    finally:
+        _HERE.reset(token)

@@ -1,0 +1,82 @@
+"""No wait for a call outlasts the deadline of its session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.errors import LimitReached
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import Attempt, Deadline, Limits, Throttle
+from pytest_judgesense.trial import Failed
+
+SPEC = JudgeSpec("mine", "openai", "m")
+
+
+async def _pace(_: Throttle) -> None:
+    """One call a minute: the second would wait for a minute."""
+    slow = Throttle(replace(SPEC, requests_per_minute=1), 2, limits=_limits())
+    await slow.call(_answer)
+    await slow.call(_answer)
+
+
+async def _retry(throttle: Throttle) -> None:
+    """The endpoint asks to be asked again in a minute."""
+
+    async def busy() -> Attempt:
+        return Attempt(Failed("busy"), "retry", wait_s=60.0)
+
+    await throttle.call(busy)
+
+
+async def _pause(throttle: Throttle) -> None:
+    """The endpoint asks everybody to wait for a minute."""
+    throttle.learn(Attempt(Failed("busy"), "retry", overloaded=True, wait_s=60.0), time.monotonic())
+    await throttle.call(_answer)
+
+
+async def _place(throttle: Throttle) -> None:
+    """Another call has the only place."""
+    ended = asyncio.Event()
+
+    async def long() -> Attempt:
+        await ended.wait()
+        return await _answer()
+
+    other = asyncio.ensure_future(throttle.call(long))
+    await asyncio.sleep(0)
+    try:
+        await throttle.call(_answer)
+    finally:
+        ended.set()
+        assert (await other).reply == Reply("YES")  # what was under way comes to its end
+
+
+async def _answer() -> Attempt:
+    return Attempt(Reply("YES"))
+
+
+def _limits() -> Limits:
+    return Limits(Deadline(0.2, 0.2))
+
+
+@pytest.mark.parametrize("waits", [_pace, _retry, _pause, _place])
+def test_a_wait_ends_with_the_deadline(waits: Callable[[Throttle], Awaitable[None]]) -> None:
+    async def waiting() -> None:
+        # Long before what is waited for, and long enough for a busy machine.
+        async with asyncio.timeout(30):
+            await waits(Throttle(SPEC, 1, limits=_limits()))
+
+    with pytest.raises(LimitReached, match=r"--judge-deadline 0\.2 is reached"):
+        asyncio.run(waiting())
+
+
+def test_without_a_deadline_nothing_ends() -> None:
+    assert asyncio.run(Throttle(SPEC, 1).call(_answer)).reply == Reply("YES")
+    Deadline().check()
+    Deadline(60.0, 60.0).check()

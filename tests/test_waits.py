@@ -1,0 +1,165 @@
+"""Every place of the package that can wait, with its bound.
+
+The places are found in the source: whatever waits by one of the names below. A new one fails here
+until its bound is written beside it. What a bound promises is tested where the place is tested.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tests.test_architecture import SOURCES
+
+# Functions and methods that wait, and what others can be made to wait for.
+WAITING = frozenset(
+    """
+    accept acquire check_call check_output communicate gather getaddrinfo input iter_any open
+    plain_aiohttp_request recv result run_until_complete select serve_forever shutdown sleep
+    urlopen do_open wait wait_closed wait_for wrap_future
+    Barrier BoundedSemaphore Condition Event FileLock Lock Popen Queue RLock Semaphore SimpleQueue
+    """.split()
+)
+# Of `pathlib.Path`: they wait for whoever writes into a pipe. `files` has those that do not.
+READING = frozenset({"read_bytes", "read_text"})
+
+A_MOMENT = "held while a value is read or changed, never while anybody is asked"
+OURS = "a file that this session has made, in a folder of its own"
+NEVER_WAITS = "opened without waiting; what is no regular file is refused"
+TIMEOUT_S = "within the `asyncio.timeout` of the attempt: timeout_s, or 10 minutes for an import"
+DEADLINE = "seconds by its setting, and no longer than --judge-deadline"
+
+BOUNDS = {
+    "cassettes.credentials": {"Lock": A_MOMENT},
+    "cassettes.interception": {
+        # The requests of a function; the function as a whole has timeout_s.
+        "urlopen": TIMEOUT_S,
+        "do_open": TIMEOUT_S,
+    },
+    "cassettes.locking": {
+        "FileLock": "see `lock.acquire`",
+        "lock.acquire": "half a second at a time; another session's is refused then, one that does "
+        "not say who it is after 10 s, a worker of this session as long as it lives: its asking "
+        "has these bounds",
+    },
+    "cassettes.matching": {"Lock": A_MOMENT},
+    "cassettes.offline": {"threading.RLock": "held while a pair of sockets is made"},
+    "cassettes.scope": {"threading.Lock": A_MOMENT},
+    "cassettes.storage": {
+        "Lock": "held while a line is written",
+        "self.path.open": "to append to what was read as a regular file",
+        "path.open": "to append to what was read as a regular file",
+    },
+    "commands.init": {
+        "template_file(f'init/{name}').read_text": "a file of the package",
+        "project.open": "to append to what was read as a regular file",
+    },
+    "commands.serve": {"server.serve_forever": "until Ctrl-C: it is what the command is for"},
+    "files": {"open": NEVER_WAITS, "os.open": NEVER_WAITS},
+    "instruments.debate.generation": {
+        "asyncio.Semaphore": "as long as the calls of other debates, which are bounded",
+    },
+    "judges.apart": {
+        "Lock": "held while a thread is started",
+        "self._thread.join": "5 s",
+        "Event": "see `ending.wait`",
+        "ending.wait": "a daemon thread, which waits for the end of the process",
+        "sleep": "5 s, in that daemon thread",
+        "SimpleQueue": "see `jobs.get`",
+        "jobs.get": "a daemon thread without a job; the end of the session and of the process "
+        "wait for none",
+        "asyncio.wrap_future": TIMEOUT_S,
+        "self._threads.shutdown": "it waits for no thread",
+    },
+    "judges.client": {"asyncio.Lock": "held while the judge's module is imported: 10 minutes"},
+    "judges.loop": {
+        "asyncio.gather": "as long as the trials, which are bounded; cancelled ones clean up",
+        "future.result": "as long as the trials, which are bounded; Ctrl-C ends it",
+        "wait": "a quarter of a second at a time, as long as the trials, which are bounded",
+        "self.submit(_drained()).result": "11 s",
+        "asyncio.wait": "10 s",
+    },
+    "judges.session": {"file.read_text": OURS, "self._file.open": OURS},
+    "judges.simulated.server": {
+        "server.shutdown": "a twentieth of a second: its threads are not waited for",
+        "thread.join": "5 s",
+    },
+    "judges.throttle": {
+        "state.outcome.result": "of an attempt that has ended",
+        "asyncio.Lock": DEADLINE,
+        "asyncio.Condition": DEADLINE,
+        "self._limiter.acquire": DEADLINE,
+        "self._changed.wait_for": "as long as the calls under way, which are bounded, and no "
+        "longer than --judge-deadline",
+        # Of a retry at most 30 s or what the endpoint asks for, 120 s; of a pause the same; of a
+        # booking a fiftieth of a second at a time, for as long as a call may last.
+        "asyncio.sleep": DEADLINE,
+    },
+    "judges.transport": {
+        "asyncio.sleep": "one turn of the loop",
+        "plain_aiohttp_request": TIMEOUT_S,
+        "response.content.iter_any": TIMEOUT_S,
+    },
+    "measurement": {"asyncio.Semaphore": "as long as the trials before it, which are bounded"},
+    "output": {"temporary.open": "a new file"},
+    "plugin.fixture_values": {
+        "threading.Lock": A_MOMENT,
+        "asyncio.wrap_future": "as long as the question, which is bounded",
+    },
+    "plugin.progress": {
+        "threading.Lock": "held while a call is booked, see `self._between.acquire`",
+        "FileLock": "see `self._between.acquire`",
+        "self._between.acquire": "30 s, and then `LimitReached`",
+        "self._file.read_text": OURS,
+    },
+    "plugin.run": {"known.read_bytes": OURS},
+    "suites.builtin": {"(_data('templates/') / name).read_text": "a file of the package"},
+}
+
+
+def _waits(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        called, named = node.func, {keyword.arg for keyword in node.keywords}
+        name = called.attr if isinstance(called, ast.Attribute) else ast.unparse(called)
+        owner = ast.unparse(called.value) if isinstance(called, ast.Attribute) else ""
+        is_thread = name == "join" and (not node.args or "timeout" in named)
+        # `get` of a queue; that of a context variable, which is a constant, waits for nothing.
+        is_queue = name == "get" and not node.args and not owner.isupper()
+        is_path = name in READING and bool(owner)
+        if name in WAITING or is_thread or is_queue or is_path or owner == "subprocess":
+            yield ast.unparse(called)
+
+
+FOUND = {module: set(_waits(source)) for module, source in SOURCES.items()}
+
+
+def test_every_place_that_can_wait_has_a_bound() -> None:
+    unbounded = {
+        f"{module}: {place}"
+        for module, places in FOUND.items()
+        for place in places - BOUNDS.get(module, {}).keys()
+    }
+    assert not unbounded, "bound what can wait, and say in BOUNDS how"
+
+
+def test_every_bound_has_a_place() -> None:
+    gone = {
+        f"{module}: {place}"
+        for module, places in BOUNDS.items()
+        for place in places.keys() - FOUND.get(module, set())
+    }
+    assert not gone
+
+
+def test_what_waits_is_found() -> None:
+    source = """
+lock = threading.Lock()
+thread.join(); thread.join(timeout=None); queue.get(); path.read_text(); open("x")
+subprocess.run([]); "".join(x); known.get(x); _HERE.get(); read_text(path)
+"""
+    assert sorted(_waits(source)) == [
+        *("open", "path.read_text", "queue.get", "subprocess.run"),
+        *("thread.join", "thread.join", "threading.Lock"),
+    ]

@@ -431,7 +431,7 @@ class InterceptedCall:
     ) -> RecordedResponse:
         """Record what the endpoint answered; returns it as it is recorded."""
         pairs = _texts(headers)
-        self.cassette._redactor.credentials.learn(response_credentials(pairs))
+        self.cassette._redactor.credentials.learn(response_credentials(pairs), "response")
         return self.cassette._append(self, received(status, pairs, data))
 
     def unanswered(self, reason: str) -> None:

@@ -14,12 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 SHORTEST_SECRET: Final = 8
 # A client that signs every request anew must not make the list, and with it the search, grow.
 MOST_LEARNED: Final = 256
+# Who shows a credential. What a server hands out never pushes out what a client has sent.
+Source: TypeAlias = Literal["request", "response"]
+_SOURCES: Final[tuple[Source, ...]] = ("request", "response")
 
 _ANYWHERE: Final = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|API_?KEY|BEARER|COOKIE|PRIVATE_?KEY"
@@ -95,7 +98,10 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
             yield from _authorization(f"{name} header", value)
         else:
             yield f"{name} header", value
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL, and no request then
+        return
     for kind in ("username", "password"):
         if given := getattr(parts, kind):
             yield f"{kind} of the URL", unquote(given)
@@ -164,7 +170,7 @@ class Credentials:
         self.removed: set[str] = set()
         self._lock = Lock()
         self._names: dict[str, str] = {}
-        self._learned: dict[str, str] = {}
+        self._learned: dict[str, dict[str, str]] = {source: {} for source in _SOURCES}
         self.know(known)
 
     def know(self, named: Iterable[tuple[str, str]]) -> None:
@@ -178,23 +184,27 @@ class Credentials:
                     self._names.setdefault(part, name)
             self._index()
 
-    def learn(self, shown: Iterable[tuple[str, str]]) -> None:
-        """Add what a request or a response shows; the oldest of very many is forgotten."""
+    def learn(self, shown: Iterable[tuple[str, str]], source: Source = "request") -> None:
+        """Add what a request or a response shows; of very many of one source the oldest goes."""
         with self._lock:
+            learned = self._learned[source]
             fresh = {
                 part: name
                 for name, value in shown
                 if not why_skipped(value)
                 for part in _parts(value)
-                if part not in self._names and part not in self._learned
+                if part not in self._names and part not in learned
             }
             if fresh:
-                self._learned = dict([*self._learned.items(), *fresh.items()][-MOST_LEARNED:])
+                self._learned[source] = dict([*learned.items(), *fresh.items()][-MOST_LEARNED:])
                 self._index()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}
-        for value, name in [*self._names.items(), *self._learned.items()]:
+        known = self._names
+        for source in _SOURCES:
+            known = {**self._learned[source], **known}
+        for value, name in known.items():
             label, number = name, 1
             while label in by_name:
                 number += 1

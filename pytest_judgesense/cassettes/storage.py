@@ -37,7 +37,8 @@ from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 _END: Final = b"\n"
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"]*"')
 
 
 class Line(NamedTuple):
@@ -55,7 +56,8 @@ class Line(NamedTuple):
         """The exchange, made of the line each time: bytes take less memory."""
         try:
             return exchange_of(self.data, self.texts)
-        except (LookupError, TypeError) as error:  # somebody edited how a body refers to texts
+        # Somebody edited how a body refers to texts.
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise broken(self.path, self.number or 0, self.data, error) from error
 
 
@@ -237,7 +239,8 @@ def _is_torn(rest: bytes) -> bool:
     A machine that lost its power may have left zeros where data was to come.
     """
     text = rest.rstrip(b"\0")
-    outside = _STRING.sub(b"", text)
+    # Without escaped quotes every quote begins or ends a string, and none is read twice.
+    outside = _STRING.sub(b"", _ESCAPED.sub(b"", text))
     return not text or (
         text.startswith(b"{") and (b'"' in outside or outside.count(b"{") > outside.count(b"}"))
     )

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable, well_formed
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -35,8 +35,8 @@ def replace_content(path: Path, data: bytes) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Make ``text``, as UTF-8, the content of ``path``; raises as `replace_content`."""
-    replace_content(path, text.encode("utf-8"))
+    """`replace_content` by ``text`` as UTF-8; a lone surrogate becomes U+FFFD."""
+    replace_content(path, well_formed(text).encode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -13,13 +13,13 @@ from dataclasses import asdict
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Required, cast, get_type_hints
+from typing import Annotated, Any, Final, Required, TypeAlias, cast, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (
@@ -34,6 +34,10 @@ from pytest_judgesense.trial import (
     Verdict,
 )
 
+# No count of one judgment is as high; sums of such numbers are exact.
+_MOST: Final = 10**12
+_Finite: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+
 
 @with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
@@ -46,16 +50,16 @@ class _Line(TypedDict, total=False):
     cluster: str
     template: str
     order: Order
-    replicate: int
-    condition: dict[str, Any]
+    replicate: Annotated[int, Field(ge=0, le=_MOST)]
+    condition: dict[str, str | bool | int | _Finite | None]
     label: str | None
     verdict: str | None
     unparsed: str | None
     failed: str | None
     chosen: str | None
     reply: str | None
-    usage: dict[str, int | None]
-    latency_s: float | None
+    usage: dict[str, Annotated[int, Field(ge=0, le=_MOST)] | None]
+    latency_s: Annotated[_Finite, Field(ge=0)] | None
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: dict[str, Any]
@@ -120,7 +124,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
         line = to_json(value).decode()
     except PydanticSerializationError:
         # A reply cut off inside a character can hold half of a surrogate pair, which is no UTF-8.
-        line = json.dumps(value, separators=(",", ":"))
+        line = well_formed(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
     return f"{line[:-1]}{_MARK}{_design_text(design)}}}"
 
 
@@ -199,7 +203,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 def _object(where: str, line: str) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LogError(
             f"{where} is not JSON", found=str(error), expected="one judgment a line"
         ) from error
@@ -245,19 +249,22 @@ def judgment_of_object(
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
-        return _DESIGN.validate_python(value)
-    except ValidationError as error:
+        design = _DESIGN.validate_python(value)
+        if len(set(design.labels)) < max(2, len(design.labels)):
+            raise ValueError("two or more different labels")  # noqa: TRY301
+    except ValueError as error:
         raise LogError(
             f"{where}: field 'design' is wrong",
             found=json.dumps(dict(value))[:80],
-            expected="kind, labels, ordinal, pairwise and pairs",
+            expected="kind, labels (two or more, all different), ordinal, pairwise and pairs",
         ) from error
+    return design
 
 
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
     try:
         condition = line["condition"]
-        line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
+        line["condition"] = _condition(tuple(condition), *condition.values()) if condition else {}
         trial = Trial(*_TRIAL(line))
         judge, chosen, reply, usage, latency = _REPLY(line)
     except KeyError:
@@ -288,13 +295,6 @@ def _outcome(line: _Line, where: str) -> Outcome:
     ((kind, text),) = given
     outcome: Outcome = kind(text)
     return outcome
-
-
-def _shared(condition: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return _condition(tuple(condition), *condition.values())
-    except TypeError:  # a value that no condition of ours has
-        return condition
 
 
 @lru_cache(maxsize=4096, typed=True)

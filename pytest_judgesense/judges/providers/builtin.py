@@ -159,10 +159,14 @@ def _error_in(body: str) -> str:
     return _shown(str(message)) or _shown(body)
 
 
+# More than any model reads at once; an endpoint that says so, or less than 0, has not counted.
+_MOST_TOKENS: Final = 10**9
+
+
 def _usage(value: Mapping[str, Any], *names: str) -> Usage:
     counts = value.get("usage")
     found = [counts.get(name) if isinstance(counts, dict) else None for name in names]
-    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) else None for n in found))
+    return Usage(*(n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in found))
 
 
 def _model(value: Mapping[str, Any]) -> str | None:

@@ -37,21 +37,30 @@ _BOOLEAN: Final = frozenset("true false yes no on off none null enabled disabled
 _NUMBER: Final = re.compile(r"[-+]?[\d_.,: ]+(?:e[-+]?\d+)?", re.IGNORECASE)
 
 _SECRET_HEADER: Final = re.compile(
-    r"auth|cookie|token|secret|password|credential|api-?key|-key$|signature|session|"
-    r"organi[sz]ation|^openai-project$",
+    r"auth|cookie|token|secret|passw|passphrase|credential|api-?key|-key$|signature|session|"
+    r"bearer|jwt|(?:^|-)(?:pass|access|sign)(?:$|-)|organi[sz]ation|^openai-project$|"
+    r"^sec-websocket-protocol$",
     re.IGNORECASE,
 )
 # They name a request, not who makes it.
 _PLAIN_HEADER: Final = re.compile(
-    r"idempotency-key|sec-websocket|max-tokens|-tokens", re.IGNORECASE
+    r"idempotency-key|sec-websocket-(?!protocol)|max-tokens|-tokens|access-control-|"
+    r"(?:^|-)sign-in",
+    re.IGNORECASE,
 )
 _SECRET_FIELD: Final = re.compile(
     r"(?:^|[_-])(?:api[_-]?key|access[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token"
     r"|auth[_-]?token|bearer[_-]?token|session[_-]?token|security[_-]?token|client[_-]?secret"
-    r"|secret[_-]?key|secret[_-]?access[_-]?key|private[_-]?key|password|passwd|authorization"
+    r"|secret[_-]?key|secret[_-]?access[_-]?key|private[_-]?key|password|passwd|pwd|passphrase"
+    r"|authorization|jwt|account[_-]?key|connection[_-]?string|set[_-]?cookie"
     r"|org(?:ani[sz]ation)?[_-]?id)$",
     re.IGNORECASE,
 )
+# A token is a word of the reply as well, and a session one of a debate: by its value it is known.
+_MAYBE_SECRET_FIELD: Final = re.compile(
+    r"(?:^|[_-])(?:token|secret|cookie|session|signature)$", re.IGNORECASE
+)
+_LIKE_A_SECRET: Final = re.compile(r"(?=[^\d]*\d)[\w.~+/=;:%-]{16,}", re.ASCII)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 
@@ -59,6 +68,16 @@ _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 def secret_name(name: str) -> bool:
     """Whether a JSON field of this name holds a credential: ``api_key``, ``clientSecret``."""
     return _SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+
+
+def maybe_secret_name(name: str) -> bool:
+    """Whether a field of this name holds a credential if its value looks like one: ``token``."""
+    return _MAYBE_SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a text is long, without blanks and with a digit: no word of a reply."""
+    return _LIKE_A_SECRET.fullmatch(value) is not None
 
 
 def why_skipped(value: str) -> str:

@@ -27,7 +27,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import content_encoding, decoded
-from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
+from pytest_judgesense.cassettes.credentials import (
+    SHORTEST_SECRET,
+    Credentials,
+    looks_secret,
+    maybe_secret_name,
+    secret_name,
+)
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
@@ -65,6 +71,18 @@ _SHAPES: Final = tuple(
             _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ),
         ("a Hugging Face token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a GitLab token", "glpat-", _EDGE + r"glpat-[A-Za-z0-9_-]{20,}"),
+        ("an npm token", "npm_", _EDGE + r"npm_[A-Za-z0-9]{36,}"),
+        ("an NVIDIA key", "nvapi-", _EDGE + r"nvapi-[A-Za-z0-9_-]{20,}"),
+        ("a Replicate token", "r8_", _EDGE + r"r8_[A-Za-z0-9]{30,}"),
+        ("a SendGrid key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+        ("a DigitalOcean token", "dop_v1_", _EDGE + r"dop_v1_[a-f0-9]{40,}"),
+        ("a Google access token", "ya29.", _EDGE + r"ya29\.[A-Za-z0-9_-]{20,}"),
+        (
+            "a user and password",
+            "asic |ASIC ",
+            r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
+        ),
         ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
         (
             "a JSON web token",
@@ -479,11 +497,14 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
     if _FORM.fullmatch(text):
         redacted = _redacted_pairs(text)
         return redacted, {"a form field"} if redacted != text else set()
-    if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
+    fields = {field[0].rpartition('"')[0][1:] for field in _FIELD.finditer(text)}
+    if not any(secret_name(field) or maybe_secret_name(field) for field in fields):
         return text, set()
     documents, names = _documents(text), set()
     for string in _strings_of(documents):
         name = next((field for field in string.fields if secret_name(field)), None)
+        if name is None and looks_secret(string.text):
+            name = next((field for field in string.fields if maybe_secret_name(field)), None)
         if name is not None and string.text not in ("", REDACTED):
             string.holder[string.key] = REDACTED
             names.add(f"field {name}")

@@ -2,6 +2,8 @@
 
 While recording a file only grows: each exchange is written in one piece and handed to the operating
 system at once, so that a killed recording keeps everything but, at worst, half of its last line.
+The disk is made to keep it when a second has passed since it last was, and at the end: a machine
+that stops loses at most what came within one second.
 Such a torn line (no line break at its end, and an object that is not closed) is an error to a
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
@@ -12,8 +14,10 @@ fails, what was there stays byte for byte.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -36,6 +40,8 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
 _END: Final = b"\n"
+# What came later than this after the last time is synced at once, with all before it.
+_SYNC_S: Final = 1.0
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
 _ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
 _STRING: Final = re.compile(rb'"[^"]*"')
@@ -88,6 +94,7 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
     with _readable(path):
         if path.exists() and path.read_bytes() == data:
+            output.sync(path)
             return
     replace_content(path, data)
 
@@ -123,6 +130,7 @@ class Journal:
         self.notice: str | None = None
         self._lock = Lock()
         self._is_ready = False
+        self._synced = -math.inf
         self._lines = list(_read_tolerantly(path, self._cut_off))
         if self.notice is None:
             _complete_end(path)
@@ -181,7 +189,16 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab", buffering=0) as file:
                 _write_whole(file, line + _END)
+                if time.monotonic() - self._synced >= _SYNC_S:
+                    self._sync(file)
         return Line(line, exchange.head, self.path)
+
+    def _sync(self, file: FileIO) -> None:
+        """Have the disk keep all that was appended; of a new file, its name as well."""
+        os.fsync(file.fileno())
+        if self._synced < 0:
+            output.sync(self.path.parent)
+        self._synced = time.monotonic()
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:

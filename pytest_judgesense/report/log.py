@@ -7,13 +7,14 @@ like the run that it came from, with no suite file and no judge.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Final, Required, TypeAlias, cast, get_type_hints
+from typing import Annotated, Any, Final, Required, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
@@ -36,7 +37,6 @@ from pytest_judgesense.trial import (
 
 # No count of one judgment is as high; sums of such numbers are exact.
 _MOST: Final = 10**12
-_Finite: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
 
 @with_config(ConfigDict(strict=True, extra="allow"))
@@ -51,15 +51,15 @@ class _Line(TypedDict, total=False):
     template: str
     order: Order
     replicate: Annotated[int, Field(ge=0, le=_MOST)]
-    condition: dict[str, str | bool | int | _Finite | None]
+    condition: dict[str, Any]
     label: str | None
     verdict: str | None
     unparsed: str | None
     failed: str | None
     chosen: str | None
     reply: str | None
-    usage: dict[str, Annotated[int, Field(ge=0, le=_MOST)] | None]
-    latency_s: Annotated[_Finite, Field(ge=0)] | None
+    usage: dict[str, int | None]
+    latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: dict[str, Any]
@@ -264,9 +264,20 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
     try:
         condition = line["condition"]
-        line["condition"] = _condition(tuple(condition), *condition.values()) if condition else {}
+        line["condition"] = (
+            _condition(tuple(condition), *condition.values())
+            if condition
+            else _DEFAULTS["condition"]
+        )
         trial = Trial(*_TRIAL(line))
-        judge, chosen, reply, usage, latency = _REPLY(line)
+        judge, chosen, reply, counts, latency = _REPLY(line)
+        usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))
+    except (TypeError, ValueError) as error:
+        raise LogError(
+            f"{where}: field 'condition' or 'usage' is wrong",
+            found=f"{line.get('condition')}, {line.get('usage')}"[:160],
+            expected="a condition of texts and finite numbers, counts of tokens from 0 on",
+        ) from error
     except KeyError:
         given = {**_DEFAULTS, "cluster": line["item"], **line}
         return _judgment(cast("_Line", given), where, registry)
@@ -277,7 +288,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         _outcome(line, where) if verdict is None or others else _verdict(verdict),
         chosen,
         reply,
-        _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        usage,
         latency,
         _detail(line, where, registry.logged),
     )
@@ -299,12 +310,21 @@ def _outcome(line: _Line, where: str) -> Outcome:
 
 @lru_cache(maxsize=4096, typed=True)
 def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
+    for value in values:  # a list or an object cannot be kept here, which is a `TypeError`
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(value)
     return dict(zip(keys, values, strict=True))
 
 
 # Values that stand on many lines are made once.
 _verdict: Final = lru_cache(maxsize=4096)(Verdict)
-_usage: Final = lru_cache(maxsize=4096)(Usage)
+
+
+@lru_cache(maxsize=4096)
+def _usage(prompt: int | None, completion: int | None) -> Usage:
+    if not (0 <= (prompt or 0) <= _MOST and 0 <= (completion or 0) <= _MOST):
+        raise ValueError(prompt, completion)
+    return Usage(prompt, completion)
 
 
 def _detail(

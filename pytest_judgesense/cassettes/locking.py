@@ -68,6 +68,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     # Neither follows a link: what a repository brings under these names leads nowhere.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")
+    made = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _acquire(lock, holder, path, recorder)
@@ -94,6 +95,9 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
             with suppress(OSError):
                 left.unlink()
         lock.release()
+        with suppress(OSError):  # a folder in which nothing was recorded is not left either
+            for folder in made:
+                folder.rmdir()
 
 
 def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> None:

@@ -264,19 +264,15 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
     try:
         condition = line["condition"]
-        line["condition"] = (
-            _condition(tuple(condition), *condition.values())
-            if condition
-            else _DEFAULTS["condition"]
-        )
+        line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
         trial = Trial(*_TRIAL(line))
         judge, chosen, reply, counts, latency = _REPLY(line)
         usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise LogError(
             f"{where}: field 'condition' or 'usage' is wrong",
             found=f"{line.get('condition')}, {line.get('usage')}"[:160],
-            expected="a condition of texts and finite numbers, counts of tokens from 0 on",
+            expected="finite numbers in a condition, counts of tokens from 0 on",
         ) from error
     except KeyError:
         given = {**_DEFAULTS, "cluster": line["item"], **line}
@@ -308,9 +304,16 @@ def _outcome(line: _Line, where: str) -> Outcome:
     return outcome
 
 
+def _shared(condition: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return _condition(tuple(condition), *condition.values())
+    except TypeError:  # a value that no condition of ours has
+        return condition
+
+
 @lru_cache(maxsize=4096, typed=True)
 def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
-    for value in values:  # a list or an object cannot be kept here, which is a `TypeError`
+    for value in values:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(value)
     return dict(zip(keys, values, strict=True))

@@ -263,7 +263,9 @@ def test_a_workflow_command_reaches_no_runner(
     log, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     evil = "::error::pwn\u202e\x1b[2J##[add-mask]pwn\ud800"
-    lines = [json.loads(line) | {"judge": evil, "suite": evil} for line in log.open()]
+    lines = [
+        json.loads(line) | {"judge": evil, "suite": evil} for line in log.read_text().splitlines()
+    ]
     log.write_text("\n".join(map(json.dumps, lines)))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     # The suite's name begins a line of an error, and the judge's stands within lines.

@@ -157,7 +157,7 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
         )
     try:
         value = json.loads(read_text(path))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
     schema = value.get("schema") if isinstance(value, dict) else None
     if schema == SCHEMA:

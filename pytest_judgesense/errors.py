@@ -25,6 +25,7 @@ character but line breaks.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable
 
@@ -44,6 +45,39 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """``text`` with its line breaks, every other control character as an escape."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def on_github() -> bool:
+    """Whether this runs as a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def without_commands(text: str) -> str:
+    """``text`` in which GitHub Actions finds no workflow command, whoever wrote it.
+
+    A runner takes a line that begins with ``::``, after blanks, and ``##[`` anywhere, for a command
+    of the step: a judge's reply must not give any. Elsewhere the text is as it was.
+    """
+    if not on_github() or not ("::" in text or "##[" in text):
+        return text
+    lines = text.replace("##[", "##\\[").split("\n")
+    return "\n".join(
+        line.replace("::", "\\::", 1) if line.lstrip().startswith("::") else line for line in lines
+    )
+
+
+def harmless(text: str) -> str:
+    """``text`` as a command prints it: neither a control character nor a workflow command."""
+    return without_commands(printable_lines(text))
+
+
+def well_formed(text: str) -> str:
+    """``text`` as UTF-8 can hold it: halves of surrogate pairs joined, or U+FFFD for a lone one."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 class JudgesenseError(Exception):

@@ -140,7 +140,7 @@ def _text(path: Path) -> str:
 def _parsed(wrong: str, text: str, expected: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LogError(wrong, found=str(error), expected=expected) from error
 
 

@@ -7,9 +7,10 @@ import secrets
 import shutil
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable, well_formed
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -30,13 +31,24 @@ def replace_content(path: Path, data: bytes) -> None:
         if target.exists():
             shutil.copymode(target, temporary)
         temporary.replace(target)
+        sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
+def sync(path: Path) -> None:
+    """Have a file or a folder kept by the disk, where the system can; an error loses nothing."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def replace_text(path: Path, text: str) -> None:
-    """Make ``text``, as UTF-8, the content of ``path``; raises as `replace_content`."""
-    replace_content(path, text.encode("utf-8"))
+    """`replace_content` by ``text`` as UTF-8; a lone surrogate becomes U+FFFD."""
+    replace_content(path, well_formed(text).encode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -21,13 +23,25 @@ def test_a_file_is_replaced_in_one_step_and_nothing_else_is_left(tmp_path: Path)
     assert [one.name for one in path.parent.iterdir()] == ["x.json"]
 
 
-def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_what_cannot_be_written_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     path = tmp_path / "x.json"
     path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        replace_text(path, "half a file, then a lone surrogate: \ud800")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_text(path, "half a file")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_half_of_a_surrogate_pair_is_replaced(tmp_path: Path) -> None:
+    # U+1F600 is the pair D83D DE00; either half alone is no character.
+    replace_text(tmp_path / "x", "a\udc00b \ud83d\ude00 \ud83d")
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "a\ufffdb \U0001f600 \ufffd"
 
 
 def test_a_link_is_followed_and_the_rights_of_the_file_stay(tmp_path: Path) -> None:

@@ -438,7 +438,7 @@ class InterceptedCall:
         """
         pairs = _texts(headers)
         response = received(status, pairs, data, self.scope.most_bytes)
-        self.cassette._redactor.credentials.learn(response_credentials(pairs))
+        self.cassette._redactor.credentials.learn(response_credentials(pairs), "response")
         return self.cassette._append(self, response)
 
     def unanswered(self, reason: str) -> None:

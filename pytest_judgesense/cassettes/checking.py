@@ -31,7 +31,7 @@ _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
 # What stands where a secret was removed: by this project, or by filters that people write.
 _REMOVED: Final = re.compile(
     r"(?:(?:bearer|basic|token)\s+)?(?:\[secret: .*\]|<.*>|\*+|x+|\W*"
-    r"(?:redacted|removed|filtered|dummy|placeholder|secret|fake|masked|scrubbed)[\w -]*\W*)",
+    r"(?:redacted|removed|filtered|dummy|placeholder|secret|fake|masked|scrubbed)[\w -]*+\W*)",
     re.IGNORECASE,
 )
 

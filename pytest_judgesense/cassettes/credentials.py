@@ -14,12 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 SHORTEST_SECRET: Final = 8
 # A client that signs every request anew must not make the list, and with it the search, grow.
 MOST_LEARNED: Final = 256
+# Who shows a credential. What a server hands out never pushes out what a client has sent.
+Source: TypeAlias = Literal["request", "response"]
+_SOURCES: Final[tuple[Source, ...]] = ("request", "response")
 
 _ANYWHERE: Final = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|API_?KEY|BEARER|COOKIE|PRIVATE_?KEY"
@@ -34,21 +37,30 @@ _BOOLEAN: Final = frozenset("true false yes no on off none null enabled disabled
 _NUMBER: Final = re.compile(r"[-+]?[\d_.,: ]+(?:e[-+]?\d+)?", re.IGNORECASE)
 
 _SECRET_HEADER: Final = re.compile(
-    r"auth|cookie|token|secret|password|credential|api-?key|-key$|signature|session|"
-    r"organi[sz]ation|^openai-project$",
+    r"auth|cookie|token|secret|passw|passphrase|credential|api-?key|-key$|signature|session|"
+    r"bearer|jwt|(?:^|-)(?:pass|access|sign)(?:$|-)|organi[sz]ation|^openai-project$|"
+    r"^sec-websocket-protocol$",
     re.IGNORECASE,
 )
 # They name a request, not who makes it.
 _PLAIN_HEADER: Final = re.compile(
-    r"idempotency-key|sec-websocket|max-tokens|-tokens", re.IGNORECASE
+    r"idempotency-key|sec-websocket-(?!protocol)|max-tokens|-tokens|access-control-|"
+    r"(?:^|-)sign-in",
+    re.IGNORECASE,
 )
 _SECRET_FIELD: Final = re.compile(
     r"(?:^|[_-])(?:api[_-]?key|access[_-]?key|access[_-]?token|refresh[_-]?token|id[_-]?token"
     r"|auth[_-]?token|bearer[_-]?token|session[_-]?token|security[_-]?token|client[_-]?secret"
-    r"|secret[_-]?key|secret[_-]?access[_-]?key|private[_-]?key|password|passwd|authorization"
+    r"|secret[_-]?key|secret[_-]?access[_-]?key|private[_-]?key|password|passwd|pwd|passphrase"
+    r"|authorization|jwt|account[_-]?key|connection[_-]?string|set[_-]?cookie"
     r"|org(?:ani[sz]ation)?[_-]?id)$",
     re.IGNORECASE,
 )
+# A token is a word of the reply as well, and a session one of a debate: by its value it is known.
+_MAYBE_SECRET_FIELD: Final = re.compile(
+    r"(?:^|[_-])(?:token|secret|cookie|session|signature)$", re.IGNORECASE
+)
+_LIKE_A_SECRET: Final = re.compile(r"(?=[^\d]*\d)[\w.~+/=;:%-]{16,}", re.ASCII)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 
@@ -56,6 +68,16 @@ _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 def secret_name(name: str) -> bool:
     """Whether a JSON field of this name holds a credential: ``api_key``, ``clientSecret``."""
     return _SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+
+
+def maybe_secret_name(name: str) -> bool:
+    """Whether a field of this name holds a credential if its value looks like one: ``token``."""
+    return _MAYBE_SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a text is long, without blanks and with a digit: no word of a reply."""
+    return _LIKE_A_SECRET.fullmatch(value) is not None
 
 
 def why_skipped(value: str) -> str:
@@ -95,7 +117,10 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
             yield from _authorization(f"{name} header", value)
         else:
             yield f"{name} header", value
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL, and no request then
+        return
     for kind in ("username", "password"):
         if given := getattr(parts, kind):
             yield f"{kind} of the URL", unquote(given)
@@ -164,7 +189,7 @@ class Credentials:
         self.removed: set[str] = set()
         self._lock = Lock()
         self._names: dict[str, str] = {}
-        self._learned: dict[str, str] = {}
+        self._learned: dict[str, dict[str, str]] = {source: {} for source in _SOURCES}
         self.know(known)
 
     def know(self, named: Iterable[tuple[str, str]]) -> None:
@@ -178,23 +203,27 @@ class Credentials:
                     self._names.setdefault(part, name)
             self._index()
 
-    def learn(self, shown: Iterable[tuple[str, str]]) -> None:
-        """Add what a request or a response shows; the oldest of very many is forgotten."""
+    def learn(self, shown: Iterable[tuple[str, str]], source: Source = "request") -> None:
+        """Add what a request or a response shows; of very many of one source the oldest goes."""
         with self._lock:
+            learned = self._learned[source]
             fresh = {
                 part: name
                 for name, value in shown
                 if not why_skipped(value)
                 for part in _parts(value)
-                if part not in self._names and part not in self._learned
+                if part not in self._names and part not in learned
             }
             if fresh:
-                self._learned = dict([*self._learned.items(), *fresh.items()][-MOST_LEARNED:])
+                self._learned[source] = dict([*learned.items(), *fresh.items()][-MOST_LEARNED:])
                 self._index()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}
-        for value, name in [*self._names.items(), *self._learned.items()]:
+        known = self._names
+        for source in _SOURCES:
+            known = {**self._learned[source], **known}
+        for value, name in known.items():
             label, number = name, 1
             while label in by_name:
                 number += 1

@@ -29,6 +29,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -200,6 +202,7 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
             if error.errors()[0]["type"] != "json_invalid":
                 raise
             exchange = _ADAPTER.validate_python(_loaded(line))
+        _check_moment(exchange.recorded_at)
     except (ValueError, RecursionError) as error:
         raise broken(path, number, line, error) from error
     for reference in _REFERENCE.findall(line):
@@ -207,6 +210,15 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
             reason = ValueError(f"no line before this one holds the text {name}")
             raise broken(path, number, line, reason)
     return exchange.head
+
+
+@lru_cache(maxsize=256)  # many exchanges share a second
+def _check_moment(text: str) -> None:
+    """Raise a `ValueError` where ``text`` has the form of a moment and is none: 30 February."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"recorded_at: {error}") from error
 
 
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
@@ -241,7 +253,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
         text = value["text"]
         if text_id(text) != value["id"]:
             raise ValueError(f"a text that is not the one of {value['id']}")  # noqa: TRY301
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise broken(path, number, line, error) from error
     return value["id"], text
 

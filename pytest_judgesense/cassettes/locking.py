@@ -1,18 +1,18 @@
 """One recorder at a time: two sessions never write one cassette, workers of one take turns.
 
-Who holds a cassette is written beside its lock, both in a folder of the system's temporary files:
-nothing is left among the recordings. The lock itself is the operating system's and ends with its
-process, however that ends; what a killed holder wrote about itself is recognised by its process id.
+The lock and who holds it stand beside the cassette, ``.NAME.lock`` and ``.NAME.holder``: whoever
+sees the cassette sees them, and nobody else has to agree on a folder. They go with the holder. The
+lock itself is the operating system's and ends with its process, however that ends; what a killed
+holder wrote about itself is recognised by its process id, and goes with the next one.
 """
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import json
 import os
 import shlex
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -31,6 +31,7 @@ _GRACE_S: Final = 0.5
 # How long to wait for a holder that does not say who it is.
 _PATIENCE_S: Final = 10.0
 _LONGEST_COMMAND: Final = 200
+_READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,35 +59,46 @@ class Recorder:
 def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     """Hold the cassette ``path`` for ``recorder`` while the block runs.
 
-    Waits for other workers of the same session.
+    Waits for other workers of the same session. Where nothing can be written, nothing is held: what
+    is not recorded there cannot be.
 
     Raises:
         CassetteError: another session records it; names its process.
     """
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    target = path.resolve()
+    # Neither follows a link: what a repository brings under these names leads nowhere.
+    lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
+    holder = target.with_name(f".{target.name}.holder")
+    made = [folder for folder in target.parents if not folder.exists()]
     try:
-        # One folder a user: another's could not be written.
-        user = getattr(os, "getuid", lambda: "")()
-        folder = Path(tempfile.gettempdir()) / f"judgesense-locks-{user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        lock = FileLock(folder / f"{digest}.lock", thread_local=False)
-        holder = folder / f"{digest}.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
         _acquire(lock, holder, path, recorder)
     except OSError as error:
-        raise CassetteError(
-            f"{path} cannot be held against other processes",
-            found=str(error),
-            expected="a folder for temporary files that can be written",
-            remedy="name one by the environment variable TMPDIR",
-        ) from error
+        if error.errno not in _READ_ONLY:
+            raise CassetteError(
+                f"{path} cannot be held against other processes",
+                found=str(error),
+                expected="a folder in which files can be made and locked",
+                remedy="name another folder with --judge-cassettes",
+            ) from error
+    if not lock.is_locked:
+        yield
+        return
     try:
         with suppress(OSError):
-            holder.write_text(json.dumps(asdict(recorder)), encoding="utf-8")
+            holder.unlink(missing_ok=True)
+            with holder.open("x", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(recorder)))
         yield
     finally:
-        with suppress(OSError):
-            holder.unlink()
+        # While it is held: who waits for a lock that is gone makes a new one.
+        for left in (holder, Path(lock.lock_file)):
+            with suppress(OSError):
+                left.unlink()
         lock.release()
+        with suppress(OSError):  # a folder in which nothing was recorded is not left either
+            for folder in made:
+                folder.rmdir()
 
 
 def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> None:

@@ -50,13 +50,17 @@ def is_loopback(host: str) -> bool:
 @lru_cache(maxsize=256)  # a judge asks one URL thousands of times
 def normal_url(url: str) -> str:
     """``url`` without user info, fragment, and a port that says nothing; ``/`` for no path."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # no URL: "http://[", or a port beyond 65535
+        return url
     if parts.hostname is None:
         return urlunsplit(parts._replace(fragment=""))
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    is_accident = is_loopback(parts.hostname) or parts.port == _DEFAULT_PORTS.get(parts.scheme)
-    if parts.port is not None and not is_accident:
-        host = f"{host}:{parts.port}"
+    is_accident = is_loopback(parts.hostname) or port == _DEFAULT_PORTS.get(parts.scheme)
+    if port is not None and not is_accident:
+        host = f"{host}:{port}"
     return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
 
 
@@ -72,9 +76,9 @@ def _canonical(body: bytes) -> bytes:
         return body
     try:
         data = json.loads(body)
+        return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
     except (ValueError, RecursionError):
         return body
-    return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
 
 
 def digest_of(request: RecordedRequest) -> str:
@@ -225,10 +229,9 @@ def readable(body: str | bytes) -> list[str]:
     if isinstance(body, bytes):
         return [repr(body)]
     try:
-        data = json.loads(body)
+        return list(_values(json.loads(body), ""))
     except (ValueError, RecursionError):
         return body.splitlines()
-    return list(_values(data, ""))
 
 
 def _values(data: Any, name: str) -> Iterator[str]:

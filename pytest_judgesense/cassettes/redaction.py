@@ -16,20 +16,29 @@ import base64
 import html
 import json
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import islice, product
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, content_encoding, decoded
-from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET, Credentials, secret_name
+from pytest_judgesense.cassettes.credentials import (
+    SHORTEST_SECRET,
+    Credentials,
+    looks_secret,
+    maybe_secret_name,
+    secret_name,
+)
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
-PLACEHOLDER: Final = re.compile(r"\[secret: [^\]]*\]")
+# Of the characters that `_placeholder` writes: a search stops at the next bracket.
+PLACEHOLDER: Final = re.compile(r"\[secret: [A-Za-z0-9_ ,.-]*\]")
 
 # `location` because a redirect cannot be followed without it.
 _RESPONSE_HEADERS: Final = frozenset({"content-type", "location", "retry-after"})
@@ -39,17 +48,16 @@ _SECRET_PARAMETERS: Final = frozenset(
     subscription-key token x-amz-credential x-amz-security-token x-amz-signature
     """.split()
 )
+# A private key of 4096 bits has 3,300 characters.
+_LONGEST_HIDDEN: Final = 4000
+# Every pattern here meets untrusted text and is linear: it starts at a place that its own
+# repetitions do not cross, so that no two attempts read the same stretch.
 # Name, what such a string contains at any rate (cheap to look for), and its pattern.
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 _SHAPES: Final = tuple(
     (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
-        (
-            "a private key",
-            "PRIVATE KEY-----",
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.+?-----END [A-Z ]*PRIVATE KEY-----",
-        ),
         (
             "an API key",
             "sk-|sk_|xai-|pplx-|rk_|rk-",
@@ -63,8 +71,24 @@ _SHAPES: Final = tuple(
             _EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
         ),
         ("a Hugging Face token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
+        ("a GitLab token", "glpat-", _EDGE + r"glpat-[A-Za-z0-9_-]{20,}"),
+        ("an npm token", "npm_", _EDGE + r"npm_[A-Za-z0-9]{36,}"),
+        ("an NVIDIA key", "nvapi-", _EDGE + r"nvapi-[A-Za-z0-9_-]{20,}"),
+        ("a Replicate token", "r8_", _EDGE + r"r8_[A-Za-z0-9]{30,}"),
+        ("a SendGrid key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+        ("a DigitalOcean token", "dop_v1_", _EDGE + r"dop_v1_[a-f0-9]{40,}"),
+        ("a Google access token", "ya29.", _EDGE + r"ya29\.[A-Za-z0-9_-]{20,}"),
+        (
+            "a user and password",
+            "asic |ASIC ",
+            r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
+        ),
         ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
-        ("a JSON web token", "eyJ", _EDGE + r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        (
+            "a JSON web token",
+            "eyJ",
+            _EDGE + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+        ),
         ("an organisation id", "org-", _EDGE + r"org-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}"),
         (
             "a bearer token",
@@ -79,6 +103,7 @@ _SHAPES: Final = tuple(
         ),
     )
 )
+_KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
 
 
 def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -98,7 +123,10 @@ def redact_url(url: str) -> str:
     """``url`` without user and password, the values of its secret parameters replaced."""
     if not ("?" in url or "@" in url or "#" in url):
         return url
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket that nothing closes: what is what cannot be told
+        return REDACTED
     query, fragment = _redacted_pairs(parts.query), _redacted_pairs(parts.fragment)
     host = parts.netloc.rpartition("@")[2]
     if (host, query, fragment) == (parts.netloc, parts.query, parts.fragment):
@@ -119,7 +147,11 @@ def _redacted(pair: str) -> str:
 
 def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     """``url`` redacted, and without the values of ``secrets``; the names that were found."""
-    parts = urlsplit(redact_url(url))
+    redacted = redact_url(url)
+    try:
+        parts = urlsplit(redacted)
+    except ValueError:
+        return scrub(redacted, secrets)
     tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
     host, in_host = scrub(parts.netloc, secrets)
     # Brackets in a host are an address of IPv6, and nothing else.
@@ -135,10 +167,12 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     ``secrets`` are by name, usually of the environment variable. ``[secret: NAME]`` stands in place
     of each value; the names that were found are returned too.
     """
-    spans = list(_spans(text, secrets))
-    for start, end, name in reversed(spans):
-        text = f"{text[:start]}{_placeholder(name)}{text[end:]}"
-    return text, {name for _, _, name in spans}
+    parts, position, names = [], 0, set()
+    for start, end, name in _spans(text, secrets):
+        parts += [text[position:start], _placeholder(name)]
+        position = end
+        names.add(name)
+    return "".join((*parts, text[position:])), names
 
 
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
@@ -159,12 +193,26 @@ def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 
 
 def same_but_for_secrets(recorded: str, asked: str) -> bool:
-    """Whether ``recorded`` is ``asked`` with placeholders where that has any text."""
+    """Whether ``recorded`` is ``asked`` with placeholders where that has any text.
+
+    A placeholder stands for at least one character, all of them for 4,000 each on average. The
+    parts between them are looked for from left to right: if they can be placed at all, then each
+    at its first place.
+    """
     if recorded == asked:
         return True
-    parts = PLACEHOLDER.split(recorded)
-    pattern = "(.{1,4000}?)".join(map(re.escape, parts))
-    return len(parts) > 1 and re.fullmatch(pattern, asked, re.DOTALL) is not None
+    first, *parts = PLACEHOLDER.split(recorded)
+    if not parts or not asked.startswith(first):
+        return False
+    position, last = len(first), parts.pop()
+    for part in parts:
+        place = asked.find(part, position + 1)
+        if place < 0:
+            return False
+        position = place + len(part)
+    left = len(asked) - len(PLACEHOLDER.sub("", recorded))
+    fits = position + 1 + len(last) <= len(asked) and asked.endswith(last)
+    return fits and left <= _LONGEST_HIDDEN * (len(parts) + 1)
 
 
 def _placeholder(name: str) -> str:
@@ -194,11 +242,14 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
                 group = 1 if shape.groups else 0
                 found += [(*match.span(group), 0, name) for match in shape.finditer(text)]
                 break
+    found += [(*span, 0, "a private key") for span in _private_keys(text)]
     taken = [match.span() for match in PLACEHOLDER.finditer(text)]
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
     merged: list[tuple[int, int, int, str]] = []
     for start, end, rank, name in sorted(found):
-        if any(start >= first and end <= last for first, last in taken):
+        # The last that does not begin behind it; they do not overlap.
+        place = bisect_right(taken, (start, len(text))) - 1
+        if place >= 0 and end <= taken[place][1]:
             continue
         if merged and start < merged[-1][1]:
             before = merged.pop()
@@ -209,28 +260,48 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
     yield from ((start, end, name) for start, end, _, name in merged)
 
 
+def _private_keys(text: str) -> Iterator[tuple[int, int]]:
+    """From the first beginning of a PEM block to the next end, and so on."""
+    start = None
+    for edge in _KEY_EDGE.finditer(text):
+        if edge[1] == "BEGIN":
+            start = edge.start() if start is None else start
+        elif start is not None:
+            yield start, edge.end()
+            start = None
+
+
 def _views(text: str) -> set[str]:
     """``text``, and what it says with escapes undone: cheap to search, where regexes are not."""
     views = {text, text.lower()}
     if "\\" in text:
-        views |= {_ESCAPE.sub(_unescaped, text), re.sub(r"(?:\\+[nr])+", "", text)}
+        views |= {_ESCAPE.sub(_unescaped, text), _LINE_ENDS.sub("", text)}
     if "\n" in text or "\r" in text:
         views.add(re.sub(r"[\r\n \t]+", "", text))
     if "%" in text or "+" in text:
         views |= {unquote(unquote(view)).replace("+", " ") for view in views}
         views |= {unquote(unquote(view)) for view in views}
     if "&" in text:
-        views |= {html.unescape(view) for view in views}
+        # Python refuses to read a number of thousands of digits, and no character has one.
+        views |= {html.unescape(_NO_CHARACTER.sub("", _ZEROS.sub(r"\1", v))) for v in views}
     return views
 
 
-_ESCAPE: Final = re.compile(r"\\+(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_LINE_ENDS: Final = re.compile(r"(?:(?<!\\)\\+[nr])+")
+_ZEROS: Final = re.compile(r"(&#[xX]?)0+(?=[0-9a-fA-F])")
+_NO_CHARACTER: Final = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{7,});?")
+_ESCAPE: Final = re.compile(
+    r"\\+(u[0-9a-fA-F]{4}|u\{0*[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{2}|.)", re.DOTALL
+)
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 def _unescaped(match: re.Match[str]) -> str:
     escape = match[1]
-    return chr(int(escape[1:], 16)) if len(escape) == 5 else _LETTERS.get(escape, escape)
+    if len(escape) == 1:
+        return _LETTERS.get(escape, escape)
+    code = int(escape[1:].strip("{}"), 16)
+    return chr(code) if code <= sys.maxunicode else ""
 
 
 @dataclass(frozen=True)
@@ -245,27 +316,33 @@ class _Form:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        inner = self.gap.join(map(_written, self.text))
+        # A match begins where a run of backslashes does: from within it nothing is tried again.
+        first = _written(self.text[0], slashes=r"(?<!\\)\\+")
+        inner = self.gap.join([first, *map(_written, self.text[1:])])
         flags = re.IGNORECASE if self.any_case else 0
         return re.compile(self.before + inner + self.behind, flags)
 
 
-def _written(character: str) -> str:
+def _written(character: str, slashes: str = r"\\+") -> str:
     """A pattern for the ways in which a character is written: plain, escaped, encoded."""
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass").hex()
-    unicode = "".join(f"\\\\+u(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
+    unicode = r"\\+u".join(f"(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
+    escapes = [f"u{unicode}", rf"u\{{0*(?i:{code:x})\}}"]
+    if code < 256:
+        escapes.append(f"x(?i:{code:02x})")
     octets = character.encode("utf-8", "surrogatepass")
     percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
-    ways = [re.escape(character), unicode, percent, f"&#(?:0*{code}|[xX]0*(?i:{code:x}));"]
-    ways += [rf"\\+{letter}" for letter, meant in _LETTERS.items() if character == meant]
+    escapes += [letter for letter, meant in _LETTERS.items() if character == meant]
+    ways = [re.escape(character), f"{slashes}(?:{'|'.join(escapes)})", percent]
+    ways.append(f"&#(?:0*{code}|[xX]0*(?i:{code:x}));")
     if not character.isalnum():
-        ways.insert(0, rf"\\*{re.escape(character)}")
+        ways.insert(0, rf"(?:{slashes})?{re.escape(character)}")
         named = html.escape(character)
         ways += [r"\+"] if character == " " else []
         ways += [re.escape(named)] if named != character else []
     if character == "\\":
-        ways.insert(0, r"\\+")
+        ways.insert(0, slashes)
     return f"(?:{'|'.join(ways)})"
 
 
@@ -298,6 +375,9 @@ _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
 # How JSON is usually written; what it is written like matters to nobody but the eye.
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
+# A path of names and places is made for each string: its length is bounded, and so is the work.
+_DEEPEST: Final = 100
+_MOST_INDICES: Final = 8
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
 
@@ -361,9 +441,23 @@ def _documents(body: str) -> list[_Document]:
 
 def _loaded(text: str) -> list[Any] | None:
     try:
-        return [json.loads(text)]
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return None if _is_too_deep(text, value) else [value]
+
+
+def _is_too_deep(text: str, value: Any) -> bool:
+    """Whether so much is nested that walking it costs more than reading it; nobody's reply is."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
+    level = [value]
+    for _ in range(_DEEPEST):
+        held = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [one for some in held for one in some if isinstance(one, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _laid_out_like(source: str, before: Any, value: Any) -> str:
@@ -374,20 +468,23 @@ def _laid_out_like(source: str, before: Any, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _strings(
-    holder: Any, key: Any, path: tuple[Any, ...] = (), fields: tuple[str, ...] = ()
-) -> Iterator[_String]:
-    value = holder[key]
-    if isinstance(value, str):
-        yield _String(holder, key, path, fields)
-    elif isinstance(value, list):
-        for place in range(len(value)):
-            yield from _strings(value, place, (*path, place), fields)
-    elif isinstance(value, dict):
-        plain = {name: one for name, one in value.items() if not isinstance(one, str | list | dict)}
-        number = tuple(one for one in plain.items() if f"_{one[0]}".endswith("_index"))
-        for name in value:
-            yield from _strings(value, name, (*path, number, name), (*fields, name))
+def _strings(holder: Any, key: Any) -> Iterator[_String]:
+    waiting: list[tuple[Any, Any, tuple[Any, ...], tuple[str, ...]]] = [(holder, key, (), ())]
+    while waiting:
+        holder, key, path, fields = waiting.pop()
+        value = holder[key]
+        if isinstance(value, str):
+            yield _String(holder, key, path, fields)
+        elif isinstance(value, list):
+            places = range(len(value) - 1, -1, -1)
+            waiting += [(value, place, (*path, place), fields) for place in places]
+        elif isinstance(value, dict):
+            plain = (one for one in value.items() if not isinstance(one[1], str | list | dict))
+            indices = (one for one in plain if f"_{one[0]}".endswith("_index"))
+            number = tuple(islice(indices, _MOST_INDICES))
+            waiting += [
+                (value, name, (*path, number, name), (*fields, name)) for name in reversed(value)
+            ]
 
 
 def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
@@ -400,11 +497,14 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
     if _FORM.fullmatch(text):
         redacted = _redacted_pairs(text)
         return redacted, {"a form field"} if redacted != text else set()
-    if not any(secret_name(field[0].rpartition('"')[0][1:]) for field in _FIELD.finditer(text)):
+    fields = {field[0].rpartition('"')[0][1:] for field in _FIELD.finditer(text)}
+    if not any(secret_name(field) or maybe_secret_name(field) for field in fields):
         return text, set()
     documents, names = _documents(text), set()
     for string in _strings_of(documents):
         name = next((field for field in string.fields if secret_name(field)), None)
+        if name is None and looks_secret(string.text):
+            name = next((field for field in string.fields if maybe_secret_name(field)), None)
         if name is not None and string.text not in ("", REDACTED):
             string.holder[string.key] = REDACTED
             names.add(f"field {name}")
@@ -426,23 +526,33 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
         for string in _strings_of(documents):
             groups.setdefault(getattr(string, key), []).append(string)
         for group in groups.values():
-            spans = _spans("".join(one.text for one in group), secrets) if len(group) > 1 else ()
-            for start, end, name in reversed([*spans]):
-                names.add(name)
-                _cut(group, start, end, _placeholder(name))
+            if len(group) > 1:
+                spans = [*_spans("".join(one.text for one in group), secrets)]
+                names |= {name for _, _, name in spans}
+                _cut(group, spans)
     return "".join(document.written() for document in documents) if names else text, names
 
 
-def _cut(group: list[_String], start: int, end: int, placeholder: str) -> None:
-    """Take a span of the joined text out of its strings; the placeholder stands in the first."""
-    position = 0
+def _cut(group: list[_String], spans: list[tuple[int, int, str]]) -> None:
+    """Take spans of the joined text out of its strings; the placeholder stands in the first.
+
+    Both are in order, and spans do not overlap: each string and each span is passed once.
+    """
+    position = current = 0
     for string in group:
-        text = string.text
-        low, high = max(start - position, 0), min(end - position, len(text))
-        position += len(text)
-        if low < high:
-            string.holder[string.key] = f"{text[:low]}{placeholder}{text[high:]}"
-            placeholder = ""
+        text, parts, kept = string.text, [], 0
+        end = position + len(text)
+        while current < len(spans) and spans[current][0] < end:
+            first, last, name = spans[current]
+            if first >= position:
+                parts += [text[kept : first - position], _placeholder(name)]
+            kept = min(last, end) - position
+            if last > end:
+                break
+            current += 1
+        if parts or kept:
+            string.holder[string.key] = "".join((*parts, text[kept:]))
+        position = end
 
 
 # --- what is recorded -----------------------------------------------------------------------------

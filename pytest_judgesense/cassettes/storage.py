@@ -2,6 +2,8 @@
 
 While recording a file only grows: each exchange is written in one piece and handed to the operating
 system at once, so that a killed recording keeps everything but, at worst, half of its last line.
+The disk is made to keep it when a second has passed since it last was, and at the end: a machine
+that stops loses at most what came within one second.
 Such a torn line (no line break at its end, and an object that is not closed) is an error to a
 reader and is cut off by whoever records on; a last line that is closed and yet no exchange was
 edited by hand, and stays. When a recording is finished, the file is rewritten in its final order,
@@ -12,8 +14,10 @@ fails, what was there stays byte for byte.
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
@@ -37,8 +41,11 @@ from pytest_judgesense.errors import BrokenCassette, CassetteError
 from pytest_judgesense.files import open_bytes, read_bytes
 
 _END: Final = b"\n"
+# What came later than this after the last time is synced at once, with all before it.
+_SYNC_S: Final = 1.0
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"]*"')
 
 
 class Line(NamedTuple):
@@ -56,7 +63,8 @@ class Line(NamedTuple):
         """The exchange, made of the line each time: bytes take less memory."""
         try:
             return exchange_of(self.data, self.texts)
-        except (LookupError, TypeError) as error:  # somebody edited how a body refers to texts
+        # Somebody edited how a body refers to texts.
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise broken(self.path, self.number or 0, self.data, error) from error
 
 
@@ -87,6 +95,7 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
     with _readable(path):
         if path.exists() and read_bytes(path) == data:
+            output.sync(path)
             return
     replace_content(path, data)
 
@@ -122,6 +131,7 @@ class Journal:
         self.notice: str | None = None
         self._lock = Lock()
         self._is_ready = False
+        self._synced = -math.inf
         self._lines = list(_read_tolerantly(path, self._cut_off))
         if self.notice is None:
             _complete_end(path)
@@ -180,7 +190,16 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab", buffering=0) as file:
                 _write_whole(file, line + _END)
+                if time.monotonic() - self._synced >= _SYNC_S:
+                    self._sync(file)
         return Line(line, exchange.head, self.path)
+
+    def _sync(self, file: FileIO) -> None:
+        """Have the disk keep all that was appended; of a new file, its name as well."""
+        os.fsync(file.fileno())
+        if self._synced < 0:
+            output.sync(self.path.parent)
+        self._synced = time.monotonic()
 
 
 def _write_whole(file: FileIO, line: bytes) -> None:
@@ -238,7 +257,8 @@ def _is_torn(rest: bytes) -> bool:
     A machine that lost its power may have left zeros where data was to come.
     """
     text = rest.rstrip(b"\0")
-    outside = _STRING.sub(b"", text)
+    # Without escaped quotes every quote begins or ends a string, and none is read twice.
+    outside = _STRING.sub(b"", _ESCAPED.sub(b"", text))
     return not text or (
         text.startswith(b"{") and (b'"' in outside or outside.count(b"{") > outside.count(b"}"))
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +28,11 @@ from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     FILE,
     add_judge_and_suite,
+    complain,
     judge_and_suite,
+    show,
 )
-from pytest_judgesense.errors import CassetteError, UsageError, printable, printable_lines
+from pytest_judgesense.errors import CassetteError, UsageError
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import fault_of, unasked_endpoint
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
@@ -66,16 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run_check(options: argparse.Namespace) -> int:
     """Search recordings for secrets."""
     checked = check_cassettes(options.paths, os.environ)
-    for finding in checked.findings:
-        print(printable(f"{finding.place}: {finding.what}"))
+    show(f"{finding.place}: {finding.what}" for finding in checked.findings)
     for error in checked.broken:
-        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
-    if checked.skipped:
-        named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
-        print(printable(f"not searched for, as words and not secrets: {named}"))
-    print(
-        f"{len(checked.findings)} secrets in {checked.files} files, {checked.exchanges} exchanges"
-    )
+        complain(error)
+    named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
+    show([f"not searched for, as words and not secrets: {named}"] if named else [])
+    counts = f"{checked.files} files, {checked.exchanges} exchanges"
+    show([f"{len(checked.findings)} secrets in {counts}"])
     if checked.broken:
         return BROKEN_FILE
     return BAR_FAILED if checked.findings else 0

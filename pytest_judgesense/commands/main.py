@@ -10,8 +10,15 @@ from importlib import import_module
 from typing import Final
 
 from pytest_judgesense import __version__
-from pytest_judgesense.commands.options import BROKEN_FILE, MANY, WRONG_COMMAND, judges, show
-from pytest_judgesense.errors import JudgesenseError, UsageError, printable_lines
+from pytest_judgesense.commands.options import (
+    BROKEN_FILE,
+    MANY,
+    WRONG_COMMAND,
+    complain,
+    judges,
+    show,
+)
+from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
@@ -42,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         done = run(options)
         return done if isinstance(done, int) else show(done)
     except JudgesenseError as error:
-        sys.stderr.write(printable_lines(f"judgesense: {error}") + "\n")
+        complain(error)
         return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
     except BrokenPipeError:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.

@@ -6,10 +6,12 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.report import datasheet_object
@@ -55,13 +57,19 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
                 expected="a new file",
                 remedy="name another, or name it among the files to be joined as well",
             )
-    # A contradiction leaves everything as it was.
-    joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
-    for goal, content in joined.items():
-        if isinstance(content, str):
-            write_text(goal, content)
-        else:
-            rewrite(goal, content)
+    with ExitStack() as stack:
+        recorder = Recorder.here()
+        for goal, paths in sorted(groups.items()):
+            # From before it is read until it is written: a recording that goes on would be lost.
+            if _kind(paths[0]) == "cassette":
+                stack.enter_context(recording_alone(goal, recorder))
+        # A contradiction leaves everything as it was.
+        joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
+        for goal, content in joined.items():
+            if isinstance(content, str):
+                write_text(goal, content)
+            else:
+                rewrite(goal, content)
     return [f"{len(groups[goal])} files joined: {goal}" for goal in joined]
 
 
@@ -90,7 +98,7 @@ def _kind(path: Path) -> str:
     try:
         with open_text(path) as file:
             first = json.loads(next((line for line in file if line.strip()), "{}"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LogError(
             f"{path} cannot be joined",
             found=str(error),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.errors import printable, unknown_name
+from pytest_judgesense.errors import harmless, printable, unknown_name, without_commands
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -123,5 +123,10 @@ def suite_files(name: str) -> list[Path]:
 def show(lines: Iterable[str]) -> int:
     """Print the lines; 0."""
     for line in lines:
-        print(printable(line))
+        print(without_commands(printable(line)))
     return 0
+
+
+def complain(problem: object) -> None:
+    """Print a problem where errors go."""
+    sys.stderr.write(harmless(f"judgesense: {problem}") + "\n")

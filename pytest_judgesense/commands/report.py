@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -18,12 +17,13 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     WRONG_COMMAND,
+    complain,
     registry_of,
     seed,
     show,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError, printable
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         outputs.write("badge", options.badge, partial(badge, (), names))
     show(outputs.written)
     for problem in outputs.problems:
-        sys.stderr.write(printable(f"judgesense: {problem}") + "\n")
+        complain(problem)
     if not outputs.errors:
         return 0
     return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
@@ -221,7 +221,7 @@ def datasheet_object(path: Path) -> dict[str, Any]:
     """The object of a datasheet's JSON; `LogError` if there is none."""
     try:
         value = json.loads(read_text(path))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise LogError(f"{path} is no datasheet", expected=f"a JSON object with schema {SCHEMA}")

@@ -133,7 +133,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     if (state := config.stash.get(STATE, None)) is None:
         return
-    from pytest_judgesense.plugin.ci import without_commands
+    from pytest_judgesense.errors import without_commands
 
     for title, lines in state.sections():
         terminalreporter.write_sep("=", title)

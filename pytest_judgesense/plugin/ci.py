@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, printable_lines
+from pytest_judgesense.errors import JudgesenseError, on_github, printable_lines, well_formed
 from pytest_judgesense.files import open_bytes
 from pytest_judgesense.plugin.suite_names import nodeid_of
 
@@ -153,7 +153,7 @@ class Failures:
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""
-        if not _on_github():
+        if not on_github():
             return
         failed = self._failed
         most = _MOST_ANNOTATIONS - (len(failed) > _MOST_ANNOTATIONS)
@@ -170,14 +170,14 @@ class Failures:
         Nothing outside GitHub Actions, and nothing where no check was to be measured.
         """
         place = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not place or not _on_github() or not (view or self._failed):
+        if not place or not on_github() or not (view or self._failed):
             return
         from pytest_judgesense.report.markdown import cut, markdown
 
         path = Path(place)
         taken = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
-        text = cut(markdown(view, self.missed), _MOST_SUMMARY_BYTES - taken, rest)
+        text = cut(well_formed(markdown(view, self.missed)), _MOST_SUMMARY_BYTES - taken, rest)
         with open_bytes(path, "ab") as file:
             file.write(text.encode("utf-8"))
 
@@ -203,10 +203,6 @@ def _title(entry: Mapping[str, str]) -> str:
     return f"{entry['check']} of judge {entry['judge']} on {entry['suite']}: {entry['outcome']}"
 
 
-def _on_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
 def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tuple[str, str]]:
     """File and line as GitHub knows them; nothing for a suite that is not of the repository."""
     workspace = os.environ.get("GITHUB_WORKSPACE") or str(rootdir)
@@ -226,17 +222,3 @@ def _escaped(text: str, marks: str = "") -> str:
     for character in "%\r\n" + marks:
         text = text.replace(character, f"%{ord(character):02X}")
     return text
-
-
-def without_commands(text: str) -> str:
-    """``text`` in which GitHub Actions finds no workflow command, whoever wrote it.
-
-    A runner takes a line that begins with ``::``, after blanks, and ``##[`` anywhere, for a command
-    of the step: a judge's reply must not give any. Elsewhere the text is as it was.
-    """
-    if not _on_github() or not ("::" in text or "##[" in text):
-        return text
-    lines = text.replace("##[", "##\\[").split("\n")
-    return "\n".join(
-        line.replace("::", "\\::", 1) if line.lstrip().startswith("::") else line for line in lines
-    )

@@ -15,8 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, printable_lines
-from pytest_judgesense.plugin.ci import without_commands
+from pytest_judgesense.errors import JudgesenseError, harmless
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -42,22 +41,22 @@ def without_frames(call: Callable[_P, _T]) -> Callable[_P, _T]:
 def make_harmless(report: pytest.TestReport, cleaned: Callable[[str], str]) -> None:
     """Make the texts of ``report`` harmless, in place; ``cleaned`` removes credentials from one."""
 
-    def harmless(text: str) -> str:
+    def told(text: str) -> str:
         text = _COLOUR.sub("", cleaned(text)).replace("\r\n", "\n")
-        return without_commands(printable_lines(text.expandtabs(4)))
+        return harmless(text.expandtabs(4))
 
-    report.longrepr = _mapped(report.longrepr, harmless)
-    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    report.longrepr = _mapped(report.longrepr, told)
+    report.sections = [(name, told(text)) for name, text in report.sections]
 
 
-def _mapped(value: Any, harmless: Callable[[str], str]) -> Any:
+def _mapped(value: Any, told: Callable[[str], str]) -> Any:
     """``value`` with all texts in it made harmless: text, tuples, lists, records of these."""
     if isinstance(value, str):
-        return harmless(value)
+        return told(value)
     if isinstance(value, tuple | list):
-        return type(value)(_mapped(part, harmless) for part in value)
+        return type(value)(_mapped(part, told) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            changed = _mapped(getattr(value, field.name), harmless)
+            changed = _mapped(getattr(value, field.name), told)
             object.__setattr__(value, field.name, changed)
     return value

@@ -38,8 +38,13 @@ def save_recordings(live_folder: Path, target: Path) -> None:
         if whole:
             if torn:
                 replace_content(path, whole + b"\n")
-            # Read and written anew, for its lines may refer to the parts beside it.
-            rewrite(target / path.relative_to(live_folder), read_exchanges(path))
+            _save(path, target / path.relative_to(live_folder), Recorder.here())
+
+
+def _save(live: Path, target: Path, recorder: Recorder) -> None:
+    """Make ``target`` the recording ``live``, which is read and written anew, while it is held."""
+    with recording_alone(target, recorder):
+        rewrite(target, read_exchanges(live))
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Recordings:
                 yield path
             finally:  # what was asked before an error was paid for as well
                 if self.settings.mode == "live" and self.settings.save_live and path.exists():
-                    rewrite(self.settings.save_live / judge.slug / file, read_exchanges(path))
+                    _save(path, self.settings.save_live / judge.slug / file, self.recorder)
 
     @contextmanager
     def recordings(self, judge: JudgeSpec, suite: Suite) -> Iterator[dict[str, Path]]:

@@ -7,19 +7,20 @@ like the run that it came from, with no suite file and no judge.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, Required, cast, get_type_hints
+from typing import Annotated, Any, Final, Required, cast, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Logged, Registry
@@ -35,6 +36,9 @@ from pytest_judgesense.trial import (
     Verdict,
 )
 
+# No count of one judgment is as high; sums of such numbers are exact.
+_MOST: Final = 10**12
+
 
 @with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
@@ -47,7 +51,7 @@ class _Line(TypedDict, total=False):
     cluster: str
     template: str
     order: Order
-    replicate: int
+    replicate: Annotated[int, Field(ge=0, le=_MOST)]
     condition: dict[str, Any]
     label: str | None
     verdict: str | None
@@ -56,7 +60,7 @@ class _Line(TypedDict, total=False):
     chosen: str | None
     reply: str | None
     usage: dict[str, int | None]
-    latency_s: float | None
+    latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: dict[str, Any]
@@ -121,7 +125,7 @@ def log_line(judgment: Judgment, design: Design) -> str:
         line = to_json(value).decode()
     except PydanticSerializationError:
         # A reply cut off inside a character can hold half of a surrogate pair, which is no UTF-8.
-        line = json.dumps(value, separators=(",", ":"))
+        line = well_formed(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
     return f"{line[:-1]}{_MARK}{_design_text(design)}}}"
 
 
@@ -200,7 +204,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 def _object(where: str, line: str) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LogError(
             f"{where} is not JSON", found=str(error), expected="one judgment a line"
         ) from error
@@ -246,13 +250,16 @@ def judgment_of_object(
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
-        return _DESIGN.validate_python(value)
-    except ValidationError as error:
+        design = _DESIGN.validate_python(value)
+        if len(set(design.labels)) < max(2, len(design.labels)):
+            raise ValueError("two or more different labels")  # noqa: TRY301
+    except ValueError as error:
         raise LogError(
             f"{where}: field 'design' is wrong",
             found=json.dumps(dict(value))[:80],
-            expected="kind, labels, ordinal, pairwise and pairs",
+            expected="kind, labels (two or more, all different), ordinal, pairwise and pairs",
         ) from error
+    return design
 
 
 def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
@@ -260,7 +267,14 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         condition = line["condition"]
         line["condition"] = _shared(condition) if condition else _DEFAULTS["condition"]
         trial = Trial(*_TRIAL(line))
-        judge, chosen, reply, usage, latency = _REPLY(line)
+        judge, chosen, reply, counts, latency = _REPLY(line)
+        usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))
+    except ValueError as error:
+        raise LogError(
+            f"{where}: field 'condition' or 'usage' is wrong",
+            found=f"{line.get('condition')}, {line.get('usage')}"[:160],
+            expected="finite numbers in a condition, counts of tokens from 0 on",
+        ) from error
     except KeyError:
         given = {**_DEFAULTS, "cluster": line["item"], **line}
         return _judgment(cast("_Line", given), where, registry)
@@ -271,7 +285,7 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         _outcome(line, where) if verdict is None or others else _verdict(verdict),
         chosen,
         reply,
-        _usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        usage,
         latency,
         _detail(line, where, registry.logged),
     )
@@ -300,12 +314,21 @@ def _shared(condition: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=4096, typed=True)
 def _condition(keys: tuple[str, ...], *values: Any) -> dict[str, Any]:
+    for value in values:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(value)
     return dict(zip(keys, values, strict=True))
 
 
 # Values that stand on many lines are made once.
 _verdict: Final = lru_cache(maxsize=4096)(Verdict)
-_usage: Final = lru_cache(maxsize=4096)(Usage)
+
+
+@lru_cache(maxsize=4096)
+def _usage(prompt: int | None, completion: int | None) -> Usage:
+    if not (0 <= (prompt or 0) <= _MOST and 0 <= (completion or 0) <= _MOST):
+        raise ValueError(prompt, completion)
+    return Usage(prompt, completion)
 
 
 def _detail(

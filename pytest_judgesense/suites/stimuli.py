@@ -74,7 +74,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
         if line.strip():
             try:
                 lines.append((number, json.loads(line)))
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise SuiteError(
                     f"{file}:{number} is not JSON", found=str(error), expected="one object a line"
                 ) from error

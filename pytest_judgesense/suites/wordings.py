@@ -54,7 +54,7 @@ def _sign(text: str) -> int:
 def _glosses(text: str, label: str) -> list[str]:
     """What ``text`` says that ``label`` means: ``YES (has errors)``, ``1 = poor``, ``NO if``."""
     found = re.findall(
-        rf"(?<![\w-]){re.escape(label)}[\"']?\s*(?:\(([^)]*)\)|[=:]\s*([^\n,;.()]*)|"
+        rf"(?<![\w-]){re.escape(label)}[\"']?\s*(?:\(([^)]{{0,400}})\)|[=:]\s*([^\n,;.()]*)|"
         rf"(?:if|when|for|means|meaning|stands for)\s+([^\n,;.]*))",
         text,
     )
@@ -163,7 +163,7 @@ def _named(text: str, space: DecisionSpace) -> set[str]:
 
 
 _CHOICE: Final = re.compile(
-    r"\b([A-Z][A-Za-z_]*)(?:\s*\([^)]*\))?,?\s+(?:or|/)\s+([A-Z][A-Za-z_]*)\b"
+    r"\b([A-Z][A-Za-z_]*)(?:\s*\([^)]{0,400}\))?,?\s+(?:or|/)\s+([A-Z][A-Za-z_]*)\b"
 )
 _RANGE: Final = re.compile(r"(?<![\w.])(-?\d+)\s*(?:-|to)\s*(-?\d+)(?![\w%])")
 

@@ -20,6 +20,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
     environment_credentials,
+    request_credentials,
     why_skipped,
 )
 from pytest_judgesense.cassettes.redaction import scrub_body
@@ -323,3 +324,73 @@ def test_a_word_that_this_machine_holds_as_a_key_does_not_make_a_prompt_stale(
         assert scope.error is None
     assert len(read_exchanges(path)) == 1
     assert why_skipped("production") == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["X-Bearer", "X-Passphrase", "OK-ACCESS-PASSPHRASE", "X-JWT", "X-Pass", "X-Access", "X-Sign",
+     "Sec-WebSocket-Protocol"],
+)  # fmt: skip
+def test_further_headers_show_a_key(name: str) -> None:
+    assert [value for _, value in request_credentials("https://h/", [(name, "k-123456789")])] == [
+        "k-123456789"
+    ]
+
+
+@pytest.mark.parametrize("name", ["Access-Control-Allow-Origin", "Sec-WebSocket-Version"])
+def test_headers_that_only_sound_so_show_none(name: str) -> None:
+    assert not list(request_credentials("https://h/", [(name, "k-123456789")]))
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["token", "secret", "pwd", "passphrase", "jwt", "cookie", "session", "signature",
+     "AccountKey", "connectionString"],
+)  # fmt: skip
+def test_further_fields_hold_a_key(field: str) -> None:
+    body, _ = scrub_body(json.dumps({field: "abcdef0123456789abcdef"}), {})
+    assert json.loads(body) == {field: "REDACTED"}
+
+
+def test_the_tokens_of_a_reply_stay() -> None:
+    body = '{"logprobs": [{"token": " Verdict:", "logprob": -0.1}, {"token": "1", "logprob": 0}]}'
+    assert scrub_body(body, {}) == (body, set())
+
+
+# Made up, in the form that each service documents.
+FURTHER_SHAPES = [
+    "glpat-abcdefghij0123456789", "npm_" + "a1" * 18, "nvapi-" + "a1" * 20, "r8_" + "a1" * 18,
+    "SG." + "a1" * 11 + "." + "b2" * 21, "dop_v1_" + "a1" * 32, "ya29." + "a1" * 20,
+    "Basic " + "dXNlcjpwYXNzd29yZDEyMw==",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", FURTHER_SHAPES)
+def test_further_shapes_of_keys(key: str) -> None:
+    text, names = scrub_body(f"the key is {key}, and basic English stays", {})
+    assert key.removeprefix("Basic ") not in text
+    assert len(names) == 1
+    assert text.endswith(", and basic English stays")
+
+
+@pytest.mark.parametrize("written", [r"\x73ecret-value-1", r"\u{73}ecret-value-1"])
+def test_further_escapes_hide_nothing(written: str) -> None:
+    assert scrub_body(f"it is {written}.", {"K": "secret-value-1"})[0] == "it is [secret: K]."
+
+
+def test_what_a_response_hands_out_pushes_out_no_key_of_a_request() -> None:
+    known = Credentials()
+    known.learn([("x-api-key header", "the-key-of-the-request-1")])
+    known.learn([("cookie", f"cookie-of-the-response-{n}") for n in range(300)], "response")
+    assert "the-key-of-the-request-1" in known.values.values()
+    assert len(known.values) == 1 + 256
+
+
+def test_more_keys_of_a_reply_than_one_are_cut_out_of_its_strings() -> None:
+    events = "".join(
+        f'data: {{"t": "{part}"}}\n' for part in ("a-sec", "ret-1 b ", "a-secret", "-1")
+    )
+    clean, names = scrub_body(events, {"K": "a-secret-1"})
+    assert names == {"K"}
+    told = [json.loads(line.removeprefix("data: "))["t"] for line in clean.splitlines()]
+    assert told == ["[secret: K]", " b ", "[secret: K]", ""]

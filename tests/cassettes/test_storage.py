@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import threading
 from pathlib import Path
 
@@ -97,3 +99,41 @@ def test_a_file_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path)
     with pytest.raises(CassetteError, match="could not be recorded") as caught:
         journal.append(exchange("a"))
     assert "--judge-cassettes" in caught.value.remedy
+
+
+def test_the_disk_is_made_to_keep_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        kept.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    path = tmp_path / "c.jsonl"
+    journal = Journal(path)
+    # Within a second of the first one, the second waits for what comes after it.
+    monkeypatch.setattr("pytest_judgesense.cassettes.storage._SYNC_S", 1000.0)
+    journal.append(exchange("one"))
+    journal.append(exchange("two"))
+    assert kept == [path.stat().st_ino, tmp_path.stat().st_ino]
+    monkeypatch.setattr("pytest_judgesense.cassettes.storage._SYNC_S", 0.0)
+    journal.append(exchange("three"))
+    assert kept == [path.stat().st_ino, tmp_path.stat().st_ino, path.stat().st_ino]
+    kept.clear()
+    rewrite(path, read_exchanges(path))  # it is in its final form already
+    assert kept == [path.stat().st_ino]
+    rewrite(path, read_exchanges(path)[:1])
+    assert kept[1:] == [path.stat().st_ino, tmp_path.stat().st_ino]
+
+
+@pytest.mark.parametrize("moment", ["9999-99-99T99:99:99Z", "2026-02-30T00:00:00Z"])
+def test_a_moment_that_is_none_is_an_error_that_names_the_line(tmp_path: Path, moment: str) -> None:
+    path = tmp_path / "c.jsonl"
+    line = exchange("one").to_line()
+    recorded = json.loads(line)["recorded_at"]
+    path.write_text(f"{line.replace(recorded, moment)}\n")
+    with pytest.raises(BrokenCassette, match=r"c\.jsonl:1: .*recorded_at"):
+        read_exchanges(path)

@@ -257,3 +257,23 @@ def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
     assert error.startswith("judgesense: x.html cannot be written: AttributeError: ")
     assert done.stdout.splitlines()[-1] == "datasheet written: x.json"
     assert "Traceback" in run("-p", "odd", *given, "-v", cwd=tmp_path).stderr
+
+
+def test_a_workflow_command_reaches_no_runner(
+    log, monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    evil = "::error::pwn\u202e\x1b[2J##[add-mask]pwn\ud800"
+    lines = [
+        json.loads(line) | {"judge": evil, "suite": evil} for line in log.read_text().splitlines()
+    ]
+    log.write_text("\n".join(map(json.dumps, lines)))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    # The suite's name begins a line of an error, and the judge's stands within lines.
+    for arguments in (["report", log], ["compare", log, tmp_path / "::warning::no\x1bfile.jsonl"]):
+        done = run(*arguments)
+        said = done.stdout + done.stderr
+        assert "pwn" in said or "no\\x1bfile" in said
+        assert "##[" not in said
+        assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
+        assert not set(said) & {"\u202e", "\x1b", "\ud800"}
+    assert "Traceback" not in said

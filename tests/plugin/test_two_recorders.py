@@ -10,12 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.storage import rewrite
+from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import CassetteError
 
 from .project import QUIET, TRIALS, Project, no_traceback, parity_suite, times_asked
@@ -192,15 +194,13 @@ def test_a_holder_that_was_killed_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_holder_wrote_is_not_taken_for_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
     path = tmp_path / "c.jsonl"
     with holding(path) as killed:
         killed.kill()
         killed.wait()
-    told = next((tmp_path / f"judgesense-locks-{os.getuid()}").glob("*.json"))
+    told = tmp_path / ".c.jsonl.holder"
     stale = told.read_text()
     assert json.loads(stale)["pid"] == killed.pid
     with holding(path, "ours") as other:
@@ -219,14 +219,51 @@ def test_no_lock_is_left_among_the_recordings(project: Project) -> None:
     assert [file.name for file in project.cassette.parent.iterdir()] == ["parity.jsonl"]
 
 
-def test_a_lock_that_cannot_be_made_is_an_error_with_a_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / f"judgesense-locks-{os.getuid()}").write_text("a file")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+def test_a_lock_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
     with (
         pytest.raises(CassetteError, match="cannot be held") as caught,
-        recording_alone(tmp_path / "c.jsonl", mine()),
+        recording_alone(tmp_path / "file" / "c.jsonl", mine()),
     ):
         pass
-    assert "TMPDIR" in caught.value.remedy
+    assert "--judge-cassettes" in caught.value.remedy
+
+
+def test_two_temporary_directories_are_one_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.jsonl"
+    with holding(path):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "another"))
+        monkeypatch.setenv("TMPDIR", str(tmp_path / "another"))
+        with pytest.raises(CassetteError, match="another session"), recording_alone(path, mine()):
+            pass
+
+
+def test_a_link_to_a_cassette_has_the_lock_of_the_cassette(tmp_path: Path) -> None:
+    link, path = tmp_path / "link.jsonl", tmp_path / "c.jsonl"
+    link.symlink_to(path)
+    with (
+        holding(path),
+        pytest.raises(CassetteError, match="another session"),
+        recording_alone(link, mine()),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["lock", "holder"])
+def test_what_lies_under_the_name_of_a_lock_is_not_followed(tmp_path: Path, name: str) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    (tmp_path / f".c.jsonl.{name}").symlink_to(kept)
+    with suppress(CassetteError), recording_alone(tmp_path / "c.jsonl", mine()):
+        pass
+    assert kept.read_text() == "mine"
+
+
+def test_nothing_is_joined_into_a_cassette_that_is_being_recorded(tmp_path: Path) -> None:
+    path, other = tmp_path / "c.jsonl", tmp_path / "other.jsonl"
+    rewrite(path, [])
+    rewrite(other, [])
+    with holding(path), pytest.raises(CassetteError, match="another session"):
+        merge([path, other], path)

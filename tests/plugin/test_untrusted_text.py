@@ -97,3 +97,31 @@ def test_judgesense_report_of_a_log_full_of_escapes(project: Project) -> None:
     done = processes.run("judgesense", "report", log)
     assert done.returncode == 3
     assert _raw(done.stderr) == []
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_half_of_a_surrogate_pair_costs_no_output(
+    project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    summary = project.path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.server.model = "\udc00m"
+    project.server.reply = lambda prompt: "NO\udc00" if prompt.startswith("Tell") else "YES \ud83d"
+    names = ["x.json", "x.md", "x.html", "x.jsonl"]
+    asked = [word for name in names for word in ("--judge-datasheet", name)]
+    result = project.run(
+        "parity.suite.toml", "--judge-mode", "record", "--junitxml", "x.xml", *asked, *workers
+    )
+    output = result.stdout.str() + result.stderr.str()
+    assert "cannot be" not in output
+    assert "Traceback" not in output
+    assert "mine" in output
+    for name in [*names, "x.xml", "summary.md"]:
+        assert (project.path / name).read_text(encoding="utf-8").strip(), name
+    sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
+    assert sheet["judges"][0]["judge"]["served"] == ["\ufffdm"]
+    # The recording is evidence, and holds what was sent: an escape of six characters.
+    assert r"\\udc00m" in project.cassette.read_text(encoding="utf-8")
+    replayed = project.run("parity.suite.toml", "--judge-datasheet", "y.json")
+    assert "Traceback" not in replayed.stdout.str()

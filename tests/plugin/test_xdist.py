@@ -8,7 +8,6 @@ two judges, of which one is a Python function with a client of its own.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from collections import Counter
@@ -335,6 +334,4 @@ def test_no_folder_that_workers_shared_is_left(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     project.run("parity.suite.toml", "--judge-mode", "live", "-n", "2").assert_outcomes(passed=1)
-    assert [path.name for path in tmp_path.glob("judgesense-*")] == [
-        f"judgesense-locks-{os.getuid()}"
-    ]
+    assert list(tmp_path.glob("judgesense-*")) == []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.errors import LogError
+from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.log import log_line, log_lines, read_log
@@ -60,7 +61,7 @@ judgments = st.builds(
 designs = st.builds(
     Design,
     kind=st.sampled_from(["paraphrase", "vacuum", "ladder", "criterion"]),
-    labels=st.lists(name, min_size=2, max_size=5).map(tuple),
+    labels=st.lists(name, min_size=2, max_size=5, unique=True).map(tuple),
     ordinal=st.booleans(),
     pairwise=st.booleans(),
     pairs=st.one_of(
@@ -87,7 +88,44 @@ def test_a_log_gives_back_what_was_written(
     tmp_path: Path, given_judgments: list[Judgment], design: Design
 ) -> None:
     path = written(tmp_path / "log.jsonl", list(log_lines(given_judgments, design)))
-    assert list(read_log(path)) == [(one, design) for one in given_judgments]
+    assert list(read_log(path)) == [(_well_formed(one), design) for one in given_judgments]
+
+
+def _well_formed(one: Judgment) -> Judgment:
+    """As it is written: of half a surrogate pair, U+FFFD is left."""
+    reply = None if one.reply is None else well_formed(one.reply)
+    ((field, said),) = asdict(one.outcome).items()
+    outcome = replace(one.outcome, **{field: well_formed(said)})
+    return replace(one, reply=reply, outcome=outcome)
+
+
+BASE = {
+    "trial": "s/i/t/ab/r1", "judge": "j", "suite": "s", "item": "i", "verdict": "A",
+    "design": {"kind": "paraphrase", "labels": ["A", "B"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("[" * 100_000, "is not JSON"),
+        (json.dumps(BASE | {"verdict": ["A"]}), "verdict"),
+        (json.dumps(BASE | {"design": {"kind": "paraphrase", "labels": []}}), "design"),
+        (json.dumps(BASE | {"design": {"kind": "paraphrase", "labels": ["A", "A"]}}), "design"),
+        (json.dumps(BASE | {"usage": {"prompt_tokens": -5}}), "usage"),
+        (json.dumps(BASE | {"usage": {"prompt_tokens": 10**400}}), "usage"),
+        (json.dumps(BASE | {"latency_s": -1.0}), "latency_s"),
+        (json.dumps(BASE | {"latency_s": float("inf")}), "latency_s"),
+        (json.dumps(BASE | {"condition": {"temperature": float("nan")}}), "condition"),
+    ],
+)
+def test_a_line_with_absurd_values_is_an_error_that_names_it(
+    tmp_path: Path, line: str, field: str
+) -> None:
+    path = written(tmp_path / "log.jsonl", [json.dumps(BASE), line])
+    with pytest.raises(LogError, match=field) as caught:
+        list(read_log(path))
+    assert f"{path}:2" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def _topic(line: str, where: str) -> Topic:
         value = json.loads(line)
         resolution, category = value["resolution"], value.get("category")
         return Topic(str(value.get("id") or _slug(resolution)), resolution, category)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise LogError(
             f"{where} is no topic",
             found=f"{type(error).__name__}: {error}",

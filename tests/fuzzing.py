@@ -1,0 +1,204 @@
+"""What the doors for untrusted text are given at random, and what they may do with it.
+
+A door takes text of an endpoint or of an edited file. Whatever that holds, it ends within the time
+that its length allows, and the only errors are those of this project. `tests/test_fuzz.py` gives
+each a few examples; `scripts/fuzz.py` goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from hypothesis import strategies as st
+
+from pytest_judgesense.cassettes.exchange import (
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    text_id,
+)
+from pytest_judgesense.cassettes.matching import digest_of
+from pytest_judgesense.cassettes.redaction import received, scrub_body, scrub_url
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.report.log import log_line, read_log
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.space import DecisionSpace
+
+KEY: Final = "k-Secret/12 45"
+SPACES: Final = (
+    DecisionSpace(("A", "B"), pairwise=True, tie=True),
+    DecisionSpace(("1", "2", "3"), ordinal=True, abstain=True),
+)
+# For texts of the lengths that are drawn here, a hundred times what they take.
+LONGEST_S: Final = 5.0
+
+# Pieces that mean something to one of the doors, and values that nobody expects.
+PIECES: Final = (
+    *'{}[]":,\\\n\r\t &=%#.-0',
+    *("\\u", "\\ud800", "\ud800", "\udc00", "\u2028", "\u202e", "\x00", "\x1b[2J", "\ufeff", "é"),
+    *("1e400", "-1", "NaN", "null", "true", '["A"]', "[]", "{}", "9" * 5000, "[" * 3000),
+    *("&#", "&#0", "&#x110000;", "%25", "\\x4b", "\\u{6b}", "://", "http://[", "@", "?key="),
+    *(":99999", "\ufffc"),
+    *("sk-", "bearer ", "-----BEGIN PRIVATE KEY-----", "[secret: ", "data: ", "eyJ", KEY),
+    *('"model":', '"trial":', '"body":', '"json":', '"texts":', '"id":', '"index": 1', '"base64":'),
+    *("verdict: ", "[[A]]", "<think>", "A is better", "\\boxed{", "::error::", "##[add-mask]"),
+    *("9999-99-99T99:99:99Z", "2026-02-30T00:00:00Z", "[[templates]]", "labels = []"),
+    *("nan", "1979-05-27"),
+)  # fmt: skip
+TEXTS: Final = st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=30).map("".join)
+
+
+def _edited(original: str) -> st.SearchStrategy[str]:
+    """``original`` with stretches of it replaced."""
+    places = st.integers(0, len(original))
+    edits = st.lists(st.tuples(places, st.integers(0, 40), TEXTS), min_size=1, max_size=3)
+
+    def edit(changes: list[tuple[int, int, str]]) -> str:
+        text = original
+        for place, length, piece in changes:
+            text = text[:place] + piece + text[place + length :]
+        return text
+
+    return edits.map(edit)
+
+
+_EXCHANGE: Final = Exchange(
+    "s/i/t/ab/r1",
+    1,
+    RecordedRequest("POST", "http://h/v1", '{"messages": [{"content": "Is it?"}]}'),
+    RecordedResponse(200, {"content-type": "application/json"}, '{"model": "m", "choices": []}'),
+    "2026-01-31T12:00:00Z",
+).to_line()
+_ID: Final = text_id("a")
+_SHARED: Final = (
+    f'{{"id": "{_ID}", "text": "a"}}\n'
+    '{"trial": "a", "call": 1, "request": {"method": "POST", "url": "http://h", "body": {"json": '
+    f'{{"m": {{"texts": [{{"id": "{_ID}"}}, "b"]}}}}}}}}, "response": {{"status": 200, "headers": '
+    '{}, "body": {"base64": "AA=="}}, "recorded_at": "2026-01-31T12:00:00Z"}\n'
+)
+_JUDGMENT: Final = json.dumps(
+    {
+        "trial": "toy/i/t/ab/r1", "judge": "j", "suite": "toy", "item": "i", "cluster": "i",
+        "template": "t", "order": "ab", "replicate": 1, "condition": {"arm": "strict"},
+        "label": "1", "verdict": "A", "chosen": "1", "reply": "A",
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1}, "latency_s": 0.5,
+        "design": {"kind": "paraphrase", "labels": ["A", "B"], "ordinal": False,
+                   "pairwise": True, "pairs": "all", "others": False},
+    }
+)  # fmt: skip
+_SUITE: Final = """schema = "judgesense/suite/1"
+name = "toy"
+kind = "paraphrase"
+
+[space]
+labels = ["YES", "NO"]
+
+[stimuli]
+file = "toy.jsonl"
+
+[[templates]]
+id = "t1"
+text = "Is {{text}} true? Answer YES or NO."
+
+[[templates]]
+id = "t2"
+text = "Answer YES if {{text}} is true, otherwise NO."
+"""
+_ITEM: Final = '{"id": "i1", "label": "YES", "text": "water is wet"}'
+
+
+def _file(text: str, name: str, use: Callable[[Path], object]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        use(path)
+
+
+def scrubber(text: str) -> None:
+    secrets = {"K": KEY}
+    for body in (text, text.encode("utf-8", "surrogatepass")):
+        scrub_body(body, secrets)
+    scrub_url(text, secrets)
+    received(200, [("location", text), ("content-type", text)], text.encode("utf-8", "replace"))
+    assert KEY not in scrub_body(f"{text}\n{KEY}", secrets)[0]
+
+
+def cassette_reader(text: str) -> None:
+    def read(path: Path) -> None:
+        for exchange in read_exchanges(path):
+            digest_of(exchange.request)
+            _ = exchange.models
+        Journal(path)
+
+    _file(text, "c.jsonl", read)
+
+
+def log_reader(text: str) -> None:
+    def read(path: Path) -> None:
+        for judgment, design in read_log(path):
+            if design is not None:
+                log_line(judgment, design).encode("utf-8")
+
+    _file(text, "l.jsonl", read)
+
+
+def suite_loader(text: str) -> None:
+    def load(path: Path) -> None:
+        (path.parent / "toy.jsonl").write_text(_ITEM)
+        load_suite(path, None, BUILT_IN.forms)
+
+    _file(text, "toy.suite.toml", load)
+
+
+def stimuli_loader(text: str) -> None:
+    def load(path: Path) -> None:
+        (path.parent / "toy.suite.toml").write_text(_SUITE)
+        load_suite(path.parent / "toy.suite.toml", None, BUILT_IN.forms)
+
+    _file(text, "toy.jsonl", load)
+
+
+def reply_reader(text: str) -> None:
+    for space in SPACES:
+        for truncated in (False, True):
+            parse_reply(text, space, truncated=truncated)
+
+
+def commands(text: str) -> None:
+    def run(path: Path) -> None:
+        out = path.parent / "out.json"
+        for command in (["report", path, "--datasheet", out], ["compare", path, path]):
+            main([str(word) for word in command])
+
+    _file(text, "l.jsonl", run)
+
+
+DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]] = {
+    "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
+    "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
+    "log reader": (log_reader, _edited(_JUDGMENT) | TEXTS),
+    "suite loader": (suite_loader, _edited(_SUITE) | TEXTS),
+    "stimuli loader": (stimuli_loader, _edited(_ITEM) | TEXTS),
+    "reply reader": (reply_reader, TEXTS),
+    "commands": (commands, _edited(_JUDGMENT) | _edited(f"{_JUDGMENT}\n{_JUDGMENT}")),
+}
+
+
+def knock(door: str, text: str) -> None:
+    """Give ``text`` to a door; anything but an answer or an error of ours, in time, is raised."""
+    before = time.thread_time()
+    try:
+        DOORS[door][0](text)
+    except JudgesenseError as error:
+        str(error).encode("utf-8")
+    taken = time.thread_time() - before
+    assert taken < LONGEST_S, f"{door} took {taken:.1f} s"

@@ -1,0 +1,168 @@
+"""Work on untrusted text grows with its length, and not with its square.
+
+Each worst input is grown tenfold; ten times the work is ten times the CPU, and a square would be a
+hundred. Times are those of the thread, the best of three, so that a busy machine does not matter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pytest_judgesense.cassettes.checking import _REMOVED
+from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
+from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
+from pytest_judgesense.cassettes.storage import _is_torn
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
+
+TIMES = 10
+MOST = 15
+# Below it, a measurement is of the clock.
+SHORTEST_S = 0.004
+KEY = "sk-aaaaaaaa\\/1234567890"
+# The key in the middle: a form of it is in a view, so that its pattern runs over the whole text.
+SHOWN = KEY.replace("\\", "\\\\")
+
+
+def best_of_three(work: Callable[[], object]) -> float:
+    def once() -> float:
+        before = time.thread_time()
+        work()
+        return time.thread_time() - before
+
+    return min(once() for _ in range(3))
+
+
+def holds(grown: Callable[[int], Callable[[], object]], size: int) -> None:
+    small, large = (best_of_three(grown(number)) for number in (size, size * TIMES))
+    assert large < MOST * max(small, SHORTEST_S), f"{small:.4f} s, then {large:.4f} s"
+
+
+def repeated(unit: str, work: Callable[[str], object]) -> Callable[[int], Callable[[], object]]:
+    def grown(size: int) -> Callable[[], object]:
+        text = unit * (size // len(unit))
+        return lambda: work(text)
+
+    return grown
+
+
+UNITS = {
+    "backslashes": "\\",
+    "line ends, escaped": "\\n",
+    "escaped quotes": '\\"',
+    "percent signs": "%",
+    "percent signs, encoded": "%25",
+    "zeros of a character reference": "&#0",
+    "digits of a character reference": "9",
+    "private keys that do not end": "-----BEGIN PRIVATE KEY-----\n",
+    "ends of private keys": "-----END PRIVATE KEY-----\n",
+    "private keys": "-----BEGIN PRIVATE KEY-----\na\n-----END PRIVATE KEY-----\n",
+    "placeholders that do not end": "[secret: ",
+    "placeholders": "[secret: A] ",
+    "keys": "sk-abcdefghijklmnopqrstuvwx1 ",
+    "keys and placeholders": "sk-abcdefghijklmnopqrstuvwx1 [secret: A] ",
+    "beginnings of keys": "sk-",
+    "beginnings of web tokens": "eyJé",
+    "web tokens": "eyJaaaaaaaaaa.",
+    "bearers": "bearer ",
+    "passwords": "a://:",
+    "parameters": "?key=",
+    "quotes": '"',
+    "fields": '"a"',
+    "forms": "a=b&",
+    "events": "data: a\n",
+    "objects of a stream": '{"a": "b"}\n',
+    "base64 with gaps": "c\\n",
+}
+
+
+@pytest.mark.parametrize("around", [("", ""), (SHOWN, ""), ("&#0", ";"), ('{"a": "', '"}')])
+@pytest.mark.parametrize("name", UNITS)
+def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
+    before, behind = around
+    holds(
+        repeated(UNITS[name], lambda text: scrub_body(f"{before}{text}{behind}", {"K": KEY})),
+        1_500,
+    )
+
+
+def test_the_search_of_a_document() -> None:
+    def strings(size: int) -> Callable[[], object]:
+        # The key, a character a string: it is put together, and cut out of all of them.
+        letters = ",".join(f'{{"t": "{letter}"}}' for letter in "ok-a" * (size // 4))
+        body = f'{{"logprobs": [{letters}]}}'
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    def indices(size: int) -> Callable[[], object]:
+        fields = ",".join(f'"a{number}_index": 1, "a{number}": "b"' for number in range(size))
+        body = f'{{"logprobs": {{{fields}}}}}'
+        return lambda: scrub_body(body, {"K": KEY})
+
+    def nested(size: int) -> Callable[[], object]:
+        body = '{"logprobs": ' + "[" * size + '"a"' + "]" * size + "}"
+        return lambda: scrub_body(body, {"K": KEY})
+
+    holds(strings, 1_000)
+    holds(indices, 300)
+    holds(nested, 3_000)
+
+
+def test_the_search_of_a_url() -> None:
+    holds(repeated("&key=a", lambda text: scrub_url(f"https://h/?{text}", {"K": KEY})), 5_000)
+
+
+@pytest.mark.parametrize("recorded", ["[secret: A]b" * 3, "a[secret: A]" * 3, "[secret: A]"])
+def test_placeholders_of_secrets_against_a_prompt(recorded: str) -> None:
+    holds(repeated("ab", lambda asked: same_but_for_secrets(recorded, f"{asked}c")), 100_000)
+    holds(repeated(recorded, lambda text: same_but_for_secrets(text, "ab" * 5_000)), 10_000)
+
+
+@pytest.mark.parametrize("unit", [b'\\"', b"\\", b'"', b'"\\"', b"{", b'"a"'])
+def test_a_torn_line(unit: bytes) -> None:
+    def grown(size: int) -> Callable[[], object]:
+        line = b'{"a": "' + unit * size
+        return lambda: _is_torn(line)
+
+    holds(grown, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("unit", "work"),
+    [
+        ('"model":"', _MODEL.search),
+        ('"model": "\\"', _MODEL.search),
+        ('{"id":"', lambda text: _REFERENCE.findall(text.encode())),
+        ("{  ", lambda text: _REFERENCE.findall(text.encode())),
+        (" -", lambda text: _REMOVED.fullmatch(f"redacted{text}!a")),
+        ("!", lambda text: _REMOVED.fullmatch(f"{text}a")),
+        ("YES (", lambda text: _glosses(text, "YES")),
+        ("YES ", lambda text: _glosses(text, "YES")),
+        ("A (", _CHOICE.findall),
+        ("A ", _CHOICE.findall),
+        ("no ", _sign),
+        ("a", lambda text: _sign(f"no {text}")),
+    ],
+)
+def test_lines_of_cassettes_and_wordings(unit: str, work: Callable[[str], object]) -> None:
+    holds(repeated(unit, work), 20_000)
+
+
+REPLIES = [
+    "verdict ", "verdict: ", "Verdict: A\n", "{", '{"verdict": ', '{"verdict": "A"}', "[", "[[A]]",
+    "<verdict>", "<think>", "</think>", "(", "not ", "if ", "*", "_", "a_1 ", "'", "`", "~~a", "-",
+    "1", "A or ", "A. ", "A is better ", "the ", "\\boxed{", "is ", "> ", " ", "\n", "?", "\u0301",
+    "one would ", "final ", "output ", "I ", "```",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "space", [DecisionSpace(("A", "B"), pairwise=True), DecisionSpace(("1", "2"))]
+)
+@pytest.mark.parametrize("unit", REPLIES)
+def test_the_reading_of_replies(unit: str, space: DecisionSpace) -> None:
+    # Of more than 60,000 characters the ends alone are read.
+    holds(repeated(unit, lambda text: parse_reply(text, space)), 6_000)

@@ -50,8 +50,9 @@ from tests.suites.known import builtin_suites, load_suite, presets_of
 CHECKS, MEASURES = BUILT_IN.checks, BUILT_IN.measures
 COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
-# What looks like an option of ours and is a field of imported files, or a key of suite files.
-FOREIGN_FIELDS = {"judge_model", "judge_type"}
+# What looks like an option of ours and is a field of imported files, a key of suite files, or a
+# table of the datasheet.
+FOREIGN_FIELDS = {"judge_model", "judge_type", "judge_pairs"}
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}
 

@@ -355,7 +355,7 @@ def test_fields_of_files(tmp_path: Path) -> None:
 
 
 # Objects whose keys are the data's, or are explained elsewhere on the page.
-_BY_NAME = ("condition", "suites", "versions", "parts[].calls")
+_BY_NAME = ("condition", "suites", "versions", "parts[].calls", "analyses")
 
 
 def _paths(value: object, name: str = "") -> Iterator[str]:
@@ -363,7 +363,7 @@ def _paths(value: object, name: str = "") -> Iterator[str]:
         for key, inner in value.items():
             yield from _paths(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list) and value and isinstance(value[0], dict):
-        yield from _paths(value[0], f"{name}[]")
+        yield from _paths(value[0], f"{name}[]") if not name.endswith(_BY_NAME) else [name]
     else:
         yield name
 

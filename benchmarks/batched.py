@@ -49,15 +49,15 @@ def kappas(tables: NDArray[np.int64]) -> Batch:
 
     def ends(block: NDArray[np.int64], tail: float) -> tuple[Reals, Reals]:
         clusters = block.shape[1]
-        agreed, unlike = agreement._AGREEMENT / 2, agreement._DISAGREEMENT
-        drawn, pseudo = drawn_weights(clusters, tail, (agreed, agreed, unlike))
+        weights = agreement._AGREEMENT, agreement._DISAGREEMENT
+        drawn, pseudo = drawn_weights(clusters, tail, weights)
         unseen = pseudo[:, None, :] * (block.sum(axis=(1, 2, 3)) / clusters)[:, None]
         high = _weighted(drawn, block.reshape(*block.shape[:2], 4)).reshape(len(drawn), -1, 2, 2)
-        high[..., 0, 0] += unseen[..., 0]
-        high[..., 1, 1] += unseen[..., 1]
+        high[..., 0, 0] += unseen[..., 0] / 2
+        high[..., 1, 1] += unseen[..., 0] / 2
         low = high.copy()
-        low[..., 0, 1] += unseen[..., 2] / 2
-        low[..., 1, 0] += unseen[..., 2] / 2
+        low[..., 0, 1] += unseen[..., 1] / 2
+        low[..., 1, 0] += unseen[..., 1] / 2
         return (
             np.quantile(_kappas(low), 1 - tail, axis=0),
             np.quantile(_kappas(high), tail, axis=0),
@@ -68,7 +68,7 @@ def kappas(tables: NDArray[np.int64]) -> Batch:
     def own(run: int) -> Clustered | None:
         units = np.repeat(np.indices(tables.shape[1:]).reshape(3, -1), tables[run].ravel(), axis=1)
         clusters, first, second = units
-        # The product numbers clusters and labels as they come: here both are in order.
+        # Numbers, which have their order in the product too.
         return clustered_kappa(first.tolist(), second.tolist(), clusters)
 
     _check(batch, own, [run for run in range(len(tables)) if tables[run].sum(axis=(1, 2)).all()])
@@ -83,10 +83,10 @@ def d_primes(hits: NDArray[np.int64], alarms: NDArray[np.int64], trials: int) ->
     value = np.array([d_prime(h, n, f, n) for h, f in zip(hits.sum(1), alarms.sum(1), strict=True)])
 
     def ends(block: NDArray[np.int64], tail: float) -> tuple[Reals, Reals]:
-        drawn, pseudo = drawn_weights(clusters, tail, (PSEUDO_WEIGHT, PSEUDO_WEIGHT))
+        drawn, pseudo = drawn_weights(clusters, tail, (PSEUDO_WEIGHT,))
         seen = _weighted(drawn, block)
         hit, alarm = seen[..., 0], seen[..., 1]
-        miss, false = (pseudo[:, [i]] * trials for i in (0, 1))
+        miss = false = pseudo * trials
         asked = drawn.sum(axis=1, keepdims=True) * trials
         hit = np.minimum(hit, asked)  # but for rounding it is
         low = ndtri(hit / (asked + miss)) - ndtri((alarm + false) / (asked + false))

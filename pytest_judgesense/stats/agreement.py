@@ -31,7 +31,7 @@ than need be. With three and more labels there is no such reduction, and no boun
 
 The clustered interval of kappa is a Bayesian bootstrap over clusters (`stats.dirichlet`): the table
 of each cluster gets a drawn weight that no answer changes. Weak pseudo-clusters stand for what so
-few clusters have not shown: one of agreement, weight 1/2, on each label alike, without which a rare
+few clusters have not shown: one of agreement, weight 1/2, on all labels alike, without which a rare
 label decides by its absence; and in the lower bound one of disagreement, weight 1/4, spread over
 all unlike pairs. The weights are those of the study in `benchmarks/coverage.py`: kappa covers
 under three processes. With two labels kappa grows whenever a unit on which the streams disagree

@@ -37,6 +37,7 @@ BOUNDS = {
         "do_open": TIMEOUT_S,
     },
     "cassettes.locking": {
+        "holder.open": "makes a file that is not there yet, or fails at once",
         "FileLock": "see `lock.acquire`",
         "lock.acquire": "half a second at a time; another session's is refused then, one that does "
         "not say who it is after 10 s, a worker of this session as long as it lives: its asking "
@@ -101,7 +102,7 @@ BOUNDS = {
         "response.content.iter_any": TIMEOUT_S,
     },
     "measurement": {"asyncio.Semaphore": "as long as the trials before it, which are bounded"},
-    "output": {"temporary.open": "a new file"},
+    "output": {"os.open": "a file or folder of ours, to sync it", "temporary.open": "a new file"},
     "plugin.fixture_values": {
         "threading.Lock": A_MOMENT,
         "asyncio.wrap_future": "as long as the question, which is bounded",

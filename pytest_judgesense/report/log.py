@@ -251,13 +251,13 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
     """The design that a line holds; `LogError` if a key of it is missing or malformed."""
     try:
         design = _DESIGN.validate_python(value)
-        if len(set(design.labels)) < max(2, len(design.labels)):
-            raise ValueError("two or more different labels")  # noqa: TRY301
+        if len(set(design.labels)) < max(1, len(design.labels)):
+            raise ValueError("labels, all different")  # noqa: TRY301
     except ValueError as error:
         raise LogError(
             f"{where}: field 'design' is wrong",
             found=json.dumps(dict(value))[:80],
-            expected="kind, labels (two or more, all different), ordinal, pairwise and pairs",
+            expected="kind, labels (one or more, all different), ordinal, pairwise and pairs",
         ) from error
     return design
 

@@ -17,6 +17,7 @@ TABLES = {
     "temperature_table",
     "temperature_correlations",
     "temperature_effects",
+    "standing",
     "temperature_attributions",
     "temperature_attribution_points",
     "temperature_majority",
@@ -41,7 +42,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
         done.stdout.fnmatch_lines(
             [
                 "*effect of >= 1.5 on agreement, paired: -0.164*",
-                "*recommended temperature (*: 1; with*",
+                "*recommended temperature (*: 2; with*",
                 "*recommended_temperature*PASS",
             ]
         )
@@ -52,7 +53,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     found = analyses(sheet)
     assert set(found) == {*TABLES, "recommended_temperature"}
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
-    assert best == [1.0]
+    assert best == [2.0]
     report = ("report", "log0.jsonl", "--datasheet", "again.json")
     assert processes.run("judgesense", *report, cwd=pytester.path).returncode == 0
     from_log = analyses(pytester.path / "again.json")

@@ -142,15 +142,13 @@ def test_one_cluster_says_nothing() -> None:
 
 @given(
     st.lists(st.tuples(st.floats(-9, 9), st.integers(0, 4)), min_size=2, max_size=30),
-    st.permutations(range(5)),
 )
-def test_ends_stay_within_the_values_and_names_do_not_matter(
-    units: list[tuple[float, int]], renamed: list[int]
+def test_ends_stay_within_the_values_and_only_the_order_of_names_matters(
+    units: list[tuple[float, int]],
 ) -> None:
     values = np.array([value for value, _ in units])
     clusters = np.array([cluster for _, cluster in units])
     interval = cluster_bootstrap(values, clusters, seed=2, resamples=50)
-    assert interval == cluster_bootstrap(values, np.array(renamed)[clusters], seed=2, resamples=50)
     assert interval == cluster_bootstrap(
         values, [f"c{cluster}" for cluster in clusters], seed=2, resamples=50
     )

@@ -30,7 +30,7 @@ def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
     assert done.ret == 0
     text = done.stdout.str()
     assert text.index("= judge ranking =") < text.index("= judge datasheet =")
-    assert "     1  clean:p0" in text
+    assert "1 to 3  clean:p0" in text
     assert "recommended: clean:p0" in text
     again = processes.run("judgesense", "report", "--ranking", "log.jsonl", cwd=pytester.path)
     assert ranking(again.stdout) == ranking(text)

@@ -136,10 +136,9 @@ def test_the_threshold_is_read_off_the_fitted_curve() -> None:
     assert found.flags == ("lower end left-censored", "upper end right-censored")
     assert found.interval is not None
     assert found.clustered is not None
-    assert (found.interval.lower, found.interval.upper) == (
-        found.clustered.lower,
-        found.clustered.upper,
-    )
+    # The paper's stands beside it: percentiles over resampled tasks, here within the steps run.
+    assert found.interval.method == "task-bootstrap"
+    assert 1 <= found.interval.lower <= found.value <= found.interval.upper == 2
 
 
 def test_quarter_steps_and_whole_steps_lie_on_one_scale() -> None:

@@ -410,7 +410,7 @@ ORDER = {"fail": 0, "inconclusive": 1, "pass": 2}
 
 
 @random(data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_a_unit_that_comes_to_count_for_the_judge_worsens_no_outcome(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 12), min_size=2, max_size=30))
     clusters = np.repeat(np.arange(len(sizes)), sizes)
@@ -437,7 +437,7 @@ def test_a_unit_that_comes_to_count_for_the_judge_worsens_no_outcome(data: st.Da
 
     policies: tuple[Policy, ...] = (*BOTH, "refuted")
     for policy in policies:
-        for bar in np.linspace(0.05, 0.99, 20).tolist():
+        for bar in (0.3, 0.6, 0.8, 0.9, 0.95):
             assert judged(right, policy, bar) <= judged(better, policy, bar)
 
 

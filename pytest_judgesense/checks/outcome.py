@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
@@ -78,7 +79,7 @@ class Finding:
     Attributes:
         bar: what it is compared with.
         reason: why it is not decided by the number alone, if so.
-        warning: that the interval straddles the bar, and what would settle it.
+        said: the `warning`, or what makes it: to say what would settle a bar takes a simulation.
         tolerated: whether it is inconclusive and fails nothing: so few clusters neither refute the
             bar nor prove that it holds.
     """
@@ -88,12 +89,17 @@ class Finding:
     measure: Measure
     outcome: OutcomeWord
     reason: str | None = None
-    warning: str | None = None
+    said: str | Callable[[], str | None] | None = None
     tolerated: bool = False
 
     @property
     def floor(self) -> bool:
         return self.measure.floor
+
+    @property
+    def warning(self) -> str | None:
+        """That the interval straddles the bar, and what would settle it."""
+        return self.said() if callable(self.said) else self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +210,15 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
     """One estimate against one bar."""
     policy = rule.policy
 
-    def finding(outcome: OutcomeWord, reason: str | None, warning: str | None = None) -> Finding:
-        return Finding(estimate, bar, measure, outcome, reason, warning)
+    def finding(
+        outcome: OutcomeWord, reason: str | None, said: str | Callable[[], str | None] | None = None
+    ) -> Finding:
+        return Finding(estimate, bar, measure, outcome, reason, said)
 
     def undecided(bound: float | None) -> Finding:
         found = finding("inconclusive", TOO_FEW)
         if bound is not None:
-            settling = _settling(estimate, measure, bar, _CONFIDENT)
+            settling = partial(_settling, estimate, measure, bar, _CONFIDENT)
             found = finding("inconclusive", _STRADDLES, settling)
         return replace(found, tolerated=policy == "refuted")
 
@@ -232,7 +240,7 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
             if bound is None or clears(bound):
                 return undecided(bound)
         if policy != "refuted":
-            return finding("fail", None, _straddling(estimate, measure, bar))
+            return finding("fail", None, partial(_straddling, estimate, measure, bar))
         far = _far_bound(estimate, measure, rule.alpha)
         if _is_beyond(far, bar, measure):
             return finding(
@@ -244,7 +252,7 @@ def judge_estimate(estimate: Estimate, bar: float, measure: Measure, rule: Rule)
         reason = f"{estimate.missing.share:.1%} of the replies are missing; {case}"
         return finding("inconclusive", reason)
     if policy == "estimate":
-        return finding("pass", None, _straddling(estimate, measure, bar))
+        return finding("pass", None, partial(_straddling, estimate, measure, bar))
     bound = _bound(estimate, against=not floor)
     if bound is not None and not clears(value):
         shown = "none so far out" if far is None else f"{far:.3f}"

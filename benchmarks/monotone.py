@@ -115,9 +115,7 @@ def violations(worse: Estimate | None, better: Estimate | None, bars: tuple[floa
         for end in ends
     )
     for bar, policy in product(bars, POLICIES):
-        was, now = (
-            judge_estimate(each, bar, of, Rule(policy)).outcome for each in (worse, better)
-        )
+        was, now = (judge_estimate(each, bar, of, Rule(policy)).outcome for each in (worse, better))
         count += ORDER[was] > ORDER[now]
     return count
 

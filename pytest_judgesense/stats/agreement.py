@@ -54,8 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import drawn_bounds, drawn_ends, drawn_weights
+from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
@@ -126,19 +125,7 @@ def clustered_kappa(
     def ends(tail: float) -> tuple[float, float]:
         return _kappa_ends(tables, weights, tail)
 
-    (lower, upper), (lower_bound, upper_bound) = drawn_ends(whole, ends, level)
-    return Clustered(
-        method=PROPORTION_METHOD,
-        lower=lower,
-        upper=upper,
-        level=level,
-        clusters=count,
-        design_effect=None,
-        effective_n=None,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        at=drawn_bounds(whole, ends, count),
-    )
+    return drawn_interval(whole, ends, count, level)
 
 
 def _kappa_ends(

@@ -58,7 +58,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.dirichlet import share_bounds
+from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, share_bounds
 from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
@@ -71,7 +71,6 @@ _Ends: TypeAlias = tuple[float, float]
 _Vector: TypeAlias = NDArray[np.float64]
 
 FEWEST_FOR_SKEW: Final = 10  # clusters below which a skewed mean has no interval
-PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mean from above

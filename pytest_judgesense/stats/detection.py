@@ -29,6 +29,7 @@ References:
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -36,11 +37,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from pytest_judgesense.estimate import Clustered, censored_end
-from pytest_judgesense.stats.clustered import PROPORTION_METHOD
 from pytest_judgesense.stats.dirichlet import (
     PSEUDO_WEIGHT,
-    drawn_bounds,
-    drawn_ends,
+    drawn_interval,
     drawn_weights,
 )
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
@@ -109,19 +108,8 @@ def clustered_d_prime(
     def ends(tail: float) -> tuple[float, float]:
         return _ends(hits, signals, alarms, noises, most, tail)
 
-    (lower, upper), (lower_bound, upper_bound) = drawn_ends(whole, ends, level)
-    return Clustered(
-        method=PROPORTION_METHOD,
-        lower=max(lower, -most),
-        upper=min(upper, most),
-        level=level,
-        clusters=count,
-        design_effect=None,
-        effective_n=None,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        at=drawn_bounds(whole, ends, count),
-    )
+    found = drawn_interval(whole, ends, count, level)
+    return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
 
 
 def ceiling(signal_trials: int, noise_trials: int) -> float:

@@ -57,6 +57,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
+from pytest_judgesense.estimate import Clustered
+
+PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55
 _STEP: Final = 0.3  # of the midpoint rule
 _FARTHEST: Final = 60.0  # of v, where only a handful of clusters keep the integrand from vanishing
@@ -181,32 +184,42 @@ def _draws(clusters: int) -> int:
     return max(_FEWEST_DRAWS, min(_DRAWS, _BLOCK * 4 // clusters))
 
 
-def drawn_bounds(
-    whole: float, ends: Callable[[float], tuple[float, float]], clusters: int
-) -> Callable[[float], tuple[float, float]]:
-    """From a one-sided level to the bounds of a statistic; none where the draws do not reach it."""
-
-    def bounds(level: float) -> tuple[float, float]:
-        if (1 - level) * _draws(clusters) < 1:
-            return -math.inf, math.inf
-        low, high = ends(level)
-        return min(low, whole), max(high, whole)
-
-    return bounds
-
-
-def drawn_ends(
-    whole: float, ends: Callable[[float], tuple[float, float]], level: float
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The interval and the one-sided bounds of a statistic, from its ends at a one-sided level.
+def drawn_interval(
+    whole: float, ends: Callable[[float], tuple[float, float]], clusters: int, level: float
+) -> Clustered:
+    """The interval of a statistic of drawn weights.
 
     Quantiles of draws may miss their order, or the statistic itself, by the luck of the draws; both
     are kept here. The least of numbers that never fall never falls.
+
+    Args:
+        whole: the statistic as it is.
+        ends: both ends at a one-sided level, as quantiles of draws.
+        clusters: at least 2.
+        level: nominal coverage of the interval, and of each one-sided bound.
     """
-    low, high = ends(level)
-    low, high = min(low, whole), max(high, whole)
-    lower, upper = ends((1 + level) / 2)
-    return (min(lower, low), max(upper, high)), (low, high)
+
+    def bounds(at: float) -> tuple[float, float]:
+        low, high = ends(at)
+        return min(low, whole), max(high, whole)
+
+    def reached(at: float) -> tuple[float, float]:
+        out_of_reach = (1 - at) * _draws(clusters) < 1
+        return (-math.inf, math.inf) if out_of_reach else bounds(at)
+
+    (lower, upper), (lower_bound, upper_bound) = bounds((1 + level) / 2), bounds(level)
+    return Clustered(
+        method=PROPORTION_METHOD,
+        lower=min(lower, lower_bound),
+        upper=max(upper, upper_bound),
+        level=level,
+        clusters=clusters,
+        design_effect=None,
+        effective_n=None,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        at=reached,
+    )
 
 
 def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:

@@ -55,6 +55,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from pytest_judgesense.stats.comparison import holm, jackknife_difference
+from pytest_judgesense.stats.inputs import cluster_codes
 
 _Floats: TypeAlias = NDArray[np.float64]
 # From summed rows, in the last axis, to values of which higher ones are better.
@@ -171,7 +172,7 @@ def compare_judges(
     Raises:
         ValueError: there is no judge, an outcome is outside [0, 1], or lengths differ.
     """
-    codes = np.unique([repr(one) for one in clusters], return_inverse=True)[1]
+    codes, _ = cluster_codes(clusters)
     found: dict[str, Rows] = {}
     for judge, given in outcomes.items():
         vector = np.asarray(given, dtype=np.float64)

@@ -40,15 +40,14 @@ References:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
-from pytest_judgesense.stats.clustered import PROPORTION_METHOD
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_bounds, drawn_ends, drawn_weights
+from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_interval, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 TARGET: Final = 0.75
@@ -126,25 +125,22 @@ def detection_threshold(
         low = np.quantile(early, 1 - tail, method="lower")
         return float(low), float(np.quantile(late, tail, method="higher"))
 
-    (low, high), (low_bound, high_bound) = drawn_ends(whole, ends, level)
-    lower, upper, end_flags = _shown(low, high, range_of)
-    far = drawn_bounds(whole, ends, count)
+    found = drawn_interval(whole, ends, count, level)
+    lower, upper, end_flags = _shown(found.lower, found.upper, range_of)
+    far, first = found.at, float(range_of[0])
+    assert far is not None, "drawn weights give bounds at any level"
 
-    def bounds(other: float) -> tuple[float, float]:
-        least, most = far(other)
-        return max(0.0, least), max(float(range_of[0]), most)
+    def within(low: float, high: float) -> tuple[float, float]:
+        return max(0.0, low), max(first, high)
 
-    interval = Clustered(
-        method=PROPORTION_METHOD,
+    lower_bound, upper_bound = within(found.lower_bound, found.upper_bound)
+    interval = replace(
+        found,
         lower=lower,
         upper=upper,
-        level=level,
-        clusters=count,
-        design_effect=None,
-        effective_n=None,
-        lower_bound=max(0.0, low_bound),
-        upper_bound=max(float(range_of[0]), high_bound),
-        at=bounds,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        at=lambda other: within(*far(other)),
     )
     paper = _task_bootstrap(range_of, right, calls, target, level, seed)
     return Threshold(value, paper, interval, (*flag, *end_flags))

@@ -108,7 +108,7 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
         if template.single:
             texts["answer"] = "\n".join(item.contents)
         shown[trial.item, trial.order][trial.template] = fill(template.text, texts)
-    return shown
+    return dict(shown)
 
 
 def same_sides(suite: Suite) -> list[str]:

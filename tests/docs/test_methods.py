@@ -13,7 +13,8 @@ from tests.docs.blocks import DOCS
 PACKAGE = Path(pytest_judgesense.__file__).parent
 # Where a `Clustered` is made, and what makes it.
 MODULES = [
-    PACKAGE / "stats" / f"{name}.py" for name in "clustered agreement detection threshold".split()
+    PACKAGE / "stats" / f"{name}.py"
+    for name in "dirichlet clustered agreement detection threshold".split()
 ]
 FOLDED = PACKAGE / "measures" / "order.py"
 MAKERS = {"Clustered", "_clustered"}

@@ -13,13 +13,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import (
-    PROPORTION_METHOD,
     clustered_mean,
     clustered_positive_mean,
     clustered_positive_statistic,
     clustered_proportion,
 )
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, share_bounds
+from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, PSEUDO_WEIGHT, share_bounds
 from pytest_judgesense.stats.proportions import wilson
 
 Units = list[tuple[float, int]]

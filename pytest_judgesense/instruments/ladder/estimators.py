@@ -320,10 +320,7 @@ def _signal(judgment: Judgment) -> bool:
 
 def threshold_estimate(cell: Cell, judgments: Iterable[Judgment], condition: Condition) -> Estimate:
     """The detection threshold over the calls at all distances above 0."""
-    # By cluster: the draws must not depend on the order of a log's lines.
-    calls = sorted(
-        (j for j in judgments if _distance(j) > 0), key=lambda judgment: judgment.trial.cluster
-    )
+    calls = [judgment for judgment in judgments if _distance(judgment) > 0]
     units = Units.of_calls(calls, _right)
     missing = units.missing(bounded=False)
     if not units.values.size:
@@ -351,12 +348,13 @@ def _distance(call: Judgment) -> float:
 
 def _worst_threshold(calls: Sequence[Judgment], missing: Missing) -> Missing:
     """The thresholds if all missing calls had been right, and wrong."""
-    clusters = [call.trial.cluster for call in calls]
     distances = list(map(_distance, calls))
+    # The value alone: one cluster has no interval.
+    together = [0] * len(calls)
 
     def if_missing_were(right: float) -> float | None:
         answers = [float(c.correct is True) if answered(c) else right for c in calls]
-        found = detection_threshold(answers, distances, clusters)
+        found = detection_threshold(answers, distances, together)
         return None if "right-censored" in found.flags else found.value
 
     return replace(missing, lower_bound=if_missing_were(1.0), upper_bound=if_missing_were(0.0))

@@ -207,7 +207,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def _spec(provider: Provider, **settings: Any) -> JudgeSpec:
-    # Long enough for a busy machine: a call is to be late only where the server plays that it hangs.
+    # Long enough for a busy machine: only where the server plays that it hangs is a call late.
     plain = JudgeSpec("mine", "openai", "m", base_url=provider.url, timeout_s=30, max_tokens=10)
     return replace(plain, **settings)
 
@@ -269,12 +269,13 @@ def test_a_failed_attempt_is_evidence_and_replay_goes_straight_to_the_answer(
 ) -> None:
     response, _ = PASSING[fault]
     provider.script = lambda prompt, before: response if before < 2 else says("YES")
-    recorded = _one(_spec(provider, timeout_s=_limit(response)), path)
+    spec = _spec(provider, timeout_s=_limit(response))
+    recorded = _one(spec, path)
     assert [exchange.answers for exchange in read_exchanges(path)] == [False, False, True]
-    assert _one(_spec(provider, timeout_s=_limit(response)), path, "replay") == Answer(recorded.reply)
+    assert _one(spec, path, "replay") == Answer(recorded.reply)
     assert len(provider.asked) == 3
     # What is recorded is not asked again either.
-    assert _one(_spec(provider, timeout_s=_limit(response)), path) == Answer(recorded.reply)
+    assert _one(spec, path) == Answer(recorded.reply)
     assert len(provider.asked) == 3
 
 

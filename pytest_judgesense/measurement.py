@@ -38,7 +38,7 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
-from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry
@@ -118,7 +118,7 @@ def measure(
     *,
     mode: Mode = "replay",
     seed: int = 0,
-    concurrency: int = 8,
+    concurrency: int = CONCURRENCY,
     how_to_record: str = "",
     throttle: Throttle | None = None,
     watch: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,

@@ -75,8 +75,10 @@ BOUNDS = {
     "judges.client": {"asyncio.Lock": "held while the judge's module is imported: 10 minutes"},
     "judges.loop": {
         "asyncio.gather": "as long as the trials, which are bounded; cancelled ones clean up",
-        "future.result": "as long as the trials, which are bounded; Ctrl-C ends it",
-        "wait": "a quarter of a second at a time, as long as the trials, which are bounded",
+        "future.result": "waited for until it is done",
+        "self.wait_for": "see `wait`",
+        "wait": "a quarter of a second at a time, as long as the trials, which are bounded; an "
+        "interrupt ends it, at the latest the second one",
         "self.submit(_drained()).result": "11 s",
         "asyncio.wait": "10 s",
     },
@@ -106,6 +108,10 @@ BOUNDS = {
     "plugin.fixture_values": {
         "threading.Lock": A_MOMENT,
         "asyncio.wrap_future": "as long as the question, which is bounded",
+        "self._run.loop.wait_for": "as long as the questions, which are bounded",
+    },
+    "plugin.interruption": {
+        "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },
     "plugin.progress": {
         "threading.Lock": "held while a call is booked, see `self._between.acquire`",

@@ -1,14 +1,18 @@
-"""One event loop for all asking, in a thread of its own.
+"""One event loop for all asking, in a thread of its own, and how an interrupt ends it.
 
 In a thread of its own, the loop serves synchronous tests and tests whose own loop is running alike.
+
+The first interrupt (Ctrl-C; SIGTERM where the session has taken it) lets nothing begin any more and
+waits for the calls under way: they are paid for, and recorded when they have come to their end,
+which their ``timeout_s`` bounds. The second one ends at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Final, TypeVar
 
 from pytest_judgesense.judges.apart import Apart, LoopThread, running_in
@@ -33,35 +37,78 @@ async def together(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
 class AskingLoop(LoopThread):
     """The loop of all asking. What judges run of their own runs beside it, see `apart`.
 
-    ``on_wait`` is called a few times a second by the thread that waits in `run`.
+    Attributes:
+        on_wait: called a few times a second by the thread that waits in `run`; where it raises
+            ``KeyboardInterrupt``, that is an interrupt.
+        on_interrupt: called at the first interrupt, and to let no call begin any more; without it
+            an interrupt ends at once.
+        around: makes a context for the time of each `run`.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        on_wait: Callable[[], None] = lambda: None,
+        on_interrupt: Callable[[], None] | None = None,
+        around: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         super().__init__("judgesense-asking")
-        self.on_wait: Callable[[], None] | None = None
+        self.on_wait = on_wait
+        self.on_interrupt = on_interrupt
+        self.around = around
         self._apart = Apart(beside=True)
+        self._under_way: set[Future[Any]] = set()
+        self._interrupted = False
 
     def submit(self, coroutine: Coroutine[Any, Any, _T]) -> Future[_T]:
         """Start ``coroutine`` on the loop; its result is in the future."""
         with running_in(self._apart):
-            return super().submit(coroutine)
+            future = super().submit(coroutine)
+        self._under_way.add(future)
+        future.add_done_callback(self._under_way.discard)
+        return future
 
     def run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         """Run ``coroutine`` to its end and return its result.
 
-        An interrupt cancels it and waits until it has cleaned up, or for `_PATIENCE_S`.
+        The first interrupt lets the calls under way come to their end, and is then raised. Another
+        one cancels them, and waits until they have cleaned up or for `_PATIENCE_S`.
         """
-        future = self.submit(coroutine)
+        future: Future[_T] | None = None
+        with self.around():
+            try:
+                future = self.submit(coroutine)
+                self.wait_for([future])
+                return future.result()
+            except KeyboardInterrupt:
+                self.drain()
+                raise
+            except BaseException:
+                self._cancel([future] if future else [])
+                raise
+
+    def drain(self) -> None:
+        """Wait for all calls under way, and let none begin; at once where it was called before."""
         try:
-            while self.on_wait is not None and wait([future], _LOOK_UP_S).not_done:
-                self.on_wait()
-            return future.result()
-        except BaseException:
-            if not future.done():
-                future.cancel()
-                with suppress(TimeoutError):
-                    self.submit(_drained()).result(timeout=_PATIENCE_S + 1)
-            raise
+            if self.on_interrupt is not None and not self._interrupted:
+                self._interrupted = True
+                self.on_interrupt()
+                self.wait_for(self._under_way)
+        finally:
+            self._cancel(self._under_way)
+
+    def wait_for(self, futures: Collection[Future[Any]]) -> None:
+        """Wait until all are done; what they came to is theirs to say."""
+        while wait(list(futures), _LOOK_UP_S).not_done:
+            self.on_wait()
+
+    def _cancel(self, futures: Collection[Future[Any]]) -> None:
+        left = [future for future in list(futures) if not future.done()]
+        if not left:
+            return
+        for future in left:
+            future.cancel()
+        with suppress(TimeoutError):
+            self.submit(_drained()).result(timeout=_PATIENCE_S + 1)
 
     def close(self, status: int = 1) -> None:
         """End the loops and their threads; a loop that was never used has nothing to end.

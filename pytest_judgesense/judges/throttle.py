@@ -26,7 +26,7 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,6 +39,8 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
 from pytest_judgesense.trial import Failed
 
+# Calls under way at once, unless the user says another number.
+CONCURRENCY: Final = 8
 _ENDED: Final = 10
 _DOWN: Final = 10
 _LATE: Final = 2
@@ -50,15 +52,34 @@ _ALONE_S: Final = 5.0
 
 
 class Deadline:
-    """When a session asks nobody any more: no call begins, and no wait for one goes on."""
+    """When a session asks nobody any more: no call begins, and no wait for one goes on.
+
+    It passes with its time, or when the session is interrupted. Calls under way come to their end.
+    """
 
     def __init__(self, seconds: float | None = None, left_s: float | None = None) -> None:
         """``seconds`` as the user set them, ``None`` for never; ``left_s`` of them from now."""
         self._seconds = seconds
         self._until = None if left_s is None else time.monotonic() + left_s
+        self._interrupted = False
+        self._waiting: dict[asyncio.Timeout, asyncio.AbstractEventLoop] = {}
+
+    def interrupt(self) -> None:
+        """Let it pass now. Safe with threads."""
+        self._interrupted = True
+        # Whoever begins to wait from here on checks first; the others wait on loops of their own.
+        for bound, loop in list(self._waiting.items()):
+            with suppress(RuntimeError):  # a loop that has been closed waits for nothing
+                loop.call_soon_threadsafe(self._wake, bound)
+
+    def _wake(self, bound: asyncio.Timeout) -> None:
+        if bound in self._waiting:
+            bound.reschedule(asyncio.get_running_loop().time())
 
     def check(self) -> None:
         """Raise `LimitReached` if it has passed."""
+        if self._interrupted:
+            raise LimitReached("the session was interrupted", expected="calls that may begin")
         if self._until is not None and time.monotonic() >= self._until:
             raise LimitReached(
                 f"--judge-deadline {self._seconds:g} is reached",
@@ -68,11 +89,15 @@ class Deadline:
     @asynccontextmanager
     async def waiting(self) -> AsyncIterator[None]:
         """End the waits of this block when it passes, with `LimitReached`."""
-        self.check()
         left = None if self._until is None else self._until - time.monotonic()
         try:
             async with asyncio.timeout(left) as bound:
-                yield
+                self._waiting[bound] = asyncio.get_running_loop()
+                try:
+                    self.check()
+                    yield
+                finally:
+                    del self._waiting[bound]
         except TimeoutError:
             if bound.expired():
                 self.check()
@@ -184,8 +209,15 @@ class Throttle:
         self._halved_at = 0.0
         self._paused_until = 0.0
         self._answered = False
+        self._telling: asyncio.Future[None] | None = None  # kept: a loop holds tasks weakly
         self._endings = 0
         self._failures = 0
+
+    @property
+    def longest_s(self) -> float:
+        """The most seconds until the calls under way have come to their end; 0 if none is."""
+        beside = max((one.longest_s for one in self._beside.values()), default=0.0)
+        return max(self._spec.timeout_s if self._under_way else 0.0, beside)
 
     @property
     def places(self) -> int:
@@ -264,7 +296,7 @@ class Throttle:
         timer = None
         if self._alone:
             # A slow first answer must not hold up the others for long.
-            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open)
+            timer = asyncio.get_running_loop().call_later(_ALONE_S, self._open_for_others)
         try:
             async with self.limits.deadline.waiting():
                 await self._not_paused()
@@ -333,6 +365,14 @@ class Throttle:
         elif attempt.kind == "answer":
             self._answered, self._endings = True, 0
             self._places = min(float(self._most), self._places + 1 / self._places)
+
+    def _open_for_others(self) -> None:
+        self._open()
+        self._telling = asyncio.ensure_future(self._tell())
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
 
     def _open(self) -> None:
         if self._alone:

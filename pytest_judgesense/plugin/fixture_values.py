@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -116,6 +117,7 @@ class AskableJudge:
         self._under_way = 0
         self._changing = threading.Lock()
         self._open = ExitStack()
+        self._left: list[Future[Reply]] = []
 
     @without_frames
     def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
@@ -126,20 +128,36 @@ class AskableJudge:
             CassetteError: replaying, and the recording does not serve.
         """
         __tracebackhide__ = True
-        with self._intercepting():
+        self._intercept()
+        try:
             return self._run.loop.run(self._question(prompt))
+        finally:
+            self._intercept_no_more()
 
     async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
         """`ask`, for ``async def`` tests; several questions may be under way at once."""
         __tracebackhide__ = True
+        asked: Future[Reply] | None = None
+        self._intercept()
         try:
-            with self._intercepting():
-                return await asyncio.wrap_future(self._run.loop.submit(self._question(prompt)))
+            asked = self._run.loop.submit(self._question(prompt))
+            # Who waits may be cancelled; the call is paid for, and comes to its end.
+            return await asyncio.shield(asyncio.wrap_future(asked))
         except JudgesenseError as error:
             raise error.with_traceback(None) from None
+        finally:
+            if asked is None or asked.done():
+                self._intercept_no_more()
+            else:
+                self._left.append(asked)
 
-    @contextmanager
-    def _intercepting(self) -> Iterator[None]:
+    def close(self) -> None:
+        """Wait for the calls of which the test has not waited for the end; each is bounded."""
+        self._run.loop.wait_for(self._left)
+        for _ in self._left:
+            self._intercept_no_more()
+
+    def _intercept(self) -> None:
         """Intercept from the first question under way to the last, and no longer.
 
         So the cassette comes before whatever else intercepts during a test.
@@ -148,13 +166,12 @@ class AskableJudge:
             if not self._under_way:
                 self._open.enter_context(self._cassette.intercepting())
             self._under_way += 1
-        try:
-            yield
-        finally:
-            with self._changing:
-                self._under_way -= 1
-                if not self._under_way:
-                    self._open.close()
+
+    def _intercept_no_more(self) -> None:
+        with self._changing:
+            self._under_way -= 1
+            if not self._under_way:
+                self._open.close()
 
     def _question(self, prompt: str | Sequence[Mapping[str, str]]) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.
@@ -197,8 +214,10 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
         oldest = cassette.recorded_of(cassette.trials)
         what, command = f"judge {spec.name!r} in this test", f"pytest '{item.nodeid}'"
         run.recordings.refuse_old(oldest and oldest[0], path, what, command)
+        asked = AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
         try:
-            yield AskableJudge(spec, run, cassette, f"tests/{stem}-{digest}")
+            yield asked
         finally:
+            asked.close()
             run.share_end_of(spec)
         cassette.finish(trial_order(cassette.trials))

@@ -249,6 +249,18 @@ class Progress:
             self._reporter.flush()
         under.shown = now
 
+    def interrupted(self, longest_s: float) -> None:
+        """Say that the calls under way are waited for, of which the last ends by ``longest_s``."""
+        if self._reporter is None or not longest_s:
+            return
+        with self._uncaptured():
+            self._reporter.ensure_newline()
+            self._reporter.write_line(
+                "judgesense: interrupted; calls under way come to their end and are recorded, "
+                f"within {longest_s:g} s; interrupt again to end at once"
+            )
+            self._reporter.flush()
+
     def _uncaptured(self) -> Any:
         return self._capture.global_and_fixture_disabled() if self._capture else nullcontext()
 

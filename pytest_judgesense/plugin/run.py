@@ -51,6 +51,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
 from pytest_judgesense.measures.check import Check
+from pytest_judgesense.plugin.interruption import Asking
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
@@ -104,9 +105,22 @@ class Run:
         self.recordings = Recordings(settings, shared, recorder_of(config))
         self.interrupted: list[str] = []
         self.declared: list[Callable[[], Iterable[Member]]] = []
-        self.loop = AskingLoop()
-        self.loop.on_wait = self._progress.tick
+        # Workers of xdist, whose session asks, say when they are asking.
+        self._asking = Asking(folder if hasattr(config, "workerinput") else None)
+        # A replay is not paid for: it ends at once.
+        stop = self._stop if settings.asks else None
+        self.loop = AskingLoop(self._wait, stop, self._asking.said)
         self.credentials = Credentials()
+
+    def _wait(self) -> None:
+        self._asking.look()
+        self._progress.tick()
+
+    def _stop(self) -> None:
+        self._asking.stop()
+        self._budget.deadline.interrupt()
+        longest = max((throttle.longest_s for throttle in self._throttles.values()), default=0.0)
+        self._progress.interrupted(longest)
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for something that stands at ``start``."""

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from operator import itemgetter
@@ -26,6 +27,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
+from pytest_judgesense.plugin.interruption import interrupt_workers, take_sigterm
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 
@@ -59,6 +61,7 @@ class State:
         self._removed: set[str] = set()
         self._skipped: dict[str, str] = {}
         self._made_folders: list[str] = []
+        self._give_back_sigterm = take_sigterm() if self.settings.asks else lambda: None
         now, limit = datetime.now(UTC), self.settings.deadline
         until = None if limit is None else now.timestamp() + limit
         self._shared = Shared(now.isoformat(timespec="seconds"), deadline=until)
@@ -140,8 +143,13 @@ class State:
             )
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Note that the session was interrupted."""
+        """Note that the session was interrupted, and let calls under way come to their end."""
         self._was_interrupted = True
+        with suppress(KeyboardInterrupt):  # the second one: the session ends now
+            if self.measures:
+                self.run.loop.drain()
+            elif self._shared.session_folder and self.settings.asks:
+                interrupt_workers(Path(self._shared.session_folder))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -365,6 +373,7 @@ class State:
 
     def close(self) -> None:
         """End the loop of the calls, and remove the folders of this session."""
+        self._give_back_sigterm()
         if self.measures:
             self.run.loop.close(int(self._session.exitstatus) if self._session else 1)
         for folder in self._made_folders:

@@ -1,5 +1,7 @@
 """Recordings of 1,000 calls at concurrency 32 that are killed, and what must be left of them.
 
+By SIGKILL, which loses what was under way; by SIGINT and SIGTERM, which lose nothing.
+
 A kill takes a real process: `Nursery` is an interpreter that has imported everything and forks a
 child for each session, so that a session costs its calls and not its imports. The child runs
 ``pytest.main`` with the real plugin. Used by the tests and by ``benchmarks/kill.py``.
@@ -25,6 +27,7 @@ ITEMS, WORDINGS, CONCURRENCY = 250, 4, 32
 TRIALS = ITEMS * WORDINGS  # 1,000
 ROOT = Path(__file__).parents[2]
 ENDED_S = 60  # far more than a recording takes
+_INTERRUPTED = 2  # the exit status of pytest
 
 
 class FastServer:
@@ -194,7 +197,11 @@ def _serve_forks() -> None:
             out = os.open("output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(out, 1)
             os.dup2(out, 2)
-            status = pytest.main(job["args"])
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                status: int = pytest.main(job["args"])
+            except KeyboardInterrupt:  # before pytest was there to take it
+                status = _INTERRUPTED
             sys.stdout.flush()
             os._exit(status)
         print(pid, flush=True)
@@ -222,18 +229,21 @@ class Tally:
     """What a series of kills came to; ``faults`` must stay empty.
 
     Attributes:
-        kills: sessions that were killed while they ran.
+        kills: sessions that were killed while they ran; ``gently``: by SIGINT or SIGTERM.
         torn: last lines that were torn after a kill.
         mended: those that were cut off before the next line was written.
-        most_lost: the most calls that one kill lost; at most what was under way.
+        most_lost: the most calls that one SIGKILL lost; at most what was under way.
+        lost_gently: calls that the other signals lost.
         asked_again: calls beyond the 1,000 of a recording, all of them lost by kills.
     """
 
     kills: int = 0
+    gently: int = 0
     recordings: int = 0
     torn: int = 0
     mended: int = 0
     most_lost: int = 0
+    lost_gently: int = 0
     asked_again: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -247,9 +257,11 @@ def kill_a_recording(
 ) -> bytes:
     """Record 1,000 calls, killed at ``kills`` random moments; returns the finished cassette.
 
+    The signals take turns: SIGKILL, SIGINT, SIGTERM.
+
     A moment is drawn as a number of answers, and up to 20 ms more; beyond 1,000 answers it lies in
     the finishing: the last one answered, the file is sorted and the suite estimated. After every
-    third kill, and the last, the last line is cut at a random byte, as a loss of power leaves it.
+    other SIGKILL the last line is cut at a random byte, as a loss of power leaves it.
     """
     chance = random.Random(seed)
     cassette = write_project(folder, server.base_url)
@@ -260,6 +272,7 @@ def kill_a_recording(
     while not finished:
         number += 1
         moment = moments.pop(0) if moments else None
+        sent = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)[number % 3]
         before = Left.of(cassette)
         had = set(before.prompts)
         server.forget()
@@ -267,9 +280,9 @@ def kill_a_recording(
         if moment is not None:
             _await(server, pid, min(moment, TRIALS) - len(had))
             time.sleep(chance.random() * 0.02 + max(0, moment - TRIALS) * 0.001)
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, sent)
         status = nursery.wait()
-        killed = status == -signal.SIGKILL
+        killed = moment is not None and status in (-sent, _INTERRUPTED)
         if moment is not None and not killed:
             moments.insert(0, 0)  # it was faster than its end: the next one dies as it starts
         finished = moment is None
@@ -285,7 +298,11 @@ def kill_a_recording(
         tally.hold(had <= kept, f"{where}: a line was lost")
         tally.hold(kept <= had | set(asked), f"{where}: a line that nobody asked for")
         lost = set(asked) - kept
-        tally.most_lost = max(tally.most_lost, len(lost))
+        if sent == signal.SIGKILL:
+            tally.most_lost = max(tally.most_lost, len(lost))
+        else:
+            tally.lost_gently += len(lost)
+            tally.hold(not lost, f"{where}: {sent.name} lost {len(lost)} calls")
         tally.asked_again += len(lost)
         # A call holds its place among the 32 until its line is written.
         tally.hold(len(lost) <= CONCURRENCY, f"{where}: {len(lost)} calls lost")
@@ -294,7 +311,8 @@ def kill_a_recording(
         tally.mended += mended
         if killed:
             tally.kills += 1
-            if (number % 3 == 2 or not moments) and kept:
+            tally.gently += sent != signal.SIGKILL
+            if number % 6 == 3 and kept:
                 _tear(cassette, chance)
                 tally.asked_again += 1
             tally.torn += bool(Left.of(cassette).torn) and (mended or not before.torn)

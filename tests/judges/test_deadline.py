@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.errors import LimitReached
+from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Attempt, Deadline, Limits, Throttle
@@ -18,9 +19,9 @@ from pytest_judgesense.trial import Failed
 SPEC = JudgeSpec("mine", "openai", "m")
 
 
-async def _pace(_: Throttle) -> None:
+async def _pace(throttle: Throttle) -> None:
     """One call a minute: the second would wait for a minute."""
-    slow = Throttle(replace(SPEC, requests_per_minute=1), 2, limits=_limits())
+    slow = Throttle(replace(SPEC, requests_per_minute=1), 2, limits=throttle.limits)
     await slow.call(_answer)
     await slow.call(_answer)
 
@@ -61,19 +62,65 @@ async def _answer() -> Attempt:
     return Attempt(Reply("YES"))
 
 
-def _limits() -> Limits:
-    return Limits(Deadline(0.2, 0.2))
-
-
 @pytest.mark.parametrize("waits", [_pace, _retry, _pause, _place])
 def test_a_wait_ends_with_the_deadline(waits: Callable[[Throttle], Awaitable[None]]) -> None:
     async def waiting() -> None:
         # Long before what is waited for, and long enough for a busy machine.
         async with asyncio.timeout(30):
-            await waits(Throttle(SPEC, 1, limits=_limits()))
+            await waits(Throttle(SPEC, 1, limits=Limits(Deadline(0.2, 0.2))))
 
     with pytest.raises(LimitReached, match=r"--judge-deadline 0\.2 is reached"):
         asyncio.run(waiting())
+
+
+@pytest.mark.parametrize("waits", [_pace, _retry, _pause, _place])
+def test_a_wait_ends_with_an_interrupt(waits: Callable[[Throttle], Awaitable[None]]) -> None:
+    deadline = Deadline()
+
+    async def waiting() -> None:
+        # From another thread, as the session's main thread does it.
+        asyncio.get_running_loop().run_in_executor(None, _interrupt_soon, deadline)
+        async with asyncio.timeout(30):
+            await waits(Throttle(SPEC, 1, limits=Limits(deadline)))
+
+    with pytest.raises(LimitReached, match="the session was interrupted"):
+        asyncio.run(waiting())
+
+
+def _interrupt_soon(deadline: Deadline) -> None:
+    time.sleep(0.2)
+    deadline.interrupt()
+
+
+def test_after_an_interrupt_no_call_begins() -> None:
+    deadline = Deadline()
+    deadline.interrupt()
+    with pytest.raises(LimitReached, match="the session was interrupted"):
+        asyncio.run(Throttle(SPEC, 1, limits=Limits(deadline)).call(_answer))
+
+
+def test_a_slow_first_answer_holds_up_the_others_for_a_while_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(throttle_module, "_ALONE_S", 0.05)
+
+    async def asking() -> None:
+        throttle, others = Throttle(SPEC, 3), asyncio.Event()
+        begun = 0
+
+        async def slow() -> Attempt:
+            nonlocal begun
+            begun += 1
+            if begun == 3:
+                others.set()
+            # The first ends when the others have begun, which they do beside it.
+            await others.wait()
+            return await _answer()
+
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(throttle.call(slow) for _ in range(3)))
+
+    asyncio.run(asking())
 
 
 def test_without_a_deadline_nothing_ends() -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C while recording: a clean end, what was answered is kept, and how to resume."""
+"""Ctrl-C or SIGTERM while recording: calls under way are kept, none begins, and how to resume."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from .project import QUIET, TRIALS, Project, no_traceback
+from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, no_traceback
 
 # Ctrl-C arrives as in a terminal, even where the shell that started the tests ignores it.
 START = (
     "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "sys.exit(pytest.main(sys.argv[1:]))"
 )
+RECORD = ("parity.suite.toml", "--judge-mode", "record", "--judge-concurrency", "2")
+UNWANTED = ("Traceback", "INTERNALERROR", "Error", "never retrieved", "was destroyed")
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C reaches a group otherwise there")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals reach a group otherwise there")
 
 
 @contextmanager
-def interrupted(project: Project, *args: str) -> Iterator[subprocess.Popen[str]]:
-    """A session that is interrupted after its first 6 answers, and is ended in any case."""
-    project.server.delay_s = 0.05
+def started(project: Project, *args: str, asked: int = 7) -> Iterator[subprocess.Popen[str]]:
+    """A session that has asked so often, and is ended in any case."""
     process = subprocess.Popen(
-        # A group of its own, as a terminal's: xdist's workers get the interrupt as well.
+        # A group of its own, as a terminal's: xdist's workers get its signals as well.
         [sys.executable, "-c", START, *QUIET, *args],
         cwd=project.path,
         stdout=subprocess.PIPE,
@@ -37,42 +38,62 @@ def interrupted(project: Project, *args: str) -> Iterator[subprocess.Popen[str]]
         start_new_session=True,
     )
     try:
-        until = time.monotonic() + 60
-        # 6 answers with 2 places: the 7th request is under way at the least.
-        while len(project.server.asked) < 7:
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < until
-            time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGINT)
+        wait_until(process, lambda: len(project.server.asked) >= asked)
         yield process
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
-def test_ctrl_c_while_recording_ends_cleanly_and_says_how_to_resume(
-    project: Project, workers: tuple[str, ...]
+def wait_until(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not happened():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def to_all(process: subprocess.Popen[str], number: int) -> None:
+    """As a terminal does."""
+    os.killpg(process.pid, number)
+
+
+def to_it(process: subprocess.Popen[str], number: int) -> None:
+    """As `kill` does, and a CI system; the workers of xdist get nothing."""
+    os.kill(process.pid, number)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+@pytest.mark.parametrize(
+    ("send", "number"),
+    [(send, number) for send in (to_all, to_it) for number in (signal.SIGINT, signal.SIGTERM)],
+    ids=["Ctrl-C", "SIGTERM to all", "SIGINT to it", "SIGTERM to it"],
+)
+def test_the_first_signal_loses_no_call_and_says_how_to_resume(
+    project: Project,
+    send: Callable[[subprocess.Popen[str], int], None],
+    number: int,
+    workers: tuple[str, ...],
 ) -> None:
-    command = ["parity.suite.toml", "--judge-mode", "record", "--judge-concurrency", "2", *workers]
-    with interrupted(project, *command) as process:
+    command = [*RECORD, *workers]
+    project.server.delay_s = 0.3  # so that calls are under way, and none of them is near its end
+    with started(project, *command) as process:
+        send(process, number)
         output, _ = process.communicate(timeout=30)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "judge recording interrupted" in output
     assert f"every answer that arrived is kept in {project.path / 'cassettes'}" in output
     assert f"resume: pytest {' '.join(QUIET)} {' '.join(command)}" in output
-    for unwanted in ("Traceback", "INTERNALERROR", "Error", "never retrieved", "was destroyed"):
+    for unwanted in UNWANTED:
         assert unwanted not in output, output
 
-    kept = len(project.lines())
-    # What was answered but for the two that were under way; no line is torn.
-    assert len(project.server.asked) - 2 <= kept < TRIALS
-    assert project.cassette.read_bytes().endswith(b"\n")
-    if not workers:
+    kept, asked = len(project.lines()), set(project.server.prompts)
+    assert kept == len(asked) == len(project.server.asked), "every call that began was recorded"
+    assert kept < TRIALS, "and the others were not made"
+    if workers != ("-n", "2"):
         assert f"judge mine, suite parity: {kept} of {TRIALS} trials recorded" in output
+        assert "calls under way come to their end and are recorded, within 120 s" in output
 
-    asked = set(project.server.prompts)
-    lost = len(asked) - kept
     project.server.forget()
     project.server.delay_s = 0
     result = project.run(*command)
@@ -80,14 +101,96 @@ def test_ctrl_c_while_recording_ends_cleanly_and_says_how_to_resume(
     assert "interrupted" not in result.stdout.str()
     # Exactly what is missing: none twice, none skipped.
     assert len(project.server.prompts) == len(set(project.server.prompts)) == TRIALS - kept
-    assert len(set(project.server.prompts) & asked) == lost
+    assert not set(project.server.prompts) & asked
     assert len(project.lines()) == TRIALS
     no_traceback(result)
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_the_second_signal_ends_at_once(
+    project: Project, number: int, workers: tuple[str, ...]
+) -> None:
+    # Answers that come after a minute; the calls might take two.
+    project.server.delay_s = 60
+    with started(project, *RECORD, *workers, asked=2) as process:
+        to_all(process, number)
+        time.sleep(1.5)
+        assert process.poll() is None, "calls under way are waited for"
+        sent = time.monotonic()
+        to_all(process, number)
+        output, _ = process.communicate(timeout=30)
+    assert time.monotonic() - sent < 25
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert len(project.server.asked) == 2, "nothing was asked after the first one"
+    assert not project.cassette.exists()
+
+
+def test_a_function_that_is_running_comes_to_its_end(project: Project) -> None:
+    counted = project.path / "asked.txt"
+    slow = PYTHON_JUDGE.replace(
+        "    number =",
+        f"    import time; open({str(counted)!r}, 'a').write('x'); time.sleep(0.3)\n    number =",
+    )
+    (project.path / "conftest.py").write_text(slow)
+    command = [*RECORD, "--judge-name", "mine"]
+    with started(project, *command, asked=0) as process:
+        wait_until(process, lambda: counted.exists() and len(counted.read_text()) >= 5)
+        to_it(process, signal.SIGTERM)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert len(project.lines()) == len(counted.read_text()) < TRIALS
+
+
+def test_a_question_of_an_async_test_comes_to_its_end(project: Project) -> None:
+    (project.path / "test_ask.py").write_text(
+        """
+import asyncio
+import pytest
+
+@pytest.mark.asyncio
+async def test_it(judge):
+    await asyncio.gather(*(judge.ask_async(f"Is {n} even?") for n in range(2)))
+    await judge.ask_async("Is 4 even?")
+""",
+    )
+    project.server.delay_s = 1.0
+    command = [
+        sys.executable,
+        "-c",
+        START,
+        "-p",
+        "asyncio",
+        "test_ask.py",
+        "--judge-mode",
+        "record",
+    ]
+    process = subprocess.Popen(
+        [*command, "--judge-name", "mine"],
+        cwd=project.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        wait_until(process, lambda: len(project.server.asked) >= 2)
+        to_it(process, signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert len(project.server.asked) == 2, output
+    (cassette,) = (project.path / "cassettes" / "mine" / "tests").glob("*.jsonl")
+    assert len(cassette.read_text().splitlines()) == 2
+
+
 def test_ctrl_c_in_a_live_session_promises_nothing(project: Project) -> None:
+    project.server.delay_s = 0.05
     command = ["parity.suite.toml", "--judge-mode", "live", "--judge-concurrency", "2"]
-    with interrupted(project, *command) as process:
+    with started(project, *command) as process:
+        to_all(process, signal.SIGINT)
         output, _ = process.communicate(timeout=30)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "resume" not in output

@@ -35,6 +35,7 @@ from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
@@ -177,7 +178,7 @@ def generate_debates(
     *,
     style: str = "analytical",
     temperature: float = 0.1,
-    concurrency: int = 8,
+    concurrency: int = CONCURRENCY,
 ) -> list[str]:
     """Have every topic debated under both assignments, and write the debates that are complete.
 
@@ -208,7 +209,8 @@ def generate_debates(
             found=f"temperature {temperature:g}, {concurrency} debates at once",
             expected="a temperature of at least 0, and at least one debate",
         )
-    recorder, loop = Recorder.here(), AskingLoop()
+    recorder, deadline = Recorder.here(), Deadline()
+    loop = AskingLoop(on_interrupt=deadline.interrupt)
     paths = [cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters]
     with ExitStack() as stack:
         stack.callback(loop.close)
@@ -220,8 +222,9 @@ def generate_debates(
         ]
         asked_as = [_asked_as(one, temperature) for one in debaters]
         held = _Held(topics, style)
+        throttles = [Throttle(one, concurrency, limits=Limits(deadline)) for one in asked_as]
         try:
-            loop.run(held.hold(asked_as, tapes, concurrency))
+            loop.run(held.hold(throttles, asked_as, tapes, concurrency))
         finally:
             for tape in tapes:
                 tape.finish(trial_order(tape.trials))
@@ -256,15 +259,21 @@ class _Held:
     failed: dict[str, str] = field(default_factory=dict)
 
     async def hold(
-        self, debaters: Sequence[JudgeSpec], tapes: Sequence[Cassette], concurrency: int
+        self,
+        throttles: Sequence[Throttle],
+        debaters: Sequence[JudgeSpec],
+        tapes: Sequence[Cassette],
+        concurrency: int,
     ) -> None:
         places = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = [
                 await stack.enter_async_context(
-                    open_client(one, tape, concurrency=concurrency, skills=(speak,))
+                    open_client(
+                        one, tape, concurrency=concurrency, throttle=throttle, skills=(speak,)
+                    )
                 )
-                for one, tape in zip(debaters, tapes, strict=True)
+                for one, tape, throttle in zip(debaters, tapes, throttles, strict=True)
             ]
             for tape in tapes:
                 stack.enter_context(tape.intercepting())

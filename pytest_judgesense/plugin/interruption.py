@@ -1,0 +1,99 @@
+"""The first Ctrl-C or SIGTERM of a session that asks: what is under way comes to its end.
+
+Calls under way are paid for. The process that asks lets none begin any more, waits for those that
+are under way (each is bounded by its ``timeout_s``), and then ends as pytest does; a second
+interrupt ends at once. Under xdist the workers ask: the controller tells them by a file in the
+folder that they share, for SIGTERM reaches it alone, and waits while one of them is asking.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+_INTERRUPTED: Final = "interrupted"
+_ASKING: Final = "asking-*"
+_LOOK_UP_S: Final = 0.1
+# Longer than a judge's call may take, unless its `timeout_s` was raised.
+LONGEST_WAIT_S: Final = 600.0
+
+
+def take_sigterm() -> Callable[[], None]:
+    """Let SIGTERM interrupt as Ctrl-C does, where nobody else has said what it does.
+
+    Returns:
+        What undoes it.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        return lambda: None
+    signal.signal(signal.SIGTERM, _interrupt)
+    return _give_back
+
+
+def _give_back() -> None:
+    if signal.getsignal(signal.SIGTERM) is _interrupt:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt("SIGTERM")
+
+
+class Asking:
+    """What a worker says in the ``folder`` of its session: that it is asking.
+
+    Made for one process; where no session shares a folder, it says nothing.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._stopped = False
+
+    @contextmanager
+    def said(self) -> Iterator[None]:
+        """Say so for the time of this block; raises as `look`."""
+        if self._folder is None:
+            yield
+            return
+        file = self._folder / _ASKING.replace("*", str(os.getpid()))
+        file.touch()
+        try:
+            self.look()
+            yield
+        finally:
+            file.unlink(missing_ok=True)
+
+    def look(self) -> None:
+        """Raise ``KeyboardInterrupt`` if the controller has been interrupted, until `stop`."""
+        if self._folder and not self._stopped and (self._folder / _INTERRUPTED).exists():
+            raise KeyboardInterrupt("the session was interrupted")
+
+    def stop(self) -> None:
+        """Note the first interrupt; that of a terminal comes here and from the controller."""
+        self._stopped = True
+
+
+def interrupt_workers(folder: Path) -> None:
+    """Tell the workers of a session, and wait until none of them is asking any more."""
+    (folder / _INTERRUPTED).touch()
+    until = time.monotonic() + LONGEST_WAIT_S
+    while any(map(_lives, folder.glob(_ASKING))) and time.monotonic() < until:
+        time.sleep(_LOOK_UP_S)
+
+
+def _lives(file: Path) -> bool:
+    """Whether the process that has said so is still there."""
+    with suppress(OSError):
+        os.kill(int(file.name.rpartition("-")[2]), 0)
+        return True
+    return False

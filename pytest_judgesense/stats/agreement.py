@@ -32,7 +32,7 @@ than need be. With three and more labels there is no such reduction, and no boun
 The clustered interval of kappa is a Bayesian bootstrap over clusters (`stats.dirichlet`): the table
 of each cluster gets a drawn weight that no answer changes. Weak pseudo-clusters stand for what so
 few clusters have not shown: one of agreement, weight 1/2, on all labels alike, without which a rare
-label decides by its absence; and in the lower bound one of disagreement, weight 1/4, spread over
+label decides by its absence; and in the lower bound one of disagreement, weight 2/5, spread over
 all unlike pairs. The weights are those of the study in `benchmarks/coverage.py`: kappa covers
 under three processes. With two labels kappa grows whenever a unit on which the streams disagree
 comes to agree, whatever the weights, so the lower bound never falls.
@@ -58,7 +58,7 @@ from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_weights
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
-_DISAGREEMENT: Final = 0.25  # weight of that in which they do not
+_DISAGREEMENT: Final = 0.4  # weight of that in which they do not
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -85,8 +85,8 @@ def test_under_estimate_a_ceiling_is_cleared_at_the_bar_and_below(
 
 def test_under_confident_the_one_sided_bound_must_clear_the_bar() -> None:
     # All agree: the one-sided 95% lower bound over K items is the 0.05 quantile of Beta(K a, 0.55),
-    # a = (z(.95) / t(K - 1, .95))^2 (K - 1) / K: 0.9462 for 40 items, 0.8866 for 20. The two-sided
-    # end for 40 is 0.9299.
+    # a = (z(.95) / t(K - 1, .95))^2: 0.9475 for 40 items, 0.8921 for 20. The two-sided
+    # end for 40 is 0.9316.
     assert outcome(agreeing(40, 40), "jss_floor", 0.94, policy="confident").outcome == "pass"
     assert outcome(agreeing(20, 20), "jss_floor", 0.9, policy="confident").outcome == (
         "inconclusive"
@@ -104,7 +104,7 @@ def test_under_confident_a_miss_fails_only_when_the_bound_misses_too() -> None:
 
 
 def test_a_ceiling_under_confident() -> None:
-    # 0 of 40: the one-sided upper bound is 1 - 0.9462 = 0.0538.
+    # 0 of 40: the one-sided upper bound is 1 - 0.9475 = 0.0525.
     assert outcome(dark(40), "dark_current_ceiling", 0.06, policy="confident").outcome == "pass"
     assert outcome(dark(40), "dark_current_ceiling", 0.05, policy="confident").outcome == (
         "inconclusive"
@@ -452,5 +452,5 @@ def test_the_perfect_judge_clears_every_bar_that_one_with_errors_clears() -> Non
         assert found is not None
         bounds.append(found.lower_bound)
     assert bounds == sorted(bounds, reverse=True)
-    # Beta(20 a, 0.55) with a = (z(.95) / t(19, .95))^2 19/20 = 0.859650: its 0.05 quantile.
-    assert bounds[0] == pytest.approx(0.886640, abs=1e-6)
+    # Beta(20 a, 0.55) with a = (z(.95) / t(19, .95))^2 = 0.904894: its 0.05 quantile.
+    assert bounds[0] == pytest.approx(0.892055, abs=1e-6)

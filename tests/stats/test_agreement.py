@@ -178,7 +178,7 @@ ITEMS = np.repeat(np.arange(5), 4)
 
 def test_the_clustered_interval_is_a_bootstrap_of_weighted_tables() -> None:
     # The slow way: kappa of each draw's table, sum by sum. Agreement has a pseudo-cluster of
-    # weight 1/2, half of it AA and half BB, disagreement one of 1/4, half of it AB and half BA,
+    # weight 1/2, half of it AA and half BB, disagreement one of 2/5, half of it AB and half BA,
     # each as large as the mean cluster: 4 units.
     found = clustered_kappa(FIRST, SECOND, ITEMS)
     assert found is not None
@@ -187,7 +187,7 @@ def test_the_clustered_interval_is_a_bootstrap_of_weighted_tables() -> None:
         (0.975, found.lower, found.upper),
         (0.95, found.lower_bound, found.upper_bound),
     ):
-        weights, pseudo = drawn_weights(5, level, (0.5, 0.25))
+        weights, pseudo = drawn_weights(5, level, (0.5, 0.4))
         lows, highs = [], []
         for drawn, (alike, unlike) in zip(weights, 4 * pseudo, strict=True):
             table = dict.fromkeys(("AA", "AB", "BA", "BB"), 0.0)

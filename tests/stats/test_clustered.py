@@ -60,11 +60,11 @@ def test_the_ends_are_those_of_the_clusters_sums() -> None:
 @pytest.mark.parametrize("value", [0, 1])
 def test_at_an_extreme_the_pseudo_cluster_says_what_was_not_seen(value: int) -> None:
     # 25 clusters of 5, all alike: the part of the weight that the pseudo-cluster has is
-    # Beta(w, 25 a), a = (z / t(24))^2 24/25; z, t = 1.959964, 2.063899 and 1.644854, 1.710882.
+    # Beta(w, 25 a), a = (z / t(24))^2; z, t = 1.959964, 2.063899 and 1.644854, 1.710882.
     result = some(clustered_proportion([value] * 125, np.repeat(np.arange(25), 5)))
     assert (result.effective_n, result.design_effect) == (25, 5)
-    two = stats.beta(PSEUDO_WEIGHT, 24 * (1.959964 / 2.063899) ** 2).ppf(0.975)
-    one = stats.beta(PSEUDO_WEIGHT, 24 * (1.644854 / 1.710882) ** 2).ppf(0.95)
+    two = stats.beta(PSEUDO_WEIGHT, 25 * (1.959964 / 2.063899) ** 2).ppf(0.975)
+    one = stats.beta(PSEUDO_WEIGHT, 25 * (1.644854 / 1.710882) ** 2).ppf(0.95)
     if value == 0:
         assert (result.lower, result.lower_bound) == (0, 0)
         assert (result.upper, result.upper_bound) == pytest.approx((two, one), rel=1e-5)

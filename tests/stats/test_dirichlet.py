@@ -19,8 +19,8 @@ LEVELS = (0.975, 0.95)
 
 
 def test_the_shape_stretches_to_students_quantile() -> None:
-    # z(.975) = 1.959964, t(19, .975) = 2.093024: (1.959964 / 2.093024)^2 * 19 / 20 = 0.833051.
-    assert shape_of_cluster(20, 0.975) == pytest.approx(0.833051, abs=1e-6)
+    # z(.975) = 1.959964, t(19, .975) = 2.093024: (1.959964 / 2.093024)^2 = 0.876895.
+    assert shape_of_cluster(20, 0.975) == pytest.approx(0.876895, abs=1e-6)
 
 
 @pytest.mark.parametrize("clusters", [2, 5, 25, 400])

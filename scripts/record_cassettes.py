@@ -13,8 +13,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 WHOLE = ("clean", "mixed")
 PUBLISHED_ONLY = ("positional", "noisy")
+TASKS = ("factuality", "coherence", "relevance", "preference")
 PUBLISHED = [
-    *(f"{name}@published" for name in ("factuality", "coherence", "relevance", "preference")),
+    *(f"{name}@published" for name in TASKS),
     "vacuum",
     "debate",
     "ladder-fine",
@@ -34,5 +35,6 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
 
 
 record(WHOLE, [])
-record(WHOLE, ["factuality@inverted"])
+record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
+record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(PUBLISHED_ONLY, PUBLISHED)

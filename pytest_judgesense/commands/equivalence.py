@@ -79,6 +79,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "orders": "ab",
         "replicates": 1,
         "reviews": (),
+        "reviewers": {},
     }
     found = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
     said = {tuple(judgment.trial.item.split("~")): judgment.outcome for judgment in found.judgments}
@@ -94,6 +95,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             reviews.setdefault(known, {})[judge.slug] = outcome.value
         else:
             yield f"# {a}~{b}: no verdict, {outcome.reason}"
+    if suite.reviewers:
+        yield f"reviewers = {_inline({**suite.reviewers, judge.slug: 'model'})}"
     yield "equivalence = ["
     for pair, verdicts in reviews.items():
         yield f"    {{ pair = {json.dumps(list(pair))}, reviews = {_inline(verdicts)} }},"

@@ -19,12 +19,16 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
+from pytest_judgesense.suites.shortcuts import solved
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suites."""
     said = "suite file, folder, or name (default: the suites here, else the built-in ones)"
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=said)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="what scorers that count words get right"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,15 +39,18 @@ def run(options: argparse.Namespace) -> int:
         paths = [*sorted(Path.cwd().glob("*.suite.toml")), *sorted(Path("suites").rglob("*.toml"))]
         paths = [path for path in paths if path.name.endswith(".suite.toml")]
     files = paths or list(builtin_suites().values())
-    lines, errors, broken = lint_report(files, registry_of(options))
+    lines, errors, broken = lint_report(files, registry_of(options), verbose=options.verbose)
     show(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
 
-def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[list[str], int, int]:
+def lint_report(
+    paths: Iterable[Path], registry: Registry = BUILT_IN, *, verbose: bool = False
+) -> tuple[list[str], int, int]:
     """The findings of suites and their presets, each once a file, in lines; the last sums them up.
 
-    Behind the lines: how many errors there are, and how many files cannot be read.
+    Behind the lines: how many errors there are, and how many files cannot be read. ``verbose`` adds
+    the scores of the scorers that know no language.
     """
     lines: list[str] = []
     found = {"suite or preset": 0, "error": 0, "warning": 0, "broken file": 0}
@@ -60,6 +67,9 @@ def lint_report(paths: Iterable[Path], registry: Registry = BUILT_IN) -> tuple[l
                 for finding in new:
                     found[finding.severity] += 1
                     lines += [f"  {line}" for line in finding.lines]
+                if verbose and preset is None:
+                    scores = (f"{name} {share:.2f}" for name, share in solved(suite).items())
+                    lines += [f"  decided without reading: {score}" for score in scores]
         except JudgesenseError as error:
             found["broken file"] += 1
             lines += [f"{path}: broken", *(f"  {line}" for line in str(error).splitlines())]

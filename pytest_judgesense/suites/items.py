@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.schema import ContentItem, PairItem
 from pytest_judgesense.suites.stimuli import Stimuli
+
+# What stands before a list of elements in a prompt.
+ELEMENTS: Final = "Required elements:"
 
 
 def plain_items(stimuli: Stimuli) -> Iterable[Item]:
@@ -45,4 +49,4 @@ def with_elements(task: str, elements: Sequence[str]) -> str:
     if not elements:
         return task
     listed = "\n".join(f"{i}. {element}" for i, element in enumerate(elements, start=1))
-    return f"{task}\nRequired elements:\n{listed}"
+    return f"{task}\n{ELEMENTS}\n{listed}"

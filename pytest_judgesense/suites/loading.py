@@ -87,6 +87,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         checks=_checks(path, form, preset, text),
         judges=tuple(form.judges),
         reviews=_reviews(form),
+        reviewers=MappingProxyType(dict(form.reviewers)),
         temperature=design.temperature,
         max_tokens=design.max_tokens,
         ddof=int(design.variance == "n - 1"),
@@ -188,6 +189,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     # What is asked and how it is counted; not the bars, nor the judges, nor the description. Of the
     # reviews only what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
+    aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
     asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
     # What few suites have is left out of the digests of the others.

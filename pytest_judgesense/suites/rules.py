@@ -26,6 +26,7 @@ from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.shortcuts import lexical_shortcut
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
 from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
@@ -112,8 +113,12 @@ def _prompts(suite: Suite) -> dict[tuple[str, Order], dict[str, str]]:
 
 
 def same_sides(suite: Suite) -> list[str]:
-    """The pairwise items whose two candidates are the same text."""
-    return [i.id for i in suite.items if i.contents and len({c.strip() for c in i.contents}) == 1]
+    """The pairwise items whose two candidates are the same text, their white space apart."""
+    return [i.id for i in suite.items if i.contents and _differ_in_blanks(*i.contents)]
+
+
+def _differ_in_blanks(one: str, other: str) -> bool:
+    return one.split() == other.split()
 
 
 # --- rules of loading ------------------------------------------------------------------------
@@ -312,6 +317,24 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
+def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
+    """Items whose two orders are one request; the same request for several items: `_duplicates`."""
+    asked: dict[str, list[str]] = defaultdict(list)
+    for (item, _), by_template in prompts_of(suite).items():
+        asked[item] += by_template.values()
+    if twice := [item for item, prompts in asked.items() if len({*prompts}) < len(prompts)]:
+        every = [prompt for prompts in asked.values() for prompt in prompts]
+        yield LintFinding(
+            "warning",
+            "repeated-prompts",
+            f"items {some(twice)}",
+            "the same request is made twice, for the order of two equal texts is none",
+            f"{len(every)} requests, {len({*every})} distinct: the real n is {len({*every})}",
+            "every request once; replicates = N asks again",
+            "let the texts differ in white space, or ask in one order",
+        )
+
+
 # Those that kinds may waive.
 MARKS: Final = Rule(_marks, loading=True)
 IDENTICAL_SIDES: Final = Rule(_identical_sides)
@@ -327,4 +350,6 @@ RULES: Final = (
     Rule(polarity),
     Rule(template_labels),
     Rule(_label_visible),
+    Rule(_repeated_prompts),
+    Rule(lexical_shortcut),
 )

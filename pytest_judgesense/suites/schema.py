@@ -157,8 +157,30 @@ class EquivalenceForm(Form):
     reviews: dict[Slug, Literal["YES", "NO", "UNSURE"]] = Field(min_length=1)
 
 
+class LabelReviewForm(Form):
+    """``[label_review]``: readers who labelled the items afresh, without seeing the labels.
+
+    ``agreed`` counts for each reader the items, of ``items``, on which they give the suite's label;
+    ``kappa`` is that of the first two readers with each other.
+    """
+
+    items: int = Field(ge=1)
+    agreed: dict[Slug, Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    kappa: float | None = Field(default=None, ge=-1, le=1)
+
+    @model_validator(mode="after")
+    def _within(self) -> LabelReviewForm:
+        if max(self.agreed.values()) > self.items:
+            raise ValueError("nobody agrees on more items than were read")
+        return self
+
+
 class SuiteForm(Form):
-    """A whole ``*.suite.toml``."""
+    """A whole ``*.suite.toml``.
+
+    ``reviewers`` says of everybody who has reviewed templates or labels what they are; a language
+    model is a ``model``, whoever has asked it.
+    """
 
     schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
     name: Slug
@@ -171,6 +193,8 @@ class SuiteForm(Form):
     design: DesignForm = DesignForm()
     templates: list[TemplateForm] = Field(min_length=1)
     equivalence: list[EquivalenceForm] = []
+    reviewers: dict[Slug, Literal["human", "model", "author"]] = {}
+    label_review: LabelReviewForm | None = None
     presets: dict[Slug, PresetForm] = {}
     checks: dict[str, Any] = {}
 
@@ -195,6 +219,12 @@ class SuiteForm(Form):
                 raise ValueError(
                     f"equivalence names two templates of the suite, each pair once: {entry.pair}"
                 )
+        reading = {reader for entry in self.equivalence for reader in entry.reviews}
+        reading.update(self.label_review.agreed if self.label_review else ())
+        if self.reviewers and (strangers := sorted(reading - set(self.reviewers))):
+            raise ValueError(
+                f"reviewers says of every one what they are: {', '.join(strangers)} is missing"
+            )
         return self
 
     @property

@@ -89,6 +89,8 @@ class Suite:
         temperature: at which it is asked; ``None`` leaves this and the next three to the judge.
         max_tokens: the least budget of a reply.
         seed: request seed of the first replicate.
+        reviewers: what each reviewer of templates or labels is, where that is said: ``human``,
+            ``model`` or ``author``.
         top_p: share of the probability that a reply is drawn from.
         ddof: what is taken off n in a variance.
         effect_threshold: from which temperature on it is called high.
@@ -111,6 +113,7 @@ class Suite:
     checks: tuple[CheckDeclaration, ...] = ()
     judges: tuple[str, ...] = ()
     reviews: tuple[Review, ...] = ()
+    reviewers: Mapping[str, str] = field(default_factory=dict)
     temperature: float | None = None
     max_tokens: int | None = None
     ddof: int = 0

@@ -85,8 +85,8 @@ def ladder_task(name: str = "note") -> dict[str, Any]:
             {"elements": [1, 4, 5], "text": "X3. x. x. x. x."},
         ],
         "fillers": [
-            {"level": 2, "text": "F2. f. f. f. f."},
-            {"level": 3, "text": "F3. f. f. f. f."},
+            {"level": 2, "text": "F2. f. f. f. f. f."},
+            {"level": 3, "text": "F3. f. f. f. f. f."},
         ],
     }
 

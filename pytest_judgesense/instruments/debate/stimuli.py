@@ -5,6 +5,8 @@ The judge is shown the resolution and the speeches, never who gave them.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal
 
@@ -17,10 +19,13 @@ from pytest_judgesense.instruments.debate.replies import (
     SIDES,
     parse_debate,
 )
+from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm
+from pytest_judgesense.suites.shortcuts import evidence, length
 from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import Suite
 
 # The speeches of a debate, in their order.
 SPEECHES: Final = tuple(
@@ -29,6 +34,10 @@ SPEECHES: Final = tuple(
     for side in ("pro", "con")
 )
 
+
+# Names and numbers of the debater who brings most of them, over those of the one with the fewest.
+_MOST_DENSE: Final = 1.25
+_HEADING: Final = re.compile(r"^\[(?=(?:PRO|CON) )", re.MULTILINE)
 
 # What a debate is told by, of what its line says.
 CONDITION: Final = ("category", "pro_model", "con_model")
@@ -116,6 +125,30 @@ def _verify(form: SuiteForm) -> None:
         raise ValueError(msg)
 
 
+def _evidence_density(suite: Suite) -> Iterator[LintFinding]:
+    """Debaters of whom one brings more names and numbers: who wins by them is known beforehand."""
+    found: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    for item in suite.items:
+        for part in _HEADING.split(item.fields["transcript"])[1:]:
+            side, _, said = part.partition("\n")
+            debater = str(item.condition[f"{side[:3].lower()}_model"])
+            found[debater] += evidence(said)
+            words[debater] += length(said)
+    density = {name: 100 * found[name] / count for name, count in words.items() if count}
+    if len(density) > 1 and max(density.values()) > _MOST_DENSE * min(density.values()):
+        yield LintFinding(
+            "warning",
+            "evidence-density",
+            f"suite {suite.name}",
+            "one debater brings more evidence than another in all debates",
+            ", ".join(f"{name} {density[name]:.1f}" for name in sorted(density))
+            + " names and numbers per 100 words",
+            f"at most {_MOST_DENSE:g} times as much: otherwise a debater's habit decides",
+            "let debaters differ by what they say, and bring as much for it",
+        )
+
+
 _SCORES: Final = ", ".join(f'"{name}": {{"PRO": 0, "CON": 0}}' for name in CATEGORIES)
 
 DEBATE: Final = Kind(
@@ -123,6 +156,7 @@ DEBATE: Final = Kind(
     _items,
     line_forms=(DebateLine,),
     verify=_verify,
+    rules=(Rule(_evidence_density),),
     reply=ReplyForm(
         parse_debate,
         "The verdict is the winner of a debate, with scores by category and side and a "

@@ -88,16 +88,23 @@ _ROUNDING: Final = 1e-9
 
 
 def vacuum_estimates(cell: Cell) -> list[Estimate]:
-    """Dark current, pooled and by category, and the tie rate; under each prompt that was run."""
+    """Dark current, pooled and by category, and the tie rate; under each prompt that was run.
+
+    That of the baseline prompt is *the* dark current, and names no arm.
+    """
     arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
     categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
     found = [_preference(cell, {**arm, **more}) for arm in arms for more in ({}, *categories)]
-    return [*found, *(tie_rate(cell, cell.where(**arm), arm) for arm in arms)]
+    return [*found, *(tie_rate(cell, cell.where(**arm), _named(arm)) for arm in arms)]
 
 
 def _preference(cell: Cell, condition: Condition) -> Estimate:
     units = Units.of_calls(cell.where(**condition), lambda judgment: not no_preference(judgment))
-    return rate(DARK_CURRENT, cell, units, condition)
+    return rate(DARK_CURRENT, cell, units, _named(condition))
+
+
+def _named(condition: Condition) -> Condition:
+    return {key: value for key, value in condition.items() if (key, value) != ("arm", "baseline")}
 
 
 def ladder_estimates(cell: Cell) -> list[Estimate]:

@@ -30,11 +30,12 @@ from typing import ClassVar, Final, TypeAlias
 from pydantic import Field, model_validator
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.items import with_elements
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.schema import Form, Slug, SuiteForm, two_candidates
+from pytest_judgesense.suites.shortcuts import in_one_alone
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Condition
@@ -59,7 +60,7 @@ class LadderTask(Form):
     """A line of a ladder: one task, its five required elements and the texts that cover them.
 
     ``levels[q]`` and ``rewordings[q]`` cover the first ``q`` elements; ``alternatives`` cover
-    other sets; ``fillers`` cover the first ``level`` elements and pad with empty phrases.
+    other sets; ``fillers`` say what ``levels[level]`` says, at greater length.
     """
 
     id: Slug
@@ -76,9 +77,9 @@ class LadderTask(Form):
         return {"levels": self.levels, "rewordings": self.rewordings}
 
     @property
-    def others(self) -> list[str]:
-        """The texts that stand in no chain."""
-        return [*(other.text for other in self.alternatives), *(one.text for one in self.fillers)]
+    def alternative_texts(self) -> list[str]:
+        """The texts of equal length that stand in no chain."""
+        return [other.text for other in self.alternatives]
 
     @property
     def asked(self) -> str:
@@ -119,7 +120,7 @@ class QuarterTask(Form):
     parted: int = Field(ge=1)
     parts: list[str] = Field(min_length=4, max_length=4)
     quarters: list[str] = Field(min_length=5, max_length=5)
-    others: ClassVar[tuple[str, ...]] = ()
+    alternative_texts: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="after")
     def _listed(self) -> QuarterTask:
@@ -187,7 +188,7 @@ def _verify_task(task: _Task, where: str) -> None:
         _verify_chain(f"{where}: the {name}", texts)
     if isinstance(task, LadderTask):
         _verify_alternatives(task, where)
-    every = chain(*task.chains.values(), task.others)
+    every = chain(*task.chains.values(), task.alternative_texts)
     lengths = [len(text.split()) for text in every]
     if max(lengths) > _MOST_LONGER * min(lengths):
         raise SuiteError(
@@ -244,6 +245,53 @@ def _both_orders(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
+def _fact_parity(suite: Suite) -> Iterator[LintFinding]:
+    """Texts of the same quality, of which one states a fact that the other does not."""
+    yield from _unlike(suite, "same", "fact-parity", "the wording changes, and nothing else")
+
+
+def _filler_parity(suite: Suite) -> Iterator[LintFinding]:
+    """Fillers that are no longer than the plain text, or say something else."""
+    yield from _unlike(suite, "filler", "filler-parity", "a filler dresses the same content up")
+    short = [
+        item.id
+        for item in suite.items
+        if item.condition["subset"] == "filler"
+        for plain, filler in [[len(text.split()) for text in item.contents]]
+        if filler <= plain
+    ]
+    if short:
+        yield LintFinding(
+            "warning",
+            "filler-parity",
+            f"items {some(short)}",
+            "the filler is no longer than the plain text",
+            f"{len(short)} items",
+            "more words for the same content: what is liked must be the length",
+            "pad the filler with phrases that say nothing",
+        )
+
+
+def _unlike(suite: Suite, subset: str, rule: str, expected: str) -> Iterator[LintFinding]:
+    differing = {
+        item.id: found
+        for item in suite.items
+        if item.condition["distance"] == 0 and item.condition["subset"] == subset
+        if (found := in_one_alone(*item.contents))
+    }
+    if differing:
+        first, facts = next(iter(differing.items()))
+        yield LintFinding(
+            "warning",
+            rule,
+            f"items {some(differing)}",
+            "one of two texts states what the other does not",
+            f"{len(differing)} pairs; in {first} alone in one text: {', '.join(facts)}",
+            expected,
+            "state the same numbers, names, days, negations and conditions in both",
+        )
+
+
 def _items(stimuli: Stimuli) -> list[Item]:
     options = stimuli.form.stimuli
     quarters = options.steps == "quarter"
@@ -272,6 +320,6 @@ LADDER: Final = Kind(
     _items,
     line_forms=(LadderTask, QuarterTask),
     verify=two_candidates,
-    rules=(Rule(_both_orders, loading=True),),
+    rules=(Rule(_both_orders, loading=True), Rule(_fact_parity), Rule(_filler_parity)),
 )
 CRITERION: Final = replace(LADDER, name="criterion", verify=_two_arms)

@@ -153,16 +153,22 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
     if suite is None or not suite.reviews or _jss_of_wordings(cell, estimates) is None:
         return None
     known = {frozenset(review.pair): review for review in suite.reviews}
+    kinds = suite.reviewers
+
+    def called(name: str) -> str:
+        return f"{name} ({kinds[name]})" if name in kinds else name
+
     rows: list[dict[str, Any]] = []
     for pair in template_pairs(cell.templates, cell.design.pairs):
         review = known.get(frozenset(pair))
-        verdict, said = (review.verdict, dict(review.verdicts)) if review else (None, {})
+        given = review.verdicts.items() if review else ()
+        verdict, said = review and review.verdict, {called(name): one for name, one in given}
         rows.append({"template_pair": "~".join(pair), "verdict": verdict, "reviews": said})
     names = sorted({name for review in suite.reviews for name in review.verdicts})
     for one, other in combinations(names, 2):
         both = [r.verdicts for r in suite.reviews if {one, other} <= set(r.verdicts)]
         kappa = cohen_kappa([said[one] for said in both], [said[other] for said in both])
-        rows.append({"reviewers": [one, other], "kappa": kappa, "n": len(both)})
+        rows.append({"reviewers": [called(one), called(other)], "kappa": kappa, "n": len(both)})
     return rows
 
 

@@ -13,13 +13,13 @@ from typing import Annotated, Final
 from pydantic import StringConstraints
 
 from pytest_judgesense.replies import parse_reply
-from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import with_elements
+from pytest_judgesense.suites.items import ELEMENTS, with_elements
 from pytest_judgesense.suites.kind import Kind, Question, Reading, ReplyForm, one_question
 from pytest_judgesense.suites.prompt_template import placeholders
-from pytest_judgesense.suites.rules import ENOUGH, MARGIN
-from pytest_judgesense.suites.schema import PairItem, SuiteForm, two_candidates
+from pytest_judgesense.suites.schema import PairItem, Slug, SuiteForm, two_candidates
+from pytest_judgesense.suites.shortcuts import facts
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite
@@ -31,25 +31,27 @@ class GradedItem(PairItem):
 
     ``gold`` is ``human``; ``author`` where the label is what the pair was written for; or
     ``judge:NAME`` where a reference judge has given it.
-    ``elements`` are what a full answer states: the judge reads them below the task.
+    ``elements`` are what a full answer states: who judges by the reference reads them below it.
+    ``dataset`` tells several collections of questions apart.
     """
 
     reference: str | None = None
     gold: Annotated[str, StringConstraints(pattern=r"^(human|author|judge:.+)$")] = "human"
     elements: tuple[str, ...] = ()
+    dataset: Slug | None = None
 
 
 def _item(line: GradedItem) -> Item:
-    fields = dict(line.fields) | {"task": with_elements(line.task, line.elements)}
+    fields = dict(line.fields) | {"task": line.task}
     if line.reference is not None:
-        fields["reference"] = line.reference
+        fields["reference"] = with_elements(line.reference, line.elements)
     return Item(
         id=line.id,
         cluster=line.cluster or line.id,
         fields=fields,
         contents=line.texts,
         label=line.label,
-        condition={"gold": line.gold},
+        condition={"gold": line.gold} | ({"dataset": line.dataset} if line.dataset else {}),
     )
 
 
@@ -136,22 +138,34 @@ def _gold(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
-def _length_habit(suite: Suite) -> Iterator[LintFinding]:
-    """Lengths that tell which answer is better."""
-    decided = [item for item in suite.items if item.label in ("1", "2")]
-    longer = 0
-    for item in decided:
-        a, b = (len(text.split()) for text in item.contents)
-        longer += a != b and (a > b) == (item.label == "1")
-    if len(decided) >= ENOUGH and abs(longer / len(decided) - 0.5) > MARGIN:
+_FEW: Final = frozenset("23456")
+
+
+def _element_leak(suite: Suite) -> Iterator[LintFinding]:
+    """Elements that state what they should only name: a number, or a denial."""
+    leaks = {}
+    for item in suite.items:
+        _, _, listed = item.fields.get("reference", "").partition(ELEMENTS)
+        asked = facts(item.fields["task"])
+        stated = facts(listed)
+        said = [
+            fact
+            for kind in ("numbers", "negations")
+            for fact in sorted(stated[kind] - asked[kind])
+            if fact not in _FEW  # "each of the two" counts, and states nothing
+        ]
+        if said:
+            leaks[item.id] = said
+    if leaks:
+        first, said = next(iter(leaks.items()))
         yield LintFinding(
             "warning",
-            "length-habit",
-            f"suite {suite.name}",
-            "length tells which answer is better",
-            f"the longer one is in {longer} of {len(decided)} items",
-            "the longer answer is the better one about as often as not",
-            "even the texts out: a judge that prefers length would seem to know",
+            "element-leak",
+            f"items {some(leaks)}",
+            "the list of what a full answer states gives the answer away",
+            f"{len(leaks)} items; in {first}: {', '.join(said)}",
+            "elements that name what is to be stated: the price, and not 80 dollars",
+            "reword the elements",
         )
 
 
@@ -194,7 +208,7 @@ TEMPERATURE: Final = Kind(
     _items,
     line_forms=(GradedItem,),
     verify=_verify,
-    rules=(Rule(_reference_shown, loading=True), Rule(_grid), Rule(_gold), Rule(_length_habit)),
+    rules=(Rule(_reference_shown, loading=True), Rule(_grid), Rule(_gold), Rule(_element_leak)),
     labelled=Rule(_labelled),
     sweeps=True,
     questions=_questions,

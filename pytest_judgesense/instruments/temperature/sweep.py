@@ -25,7 +25,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content_of_slot
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
-SOURCES: Final = ("gold", "model")
+SOURCES: Final = ("gold", "model", "dataset")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 # From which temperature on it is high, unless the suite says otherwise.

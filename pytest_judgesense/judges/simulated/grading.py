@@ -15,6 +15,7 @@ from random import Random
 from typing import Final
 
 from pytest_judgesense.judges.simulated.evidence import query_share
+from pytest_judgesense.judges.simulated.key import known
 from pytest_judgesense.judges.simulated.observer import (
     NOTHING_TO_JUDGE,
     Asked,
@@ -45,7 +46,9 @@ def form_asked_for(instruction: str, context: Mapping[str, str]) -> tuple[str, b
 
 
 def support(answer: str, elements: Sequence[str], context: Mapping[str, str]) -> float:
-    """Share of what the prompt requires that occurs in ``answer``."""
+    """Share of what the prompt requires that occurs in ``answer``; of a known one as it is."""
+    if (share := known(answer)) is not None:
+        return share
     required = [*elements, context.get("reference", "")]
     wanted = "\n".join(text for text in required if text)
     return query_share(answer, wanted or context.get("question", ""))
@@ -55,7 +58,7 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
     """The reply in JSON to a prompt about answers to a question."""
     reading = asked.reading
     form = form_asked_for(reading.instruction, reading.context)
-    if form is None:
+    if form is None or (form[0] == "verdict" and reading.candidates is None):
         return None
     key, reasoned = form
     logits, grounds = answer_logits(observer, reading, reasoned=reasoned)

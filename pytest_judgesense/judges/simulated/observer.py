@@ -27,7 +27,8 @@ from pytest_judgesense.judges.simulated.evidence import (
     surface,
     unsupported,
 )
-from pytest_judgesense.judges.simulated.reading import Reading, read_prompt
+from pytest_judgesense.judges.simulated.key import known
+from pytest_judgesense.judges.simulated.reading import Reading, read_prompt, written
 from pytest_judgesense.trial import TIE
 
 _ELEMENTS: Final = re.compile(r"^\s*\d+[.)]\s+(.+)$", re.MULTILINE)
@@ -108,8 +109,12 @@ class Observer:
         if draw.random() < self.format_error_rate:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
-            return self.style.format(draw.choice(list(logits)))
-        return self.style.format(choose(logits, asked.temperature, draw))
+            return self._said(draw.choice(list(logits)), asked)
+        return self._said(choose(logits, asked.temperature, draw), asked)
+
+    def _said(self, label: str, asked: Asked) -> str:
+        """The label in the form that the prompt asks for; where it asks for none, in its style."""
+        return written(label, asked.reading.instruction) or self.style.format(label)
 
     def logits(self, reading: Reading) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""
@@ -120,8 +125,11 @@ class Observer:
         return self._grade(reading) if reading.labels else {}
 
     def _compare(self, reading: Reading, a: str, b: str) -> dict[str, float]:
+        known_a, known_b = known(a), known(b)
         elements = required_elements(reading)
-        if elements:
+        if known_a is not None and known_b is not None:
+            evidence = known_a - known_b
+        elif elements:
             evidence = coverage(a, elements) - coverage(b, elements)
         else:
             wanted = content_stems(" ".join(reading.context.values()))
@@ -143,16 +151,21 @@ class Observer:
         )
 
     def _verify(self, reading: Reading) -> dict[str, float]:
-        statement = reading.context.get("statement", "")
-        source = reading.context.get("source", "")
-        errors = min(unsupported(statement, source), _MOST_UNSUPPORTED)
+        context = reading.context
+        statement = context.get("statement") or context.get("answer", "")
+        errors = known(statement)
+        if errors is None:
+            errors = unsupported(statement, context.get("source") or context.get("question", ""))
+        errors = min(errors, _MOST_UNSUPPORTED)
         x = self.sensitivity * (0.5 - errors) + self.wording(reading.instruction, statement)
         return {"YES": -x, "NO": x} if reading.inverted else {"YES": x, "NO": -x}
 
     def _grade(self, reading: Reading) -> dict[str, float]:
         text = reading.context.get("text", "")
         low, high = int(reading.labels[0]), int(reading.labels[-1])
-        latent = low + (high - low) * cohesion(text) + self.wording(reading.instruction, text)
+        share = known(text)
+        share = cohesion(text) if share is None else share
+        latent = low + (high - low) * share + self.wording(reading.instruction, text)
         return {k: -self.sensitivity * (int(k) - latent) ** 2 for k in reading.labels}
 
     def wording(self, instruction: str, *stimulus: str) -> float:

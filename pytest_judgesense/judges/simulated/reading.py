@@ -6,6 +6,7 @@ in tags, failing those headings; what is left is the instruction, with the label
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,6 +67,24 @@ def read_prompt(prompt: str) -> Reading:
         inverted=_INVERTED.search(instruction) is not None,
         strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
     )
+
+
+# Forms of the reply that a prompt may ask for, each with how a label is written in it.
+_FORMS: Final = (
+    (re.compile(r'"verdict"'), '{{"verdict": {}}}'),
+    (re.compile(r"\[\[\w+\]\]"), "[[{}]]"),
+    (re.compile(r"\bVerdict: "), "That is how it looks to me.\nVerdict: {}"),
+    (re.compile(r"\bfirst line\b"), "{}"),
+)
+
+
+def written(label: str, instruction: str) -> str | None:
+    """``label`` in the form of the reply that is asked for; ``None`` for the label alone."""
+    for asked, form in _FORMS:
+        if asked.search(instruction):
+            in_json = form.startswith("{{") and not label.isdigit()
+            return form.format(json.dumps(label) if in_json else label)
+    return None
 
 
 def _by_headings(text: str) -> tuple[dict[str, str], str]:

@@ -122,15 +122,23 @@ def test_lint_tells_of_labels_by_a_judge_and_of_a_grid_that_shows_nothing(tmp_pa
     assert ("temperature-design", "one replicate") in found
 
 
-@pytest.mark.parametrize("evened", [False, True])
-def test_lint_tells_that_the_longer_answer_is_the_better_one(tmp_path: Path, evened: bool) -> None:
-    texts = [("It is right, as one can see.", "No."), ("Yes.", "It is wrong, as one can see.")]
-    rows = [
-        {**GRADED[0], "id": f"g{n}", "task": f"{n}?", "texts": texts[evened and n % 2]}
-        for n in range(10)
-    ]
-    rules = {finding.rule for finding in lint_items(_grid(tmp_path, rows=rows))}
-    assert ("length-habit" in rules) is not evened
+@pytest.mark.parametrize(
+    ("element", "leak"),
+    [
+        ("the price of the twelve pencils", None),
+        ("the price, 80 dollars", "80"),
+        ("that it is never safe", "a negation"),
+        ("the heavier of the two", None),
+    ],
+)
+def test_lint_tells_of_elements_that_give_the_answer_away(
+    tmp_path: Path, element: str, leak: str | None
+) -> None:
+    row = {**GRADED[0], "task": "What do 12 pencils cost?", "elements": ["the sum", element]}
+    found = {f.rule: f for f in lint_items(_grid(tmp_path, rows=[row]))}
+    assert ("element-leak" in found) is (leak is not None)
+    if leak:
+        assert found["element-leak"].found == f"1 items; in {row['id']}: {leak}"
 
 
 # --- the built-in suite ----------------------------------------------------------------------
@@ -139,10 +147,11 @@ def test_lint_tells_that_the_longer_answer_is_the_better_one(tmp_path: Path, eve
 LINES = [json.loads(x) for x in (BUILTIN.parent / "items.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_there_are_66_questions_a_third_of_each_label_and_of_each_difficulty() -> None:
-    assert len({line["id"] for line in LINES}) == len(LINES) == 66
-    assert Counter(line["label"] for line in LINES) == {"1": 22, "2": 22, "tie": 22}
-    assert Counter(line["difficulty"] for line in LINES) == {"easy": 22, "medium": 22, "hard": 22}
+def test_there_are_88_questions_a_third_of_each_label_and_of_each_difficulty() -> None:
+    assert len({line["id"] for line in LINES}) == len(LINES) == 88
+    assert Counter(line["label"] for line in LINES) == {"1": 30, "2": 30, "tie": 28}
+    assert Counter(line["difficulty"] for line in LINES) == {"easy": 29, "medium": 30, "hard": 29}
+    assert Counter(line["dataset"] for line in LINES) == {"everyday": 66, "instructions": 22}
     assert all(line["reference"] and line["elements"] for line in LINES)
     assert {line["gold"] for line in LINES} == {"author"}
 

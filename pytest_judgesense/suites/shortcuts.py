@@ -1,0 +1,262 @@
+r"""Could a suite be solved without reading it? What scorers that count words get right. Pure.
+
+A scorer gives a text a number by its words alone. Of an item with two candidates it decides for the
+one with the larger number, or for the smaller one throughout; of other labelled items it orders
+every two with different labels. Its score is the share that it decides rightly, ties counting half,
+in whichever direction does better. One half tells nothing. Above 0.65 a suite may measure the
+scorer's habit in place of judging: a *shortcut*.
+
+Words are runs of letters and digits; a stem is the first five letters of a word of four or more
+that is no function word. Sentences end at ``. ! ?`` or a line break.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations, pairwise
+from typing import Final, TypeAlias
+
+from pytest_judgesense.suites.finding import LintFinding
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.suite import Suite
+
+MOST_SOLVED: Final = 0.65
+FEWEST_ITEMS: Final = 10
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_FUNCTION_WORDS: Final = frozenset(
+    """
+    about above after again also although always among another because been before being below
+    between both cannot could does doing done down during each either else enough even ever every
+    few from further hence here hers however instead into itself just least less like made make many
+    might more most much must neither never next nobody none nothing once only onto other otherwise
+    ours over perhaps please quite rather same shall should since some still such than that their
+    them then there therefore these they this those though through thus together toward towards
+    under until upon very were what when where whether which while whose will with within without
+    would your yours have having
+    """.split()
+)
+_CONNECTIVES: Final = frozenset(
+    """
+    accordingly afterwards also although because besides consequently finally first furthermore
+    hence however instead likewise meanwhile moreover nevertheless next otherwise second similarly
+    since so still then therefore though thus yet
+    """.split()
+)
+
+Scorer: TypeAlias = Callable[[str, str], float]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _stems(text: str) -> frozenset[str]:
+    long = (word for word in _words(text) if len(word) > 3 and word not in _FUNCTION_WORDS)
+    return frozenset(word[:5] for word in long)
+
+
+def _overlap(text: str, beside: str) -> float:
+    """Stems of what stands beside it that the text takes up."""
+    return len(_stems(text) & _stems(beside))
+
+
+def _overlap_share(text: str, beside: str) -> float:
+    """The part of the text's stems that these are."""
+    return _overlap(text, beside) / max(1, len(_stems(text)))
+
+
+def _length(text: str, _: str) -> float:
+    """Words."""
+    return len(_words(text))
+
+
+def _shared_stems(text: str, _: str) -> float:
+    """The part of neighbouring sentences that share a stem."""
+    stems = [_stems(part) for part in _SENTENCE_END.split(text.strip()) if part]
+    links = [bool(one & other) for one, other in pairwise(stems)]
+    return sum(links) / max(1, len(links))
+
+
+def _connectives(text: str, _: str) -> float:
+    """Words that join sentences."""
+    return sum(word in _CONNECTIVES for word in _words(text))
+
+
+SCORERS: Final[Mapping[str, Scorer]] = {
+    "overlap with the request": _overlap,
+    "share of overlap": _overlap_share,
+    "length": _length,
+    "shared stems": _shared_stems,
+    "connectives": _connectives,
+}
+_POSITION: Final = "position"
+
+
+def solved(suite: Suite) -> dict[str, float]:
+    """What each scorer decides rightly of the labelled items, from 1/2 to 1; see the module.
+
+    Empty where fewer than `FEWEST_ITEMS` items are decided. ``position`` always takes the candidate
+    that stands first in the items' own order.
+    """
+    found: dict[str, float] = suite.derived("solved", _solved)
+    return found
+
+
+def _solved(suite: Suite) -> dict[str, float]:
+    if suite.space.pairwise:
+        return _of_pairs(suite)
+    labels = {label: float(at) for at, label in enumerate(suite.space.labels)}
+    items = [item for item in suite.items if item.label in labels]
+    if len(items) < FEWEST_ITEMS or len({item.label for item in items}) < 2:
+        return {}
+    text, *beside = _judged(suite)
+    ranks = [labels[item.label] for item in items if item.label]
+    scores = {}
+    for name, scorer in SCORERS.items():
+        if name in ("overlap with the request", "share of overlap") and not beside:
+            continue  # nothing stands beside the text
+        given = [scorer(i.fields.get(text, ""), _beside(i, beside)) for i in items]
+        scores[name] = _best(
+            [
+                (given[one] - given[other]) * (ranks[one] - ranks[other])
+                for one, other in combinations(range(len(items)), 2)
+                if ranks[one] != ranks[other]
+            ]
+        )
+    return scores
+
+
+def _of_pairs(suite: Suite) -> dict[str, float]:
+    items = [item for item in suite.items if item.label in ("1", "2") and len(item.contents) == 2]
+    if len(items) < FEWEST_ITEMS:
+        return {}
+    signs = [1 if item.label == "1" else -1 for item in items]
+    shown = [name for name in sorted({*items[0].fields}) if name in _shown(suite)]
+    scores = {}
+    for name, scorer in SCORERS.items():
+        # Each text beside the candidates by itself: a reference is another shortcut than a request.
+        by_name = (
+            {name: shown}
+            if not name.startswith(("overlap", "share"))
+            else {name if field == shown[0] else f"{name}: {field}": [field] for field in shown}
+        )
+        for called, fields in by_name.items():
+            scores[called] = _best(
+                [
+                    sign * (scorer(one, beside) - scorer(other, beside))
+                    for item, sign in zip(items, signs, strict=True)
+                    for one, other in (item.contents,)
+                    for beside in (_beside(item, fields),)
+                ]
+            )
+    return {**scores, _POSITION: _best([float(sign) for sign in signs])}
+
+
+def _shown(suite: Suite) -> frozenset[str]:
+    return frozenset().union(*(placeholders(template.text) for template in suite.templates))
+
+
+def _judged(suite: Suite) -> list[str]:
+    """The field that is judged, the last that templates show by the items' order; the others."""
+    names = [name for name in suite.items[0].fields if name in _shown(suite)]
+    return [names[-1], *names[:-1]] if names else [""]
+
+
+def _beside(item: Item, fields: list[str]) -> str:
+    return "\n".join(item.fields.get(name, "") for name in fields)
+
+
+def _best(decided: list[float]) -> float:
+    """The share above 0, ties counting half, or that below: whichever is more."""
+    right = sum((one > 0) + (one == 0) / 2 for one in decided) / len(decided)
+    return max(right, 1 - right)
+
+
+def lexical_shortcut(suite: Suite) -> Iterator[LintFinding]:
+    """Labels that a scorer without a model finds."""
+    above = {name: share for name, share in solved(suite).items() if share > MOST_SOLVED}
+    if above:
+        yield LintFinding(
+            "warning",
+            "lexical-shortcut",
+            f"suite {suite.name}",
+            "its labels can be found without reading",
+            ", ".join(f"{name} decides {share:.0%}" for name, share in above.items()),
+            f"at most {MOST_SOLVED:.0%} of the decided items by each; one half tells nothing",
+            "write items in which that feature is as often on the other side",
+        )
+
+
+# --- what stands in one of two texts alone --------------------------------------------------------
+
+_NUMBER_WORDS: Final = dict(
+    zip(
+        """
+        one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+        sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+        hundred thousand
+        """.split(),
+        [*map(str, range(1, 21)), *map(str, range(30, 100, 10)), "100", "1000"],
+        strict=True,
+    )
+)
+# With a capital: "august" and "march" are other words without one.
+_DAY: Final = re.compile(
+    r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May(?= \d)"
+    r"|June|July|August|September|October|November|December|[Nn]oon|[Mm]idnight)\b"
+)
+_LISTED: Final = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
+_NEGATIONS: Final = frozenset("no not never none nobody nothing without neither nor cannot".split())
+_CONDITIONS: Final = frozenset("if unless when whenever only until before except".split())
+_NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+
+
+def facts(text: str) -> dict[str, frozenset[str]]:
+    """Numbers, names, days, and whether there are negations and conditions, that a text states.
+
+    Number words count as digits. A name is a word with a capital within a sentence; the same word
+    counts wherever it stands. The numbers of a list are none.
+    """
+    text = _LISTED.sub("", text)
+    words = _words(text)
+    days = frozenset(found[0].lower().removesuffix("s") for found in _DAY.finditer(text))
+    plain = {_NUMBER_WORDS.get(word, word) for word in words}
+    return {
+        "numbers": frozenset(word for word in plain if word[0].isdigit()) - {"1"},
+        "names": frozenset(name.lower() for name in _NAME.findall(_DAY.sub("", text))),
+        "days and times": days,
+        "negations": _whether("a negation", "n't" in text or _NEGATIONS.intersection(words)),
+        "conditions": _whether("a condition", _CONDITIONS.intersection(words)),
+    }
+
+
+def _whether(called: str, there: object) -> frozenset[str]:
+    return frozenset({called} if there else ())
+
+
+def evidence(text: str) -> int:
+    """How often a text names somebody or something, or states a number."""
+    words = (_NUMBER_WORDS.get(word, word) for word in _words(_LISTED.sub("", text)))
+    return len(_NAME.findall(text)) + sum(word[0].isdigit() and word != "1" for word in words)
+
+
+def length(text: str) -> int:
+    """Words of a text."""
+    return len(_words(text))
+
+
+def in_one_alone(one: str, other: str) -> list[str]:
+    """The facts of either text that the other does not state."""
+    a, b = facts(one), facts(other)
+    spoken = frozenset(_words(one)), frozenset(_words(other))
+    found: list[str] = []
+    for kind in a:
+        left = (a[kind] - b[kind], b[kind] - a[kind])
+        for missing, elsewhere in zip(left, spoken[::-1], strict=True):
+            # A name that stands at the beginning of a sentence there is stated there.
+            found += sorted(fact for fact in missing if fact not in elsewhere)
+    return found

@@ -1,0 +1,108 @@
+"""Write what the embedded judge knows of the built-in texts, from the labels of the suites.
+
+``python scripts/update_key.py``, after a text or a label of a built-in suite has changed; then
+record anew (``scripts/record_cassettes.py``). What a number means stands in
+``judges/simulated/key.py``. Some hard items are planted wrong, so that no profile is without error.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense.judges.simulated.key import text_digest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+KEY = CHECKOUT / "pytest_judgesense" / "judges" / "simulated" / "key.json"
+# Evidence between two candidates, in required elements, and errors of a wrong answer.
+CLEAR = {"easy": 3, "medium": 2, "hard": 1}
+# Support of a worse answer beside 1 for the better one, and of two that are equally good.
+BEHIND = {"easy": 0.2, "medium": 0.45, "hard": 0.75}
+# Of the hard items every so many is misjudged: the lesser has what the better one should have.
+MISJUDGED = 5
+
+
+def misjudged(item: dict[str, Any]) -> bool:
+    number = int(text_digest(item["id"]), 16)
+    return item.get("difficulty") == "hard" and number % MISJUDGED == 0
+
+
+def pairs(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    better = int(item["label"]) - 1
+    if misjudged(item):
+        better = 1 - better
+    yield item["texts"][better], CLEAR[item["difficulty"]]
+    yield item["texts"][1 - better], 0
+
+
+def answers(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    wrong = (item["label"] == "NO") != misjudged(item)
+    yield item["answer"], CLEAR[item["difficulty"]] if wrong else 0
+
+
+def levels(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    # A hard text that is misjudged is a level nearer to the middle.
+    level = int(item["label"])
+    nearer = level + (level < 3) - (level > 3) if misjudged(item) else level
+    yield item["text"], (nearer - 1) / 4
+
+
+def ladder(task: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    for chain in ("levels", "rewordings"):
+        yield from ((text, covered) for covered, text in enumerate(task[chain]))
+    yield from ((one["text"], len(one["elements"])) for one in task["alternatives"])
+    yield from ((one["text"], one["level"]) for one in task["fillers"])
+
+
+def quarters(task: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    yield from ((text, stated / 4) for stated, text in enumerate(task["quarters"]))
+
+
+def supported(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    if item["label"] == "tie":
+        yield from ((text, 0.9) for text in item["texts"])
+        return
+    better = int(item["label"]) - 1
+    if misjudged(item):
+        better = 1 - better
+    yield item["texts"][better], 1.0
+    yield item["texts"][1 - better], BEHIND[item["difficulty"]]
+
+
+READERS = {
+    "preference": pairs,
+    "relevance": pairs,
+    "factuality": answers,
+    "coherence": levels,
+    "ladder": ladder,
+    "ladder-fine": quarters,
+    "temperature": supported,
+}
+
+
+def key_of_suites() -> dict[str, float]:
+    """The key: a number by the digest of each text, in the order of the digests."""
+    key: dict[str, float] = {}
+    for name, reader in READERS.items():
+        folder = CHECKOUT / "suites" / name
+        form = tomllib.loads((folder / f"{name}.suite.toml").read_text(encoding="utf-8"))
+        lines = (folder / form["stimuli"]["file"]).read_text(encoding="utf-8").splitlines()
+        for line in filter(str.strip, lines):
+            for text, number in reader(json.loads(line)):
+                before = key.setdefault(text_digest(text), number)
+                if before != number:
+                    raise SystemExit(f"{name}: known as {before} and {number}: {text[:70]}")
+    return dict(sorted(key.items()))
+
+
+def main() -> None:
+    key = key_of_suites()
+    KEY.write_text(json.dumps(key, indent=0) + "\n", encoding="utf-8")
+    print(f"{len(key)} texts: {KEY.relative_to(CHECKOUT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.commands.options import add_asking, judge_and_suite
+from pytest_judgesense.commands.options import add_asking, judge_and_suite, trust_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -143,4 +143,12 @@ def measured_aside(
     how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
     alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
     with closing(AskingLoop()) as loop, alone:
-        return measure(judge, question, {question.base: path}, loop, mode=mode, how_to_record=how)
+        return measure(
+            judge,
+            question,
+            {question.base: path},
+            loop,
+            mode=mode,
+            how_to_record=how,
+            trust=trust_of(options),
+        )

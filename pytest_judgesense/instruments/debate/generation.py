@@ -35,6 +35,7 @@ from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
@@ -158,6 +159,9 @@ def debates_written(
     options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
 ) -> Iterable[str]:
     """Have two models debate every topic, sides exchanged; what there is to tell."""
+    trust = Trust.here(*filter(None, [options.topics]))
+    if options.topics is not None:
+        trust.refuse_files("what is debated", [options.topics.resolve()])
     return generate_debates(
         judges(options.debater),
         read_topics(options.topics),
@@ -166,6 +170,7 @@ def debates_written(
         style=options.style,
         temperature=options.temperature,
         concurrency=options.judge_concurrency,
+        trust=trust,
     )
 
 
@@ -178,6 +183,7 @@ def generate_debates(
     style: str = "analytical",
     temperature: float = 0.1,
     concurrency: int = 8,
+    trust: Trust = ANY_FILES,
 ) -> list[str]:
     """Have every topic debated under both assignments, and write the debates that are complete.
 
@@ -190,6 +196,7 @@ def generate_debates(
         style: one of `STYLES`.
         temperature: of all speeches; a debater that sends none goes on sending none.
         concurrency: debates under way at once.
+        trust: what may be sent, and where to.
 
     Raises:
         UsageError: there are not two debaters, a number is wrong, or the file cannot be written.
@@ -221,7 +228,7 @@ def generate_debates(
         asked_as = [_asked_as(one, temperature) for one in debaters]
         held = _Held(topics, style)
         try:
-            loop.run(held.hold(asked_as, tapes, concurrency))
+            loop.run(held.hold(asked_as, tapes, concurrency, trust))
         finally:
             for tape in tapes:
                 tape.finish(trial_order(tape.trials))
@@ -256,13 +263,17 @@ class _Held:
     failed: dict[str, str] = field(default_factory=dict)
 
     async def hold(
-        self, debaters: Sequence[JudgeSpec], tapes: Sequence[Cassette], concurrency: int
+        self,
+        debaters: Sequence[JudgeSpec],
+        tapes: Sequence[Cassette],
+        concurrency: int,
+        trust: Trust,
     ) -> None:
         places = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = [
                 await stack.enter_async_context(
-                    open_client(one, tape, concurrency=concurrency, skills=(speak,))
+                    open_client(one, tape, concurrency=concurrency, skills=(speak,), trust=trust)
                 )
                 for one, tape in zip(debaters, tapes, strict=True)
             ]

@@ -393,7 +393,13 @@ def test_folders_that_the_user_allows(
     trust.refuse_files("judge 'mine'", prompts_of(str(written(shared / "a" / "p.txt")), root))
     with pytest.raises(SendingRefused):
         trust.refuse_files("judge 'mine'", prompts_of(str(written(other / "p.txt")), root))
-    # A link from an allowed folder leads out of it.
+    # An allowed link leads where it leads, one from an allowed folder out of it.
+    link(tmp_path / "link", other)
+    monkeypatch.setenv(PATHS, str(tmp_path / "link"))
+    trust.refuse_files("judge 'mine'", prompts_of(str(other / "p.txt"), root))
+    monkeypatch.delenv(PATHS)
+    if where == "environment":
+        monkeypatch.setenv(PATHS, str(shared))
     link(shared / "q.txt", other / "p.txt")
     with pytest.raises(SendingRefused):
         trust.refuse_files("judge 'mine'", prompts_of(str(shared / "q.txt"), root))
@@ -461,7 +467,24 @@ def test_the_items_that_a_preset_adds_are_not(root: Path, tmp_path: Path) -> Non
         trust.refuse_suite(load_suite(path, preset))
 
 
-@pytest.mark.parametrize("typed", ["shared/parity.suite.toml", "shared", "."])
+def test_a_suite_file_behind_a_link_is_not(root: Path, tmp_path: Path) -> None:
+    # Its items are the project's; its wordings are not.
+    parity_suite(root)
+    private = with_items(parity_suite(tmp_path / "private"), str(root / "parity.jsonl"))
+    (root / private.name).unlink()
+    link(root / private.name, private)
+    with pytest.raises(SendingRefused, match=r"private.parity\.suite\.toml"):
+        Trust.of(root, []).refuse_suite(load_suite(root / private.name))
+
+
+def test_a_folder_that_is_typed_gives_its_prompts_too(root: Path, tmp_path: Path) -> None:
+    files = prompts_of(str(written(tmp_path / "shared" / "prompts" / "p.txt")), root)
+    with pytest.raises(SendingRefused):
+        Trust.of(root, []).refuse_files("judge 'mine'", files)
+    Trust.of(root, [tmp_path / "shared"]).refuse_files("judge 'mine'", files)
+
+
+@pytest.mark.parametrize("typed", ["shared/parity.suite.toml", "shared", ".", "project/../shared"])
 def test_a_suite_whose_path_is_typed_is_sent_with_its_items(
     root: Path, tmp_path: Path, typed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

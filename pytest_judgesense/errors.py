@@ -7,6 +7,7 @@
     │   └── ExtensionError     what a plugin adds is wrong: fix the plugin, which it names
     ├── SuiteError             a suite file or its stimuli are wrong: fix the suite
     ├── JudgeError             a judge cannot be built or asked: fix its table or its code
+    │   ├── SendingRefused     a file or a host that a repository alone must not choose: allow it
     │   ├── NetworkRefused     something tried to connect while replaying
     │   ├── BodyTooLarge       a body has more bytes than it may have: raise the limit
     │   └── LimitReached       a limit of the user on calls or cost: raise it, or leave it at that
@@ -117,6 +118,10 @@ class SuiteError(JudgesenseError):
 
 class JudgeError(JudgesenseError):
     """A judge cannot be built or asked."""
+
+
+class SendingRefused(JudgeError):
+    """What would be sent, or where to, is not for a repository alone to decide."""
 
 
 class NetworkRefused(JudgeError):

@@ -39,6 +39,7 @@ from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, re
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry
@@ -125,6 +126,7 @@ def measure(
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
     registry: Registry = BUILT_IN,
+    trust: Trust = ANY_FILES,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
 
@@ -142,11 +144,12 @@ def measure(
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
         registry: what instruments and plugins give.
+        trust: what may be sent, and where to.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
         CassetteError: the recording does not serve.
-        JudgeError: the judge cannot be asked.
+        JudgeError: the judge cannot be asked; `SendingRefused`: not by a repository alone.
         UsageError: a prompt or a function of the judge is wrong.
     """
     suite = suite_for_judge(suite, judge)
@@ -177,7 +180,7 @@ def measure(
     left_out: list[tuple[Trial, LimitReached]] = []
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         asking = asked_as, suite, part, cassette, throttle, concurrency
-        given = loop.run(ask_all(*asking, asked_on, registry.skills, tell))
+        given = loop.run(ask_all(*asking, asked_on, registry.skills, tell, trust=trust))
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
@@ -255,8 +258,11 @@ async def ask_all(
     before: AskedOn,
     skills: Sequence[Skill],
     tell: Callable[[Trial, Answer], None] = lambda _trial, _answer: None,
+    trust: Trust = ANY_FILES,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
+    if cassette.mode != "replay":
+        trust.refuse_suite(suite)
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
     # The judge's throttle decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
@@ -284,7 +290,12 @@ async def ask_all(
         return answer
 
     async with open_client(
-        judge, cassette, concurrency=concurrency, throttle=throttle, skills=skills
+        judge,
+        cassette,
+        concurrency=concurrency,
+        throttle=throttle,
+        skills=skills,
+        trust=trust,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
             if takes_one_call(suite, judge):

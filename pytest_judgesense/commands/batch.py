@@ -27,7 +27,12 @@ from pytest_judgesense.commands.cassettes import (
     record_all,
     requests_of,
 )
-from pytest_judgesense.commands.options import FILE, add_judge_and_suite, judge_and_suite
+from pytest_judgesense.commands.options import (
+    FILE,
+    add_judge_and_suite,
+    judge_and_suite,
+    trust_of,
+)
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.resolving import credentials_of
@@ -62,6 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def export_batch(options: argparse.Namespace) -> list[str]:
     """Write the requests of all trials that are not recorded as the input file of a batch."""
     judge, suite = judge_and_suite(options)
+    trust = trust_of(options)
+    trust.refuse_suite(suite)
+    trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
     requests = _batch_requests(judge, suite)
     missing = list(_missing(judge, requests, options.judge_cassettes))
     if not missing:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.commands.options import add_asking, judge_and_suite
+from pytest_judgesense.commands.options import add_asking, judge_and_suite, trust_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -146,9 +146,9 @@ def measured_aside(
     name = shlex.quote(judge.called or judge.name)
     how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
     alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
-    deadline = Deadline()
+    deadline, trust = Deadline(), trust_of(options)
     stop = deadline.interrupt if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
         throttle = Throttle(judge, CONCURRENCY, limits=Limits(deadline))
         given = judge, question, {question.base: path}, loop
-        return measure(*given, mode=mode, how_to_record=how, throttle=throttle)
+        return measure(*given, mode=mode, how_to_record=how, throttle=throttle, trust=trust)

@@ -12,6 +12,7 @@ from pytest_judgesense.errors import harmless, printable, unknown_name, without_
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.judges.trust import Trust
     from pytest_judgesense.registry import Registry
     from pytest_judgesense.suites.suite import Suite
 
@@ -104,6 +105,13 @@ def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:
     base, _, preset = options.judge_suite.partition("@")
     kinds = registry_of(options).forms
     return load_suite(suite_files(base)[0], preset or None, kinds, labelled=labelled)
+
+
+def trust_of(options: argparse.Namespace) -> Trust:
+    """What may be sent from this folder, given the path of a suite on the command line."""
+    from pytest_judgesense.judges.trust import Trust
+
+    return Trust.here(Path(options.judge_suite.partition("@")[0]))
 
 
 def suite_files(name: str) -> list[Path]:

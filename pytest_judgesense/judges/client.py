@@ -38,6 +38,7 @@ from pytest_judgesense.judges.statuses import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.throttle import Attempt, Throttle
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
@@ -390,19 +391,23 @@ async def open_client(
     concurrency: int,
     throttle: Throttle | None = None,
     skills: Sequence[Skill] = (),
+    trust: Trust = ANY_FILES,
 ) -> AsyncIterator[Client]:
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge with its server on 127.0.0.1.
 
     ``concurrency`` is the number of calls under way at once. A given ``throttle`` goes on with the
     pace and the backing off of earlier clients of this judge. ``skills`` are what the embedded
-    judge can do beside what it always can.
+    judge can do beside what it always can. ``trust`` says what may be sent while recording.
 
     Raises:
         UsageError: a callable cannot be imported.
+        SendingRefused: a prompt's file, or the host, is not for the repository to choose.
         JudgeError: a key is needed and is not in the environment.
     """
     throttle = throttle or Throttle(spec, concurrency)
+    if cassette.mode != "replay":
+        trust.refuse_files(f"judge {spec.name!r}", spec.prompts.files)
     async with AsyncExitStack() as stack:
         place = apart()
         if place is None:
@@ -413,7 +418,7 @@ async def open_client(
             endpoint = unasked_endpoint(spec, throttle)
             if cassette.mode == "replay" or spec.provider == "callable":
                 return endpoint
-            return await _connected(stack, endpoint, concurrency, skills)
+            return await _connected(stack, endpoint, concurrency, skills, trust)
 
         endpoint = await opened(spec, throttle)
         repairing, repairer = None, spec.repair and spec.repair.spec
@@ -425,10 +430,15 @@ async def open_client(
 
 
 async def _connected(
-    stack: AsyncExitStack, endpoint: Endpoint, concurrency: int, skills: Sequence[Skill]
+    stack: AsyncExitStack,
+    endpoint: Endpoint,
+    concurrency: int,
+    skills: Sequence[Skill],
+    trust: Trust,
 ) -> Endpoint:
     spec, base_url = endpoint.spec, endpoint.base_url
     name, key = key_of(spec)
+    trust.refuse_host(spec, base_url, name)
     if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
         raise JudgeError(
             f"judge {spec.name!r} has no key to be asked with",

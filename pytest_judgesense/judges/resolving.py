@@ -38,6 +38,12 @@ from pytest_judgesense.judges.spec import (
 _PROJECT: Final = "pyproject.toml"
 
 
+def project_file(start: Path) -> Path | None:
+    """The nearest ``pyproject.toml`` in the folder of ``start`` or above it."""
+    folder = start if start.is_dir() else start.parent
+    return next((p for one in (folder, *folder.parents) if (p := one / _PROJECT).is_file()), None)
+
+
 def declared_judges(
     start: Path, providers: Mapping[str, Provider] = MappingProxyType({})
 ) -> dict[str, JudgeSpec]:
@@ -48,8 +54,7 @@ def declared_judges(
     Raises:
         UsageError: the file or a table in it is wrong.
     """
-    folder = start if start.is_dir() else start.parent
-    path = next((p for one in (folder, *folder.parents) if (p := one / _PROJECT).is_file()), None)
+    path = project_file(start)
     if path is None:
         return {}
     try:

@@ -55,11 +55,13 @@ class Prompts:
         strict: replaces those of the strict arm.
         paraphrases: by suite name, the wordings that replace all templates of that suite; under the
             key ``*`` for every suite that compares wordings and is not named.
+        files: those that they were read from, links resolved.
     """
 
     pairwise: str | None = None
     strict: str | None = None
     paraphrases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: tuple[Path, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,18 +341,22 @@ def judge_from_name(
 
 
 def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
+    files: list[Path] = []
+
     def read(value: str | _File) -> str:
         if isinstance(value, str):
             return value
         path = folder / value.file
         try:
-            return read_text(path)
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
                 f"a prompt of judge {name!r} cannot be read",
                 found=str(error),
                 expected=f"a text file in UTF-8 at {path}",
             ) from error
+        files.append(path.resolve())
+        return text
 
     given = form.paraphrases or {}
     by_suite = {"*": given} if isinstance(given, list) else given
@@ -365,6 +371,7 @@ def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:
         pairwise=None if form.pairwise is None else read(form.pairwise),
         strict=None if form.strict is None else read(form.strict),
         paraphrases={suite: tuple(map(read, values)) for suite, values in by_suite.items()},
+        files=tuple(files),
     )
 
 

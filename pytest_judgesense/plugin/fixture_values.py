@@ -183,9 +183,14 @@ class AskableJudge:
         throttle = self._run.throttle(self._spec)
         # The test gets the reply as it came: it is not repaired.
         spec = replace(self._spec, repair=None)
-        skills = self._run.registry.skills
-        client = open_client(spec, self._cassette, concurrency=1, throttle=throttle, skills=skills)
-        async with client as asker:
+        async with open_client(
+            spec,
+            self._cassette,
+            concurrency=1,
+            throttle=throttle,
+            skills=self._run.registry.skills,
+            trust=self._run.trust,
+        ) as asker:
             if self._cassette.mode == "replay" and self._spec.provider != "callable":
                 answer = asker.replay(trial, messages)
             else:

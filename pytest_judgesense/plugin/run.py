@@ -49,6 +49,7 @@ from pytest_judgesense.judges.resolving import credentials_of, declared_judges, 
 from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
+from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.interruption import Asking
@@ -111,6 +112,10 @@ class Run:
         stop = self._stop if settings.asks else None
         self.loop = AskingLoop(self._wait, stop, self._asking.said)
         self.credentials = Credentials()
+        # Not those of `addopts`, nor of `testpaths`: they are the repository's.
+        typed = set(map(str, config.invocation_params.args))
+        paths = [arg.split("::")[0] for arg in config.args if arg in typed]
+        self.trust = Trust.of(settings.rootdir, [settings.invocation / path for path in paths])
 
     def _wait(self) -> None:
         self._asking.look()
@@ -378,6 +383,7 @@ class Run:
                     watch=watch,
                     session=self._session,
                     registry=self.registry,
+                    trust=self.trust,
                 )
                 measurement = replace(measurement, notices=(*warnings, *measurement.notices))
             except JudgesenseError as error:
@@ -425,9 +431,8 @@ class Run:
             cassette = Cassette(path, "record", secrets=secrets)
             opened.append((cassette, part))
             before = AskedOn()
-            given = self.loop.run(
-                ask_all(asked_as, suite, part, cassette, throttle, concurrency, before, skills)
-            )
+            asking = asked_as, suite, part, cassette, throttle, concurrency, before, skills
+            given = self.loop.run(ask_all(*asking, trust=self.trust))
             for trial, answer in zip(part, given, strict=True):
                 if not isinstance(answer, LimitReached):
                     answers[trial.id] = answer

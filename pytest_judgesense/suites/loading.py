@@ -96,11 +96,13 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         temperatures=tuple(sorted(chosen.temperatures or design.temperatures or ())),
         seed=design.seeds,
         top_p=design.top_p,
+        files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, known)
         digest = _sha(f"{suite.digest} {other.digest}")
-        suite = replace(suite, items=pooled(suite, other), digest=digest)
+        files = (*suite.files, other.path, *other.files)
+        suite = replace(suite, items=pooled(suite, other), digest=digest, files=files)
     verify(suite)
     return suite
 

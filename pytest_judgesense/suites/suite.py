@@ -95,6 +95,7 @@ class Suite:
         ddof: what is taken off n in a variance.
         effect_threshold: from which temperature on it is called high.
         temperatures: at which every question is asked; empty: at one, see ``temperature``.
+        files: those with its items, and the other suites of its preset, links resolved.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Suite:
     temperatures: tuple[float, ...] = ()
     seed: int | None = None
     top_p: float | None = None
+    files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def derived(self, name: str, make: Callable[[Suite], T]) -> T:

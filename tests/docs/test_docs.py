@@ -14,16 +14,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.datasheet import Calls
+from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm
+from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm, judge_from_name
+from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.replies import parse_reply
@@ -184,6 +187,41 @@ def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
     closed_list = (replies.__doc__ or "").partition("a closed list")[2]
     written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
     assert listed == written
+
+
+def test_the_variables_of_allowances_are_listed() -> None:
+    listed = {row[0] for row in table_rows("judges.md", "## Keys and environment variables")}
+    assert {*_VARIABLES.values()} <= listed
+
+
+def test_the_allowance_that_is_shown_holds_as_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    (shown,) = [b for b in blocks_of("judges.md") if "JUDGESENSE_ALLOW_HOSTS=" in b.text]
+    (command,) = commands_of(shown)
+    monkeypatch.setenv(*command.arguments[1].split("=", 1))
+    judge = judge_from_name("openai:any")
+    for url in (
+        "https://gateway.example.com",
+        "https://a.corp.example:8443",
+        "http://gpu-box:8000",
+    ):
+        ANY_FILES.refuse_host(judge, url, "OPENAI_API_KEY")
+    for url in ("http://gateway.example.com", "https://a.corp.example", "https://gpu-box:8000"):
+        with pytest.raises(SendingRefused):
+            ANY_FILES.refuse_host(judge, url, "OPENAI_API_KEY")
+
+
+def test_the_workflow_for_forks_replays_without_a_secret() -> None:
+    section = page_text("ci.md").partition("\n## Pull requests from forks\n")[2]
+    text = section.partition("```yaml\n")[2].partition("```")[0]
+    workflow = yaml.safe_load(text)
+    assert workflow[True] == {"pull_request": None}  # YAML 1.1 takes `on` for true
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "secrets." not in text
+    (job,) = workflow["jobs"].values()
+    assert "permissions" not in job
+    checkout, *_, last = job["steps"]
+    assert checkout["with"] == {"persist-credentials": False}
+    assert last == {"run": "pytest -q suites --judge-mode replay"}
 
 
 def test_the_built_in_suites_have_the_counts_shown() -> None:

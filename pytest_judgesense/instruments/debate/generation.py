@@ -36,6 +36,7 @@ from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, Limits, Throttle
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
@@ -159,6 +160,9 @@ def debates_written(
     options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
 ) -> Iterable[str]:
     """Have two models debate every topic, sides exchanged; what there is to tell."""
+    trust = Trust.here(*filter(None, [options.topics]))
+    if options.topics is not None:
+        trust.refuse_files("what is debated", [options.topics.resolve()])
     return generate_debates(
         judges(options.debater),
         read_topics(options.topics),
@@ -167,6 +171,7 @@ def debates_written(
         style=options.style,
         temperature=options.temperature,
         concurrency=options.judge_concurrency,
+        trust=trust,
     )
 
 
@@ -179,6 +184,7 @@ def generate_debates(
     style: str = "analytical",
     temperature: float = 0.1,
     concurrency: int = CONCURRENCY,
+    trust: Trust = ANY_FILES,
 ) -> list[str]:
     """Have every topic debated under both assignments, and write the debates that are complete.
 
@@ -191,6 +197,7 @@ def generate_debates(
         style: one of `STYLES`.
         temperature: of all speeches; a debater that sends none goes on sending none.
         concurrency: debates under way at once.
+        trust: what may be sent, and where to.
 
     Raises:
         UsageError: there are not two debaters, a number is wrong, or the file cannot be written.
@@ -224,7 +231,7 @@ def generate_debates(
         held = _Held(topics, style)
         throttles = [Throttle(one, concurrency, limits=Limits(deadline)) for one in asked_as]
         try:
-            loop.run(held.hold(throttles, asked_as, tapes, concurrency))
+            loop.run(held.hold(throttles, asked_as, tapes, concurrency, trust))
         finally:
             for tape in tapes:
                 tape.finish(trial_order(tape.trials))
@@ -264,13 +271,19 @@ class _Held:
         debaters: Sequence[JudgeSpec],
         tapes: Sequence[Cassette],
         concurrency: int,
+        trust: Trust,
     ) -> None:
         places = asyncio.Semaphore(concurrency)
         async with AsyncExitStack() as stack:
             clients = [
                 await stack.enter_async_context(
                     open_client(
-                        one, tape, concurrency=concurrency, throttle=throttle, skills=(speak,)
+                        one,
+                        tape,
+                        concurrency=concurrency,
+                        throttle=throttle,
+                        skills=(speak,),
+                        trust=trust,
                     )
                 )
                 for one, tape, throttle in zip(debaters, tapes, throttles, strict=True)

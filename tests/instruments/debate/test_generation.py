@@ -182,3 +182,29 @@ def test_the_command_starts_the_embedded_debaters_itself(
     assert capsys.readouterr().out == "2 of 2 debates written: d.jsonl\n"
     assert {debate.prompt_style for debate in read(Path("d.jsonl"))} == {"technical"}
     assert main(["debates", "generate", *given[2:]]) == 2
+
+
+def test_the_command_asks_no_host_and_takes_no_topics_that_the_project_alone_has_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, topics = tmp_path / "project", tmp_path / "topics.txt"
+    project.mkdir()
+    topics.write_text("Tips should be replaced by wages.\n")
+    (project / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.far]\nprovider = "openai"\nmodel = "m"\n'
+        'base_url = "https://judge.example/v1"\n'
+    )
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("JUDGESENSE_ALLOW_HOSTS", raising=False)
+    monkeypatch.delenv("JUDGESENSE_ALLOW_PATHS", raising=False)
+    near, far = ("--debater", "embedded:clean"), ("--debater", "far")
+    written = ("-o", "d.jsonl", "--topics")
+    assert main(["debates", "generate", *near, *far, *written, "../topics.txt"]) == 3
+    assert "export JUDGESENSE_ALLOW_HOSTS=judge.example" in capsys.readouterr().err
+    # A path that leads through the project leads where the project's link leads.
+    Path("topics.txt").symlink_to(topics)
+    near += ("--debater", "embedded:mixed")
+    assert main(["debates", "generate", *near, *written, "topics.txt"]) == 3
+    assert f"export JUDGESENSE_ALLOW_PATHS={tmp_path}" in capsys.readouterr().err
+    assert main(["debates", "generate", *near, *written, "../topics.txt"]) == 0

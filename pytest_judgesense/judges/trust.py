@@ -1,0 +1,242 @@
+"""What a repository alone must not decide when judges are asked: what is sent, and to whom.
+
+Who records a branch of somebody else runs its judge tables, its suites and its options. So while
+recording, prompts, suites and items come from the folder of the project, links resolved, and a
+judge is asked at the host that its key belongs to, or on this machine. More is for the user to
+allow: by a path on the command line, the environment, a configuration folder; by nothing in the
+project.
+
+Code is not held to it: a Python judge, a ``conftest.py``, a plugin may send what it likes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from pytest_judgesense.cassettes.matching import is_loopback
+from pytest_judgesense.errors import SendingRefused, UsageError
+from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import project_file
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.suite import Suite
+
+_Kind: TypeAlias = Literal["hosts", "paths"]
+_VARIABLES: Final[dict[_Kind, str]] = {
+    "hosts": "JUDGESENSE_ALLOW_HOSTS",
+    "paths": "JUDGESENSE_ALLOW_PATHS",
+}
+_SEPARATORS: Final[dict[_Kind, str]] = {"hosts": ",", "paths": os.pathsep}
+_PORTS: Final = {"http": 80, "https": 443}
+_HOST: Final = r"([a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?"
+# Nothing that two parsers of URLs could take for two hosts: whoever connects has one of its own.
+_URL: Final = re.compile(
+    rf"(https?)://(?:[a-z0-9_.~%!$&'()*+,;=:-]*@)?{_HOST}(?:[/?#]|\Z)", re.ASCII | re.IGNORECASE
+)
+_ALLOWED: Final = re.compile(rf"(?:(https?)://)?(\*\.)?{_HOST}/?", re.ASCII | re.IGNORECASE)
+
+
+class Origin(NamedTuple):
+    """Where a judge is asked."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def is_here(self) -> bool:
+        """Whether that is this machine."""
+        return is_loopback(self.host.strip("[]"))
+
+    def __str__(self) -> str:
+        """As an allowance names it: without ``https://`` and without the usual port."""
+        scheme = "" if self.scheme == "https" else f"{self.scheme}://"
+        return scheme + self.host + ("" if self.port == _PORTS[self.scheme] else f":{self.port}")
+
+
+def origin_of(url: str) -> Origin | None:
+    """Scheme, host and port of a URL; ``None`` where it does not say them plainly."""
+    found = _URL.match(url)
+    return found and _origin(found[1], found[2], found[3])
+
+
+def _origin(scheme: str | None, host: str, port: str | None) -> Origin:
+    scheme = (scheme or "https").lower()
+    return Origin(scheme, host.lower(), int(port or _PORTS[scheme]))
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Which files are the project's, and which the user's own. Made by `Trust.of`.
+
+    Attributes:
+        root: folder of the project, links resolved; ``None`` where code asks, whose files may lie
+            anywhere.
+        typed: files and folders that the user has named, links resolved.
+    """
+
+    root: Path | None = None
+    typed: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, root: Path, typed: Iterable[Path]) -> Trust:
+        """What counts in the project at ``root`` where the user has typed these paths.
+
+        A path through the project leads where the project's links lead: it allows nothing more.
+        """
+        root = root.resolve()
+        return cls(root, tuple(p.resolve() for p in typed if not _leads_through(root, p)))
+
+    @classmethod
+    def here(cls, *typed: Path) -> Trust:
+        """What counts for a command in the project of the working folder, given these paths."""
+        project = project_file(Path.cwd())
+        return cls.of(project.parent if project else Path.cwd(), typed)
+
+    def refuse_suite(self, suite: Suite) -> None:
+        """Raise `SendingRefused` if the suite or its items are neither the project's nor allowed.
+
+        One that comes with the package, or that the user has named, may name any file.
+        """
+        if self.root is None or self._is_typed(suite.path):
+            return
+        if suite.path not in {path.resolve() for path in builtin_suites().values()}:
+            self.refuse_files(f"suite {suite.name}", (suite.path, *suite.files))
+
+    def refuse_files(self, what: str, files: Iterable[Path]) -> None:
+        """Raise `SendingRefused` if one of the ``files`` is neither the project's nor allowed."""
+        for file in files:
+            if self.root is None or file.is_relative_to(self.root) or self._is_typed(file):
+                continue
+            if any(file.is_relative_to(_folder(one)) for one in self._allowed("paths")):
+                continue
+            raise SendingRefused(
+                f"{what} cannot be asked about: a file of it lies outside the project",
+                found=str(file),
+                expected=f"files in {self.root}, links resolved: what else is sent, a repository "
+                "alone does not decide",
+                remedy=self._how_to_allow("paths", str(file.parent)),
+            )
+
+    def refuse_host(self, judge: JudgeSpec, base_url: str, variable: str) -> None:
+        """Raise `SendingRefused` unless a judge may be asked at ``base_url``.
+
+        It may on this machine, at the own host of the provider whose key ``variable`` holds, and
+        where the user allows it. A variable by which no provider is known may go to all of theirs.
+        """
+        origin = origin_of(base_url)
+        providers = [*BUILT_IN.values(), *filter(None, [judge.plugin_provider])]
+        owners = [one for one in providers if one.default_key_env == variable] or providers
+        own = [at for one in owners if (at := origin_of(one.default_base_url))]
+        if origin is None:
+            found, remedy = "a base_url with no plain host", "write it as https://HOST:PORT/PATH"
+        elif origin.is_here or origin in own or self._allows(origin):
+            return
+        else:
+            found = f"{origin}, with the key in {variable}" if variable else str(origin)
+            remedy = self._how_to_allow("hosts", str(origin))
+        expected = [*dict.fromkeys(str(at) for at in own if not at.is_here), "this machine"]
+        raise SendingRefused(
+            f"judge {judge.name!r} is not asked: its host is not that of its key's provider",
+            found=found,
+            expected=f"{', '.join(expected)}, or a host that you allow: where prompts and keys go, "
+            "a repository alone does not decide",
+            remedy=remedy,
+        )
+
+    def _allows(self, origin: Origin) -> bool:
+        return any(_covers(one, origin) for one in self._allowed("hosts"))
+
+    def _is_typed(self, path: Path) -> bool:
+        return any(path.is_relative_to(one) for one in self.typed)
+
+    def _allowed(self, kind: _Kind) -> list[str]:
+        """What the user allows: in the environment, then in the configuration file."""
+        file = self._configuration
+        if file is None:
+            return _in_environment(kind)
+        try:
+            text = read_text(file) if file.is_file() else ""
+            value: Any = tomllib.loads(text).get(f"allow_{kind}", [])
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(
+                f"{file} cannot be read", found=str(error), expected="a TOML file in UTF-8"
+            ) from error
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise UsageError(
+                f"allow_{kind} of {file} is wrong", found=repr(value), expected="a list of texts"
+            )
+        return [*_in_environment(kind), *value]
+
+    @property
+    def _configuration(self) -> Path | None:
+        """The user's own configuration file; ``None`` if there is no place for it but the project.
+
+        Of a folder within the project the repository could bring one.
+        """
+        home = "APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME"
+        file = Path(os.environ.get(home) or _expanded("~/.config"), "judgesense", "config.toml")
+        if not file.is_absolute() or (self.root and _leads_through(self.root, file)):
+            return None
+        return file
+
+    def _how_to_allow(self, kind: _Kind, more: str) -> str:
+        value = _SEPARATORS[kind].join([*_in_environment(kind), more])
+        file = self._configuration
+        other = f", or allow_{kind} = [{json.dumps(more)}] in {file}" if file else ""
+        return f"if you trust it: export {_VARIABLES[kind]}={shlex.quote(value)}{other}"
+
+
+# Of a caller that is code: its files are its own.
+ANY_FILES: Final = Trust()
+
+
+def _in_environment(kind: _Kind) -> list[str]:
+    said = os.environ.get(_VARIABLES[kind], "").split(_SEPARATORS[kind])
+    return [one.strip() for one in said if one.strip()]
+
+
+def _covers(allowed: str, origin: Origin) -> bool:
+    found = _ALLOWED.fullmatch(allowed)
+    if found is None:
+        raise UsageError(
+            "an allowed host is none",
+            found=repr(allowed),
+            expected="HOST, HOST:PORT or *.DOMAIN, reached by https; http://HOST without it",
+            remedy=f"fix {_VARIABLES['hosts']}, or allow_hosts of your configuration file",
+        )
+    at = _origin(found[1], found[3], found[4])
+    if found[2]:
+        return origin.host.endswith(f".{at.host}") and origin == at._replace(host=origin.host)
+    return origin == at
+
+
+def _folder(allowed: str) -> Path:
+    path = Path(_expanded(allowed))
+    if path.is_absolute():
+        return path.resolve()
+    raise UsageError(
+        "an allowed path is relative",
+        found=repr(allowed),
+        expected="a whole path: a relative one would depend on the project",
+        remedy=f"fix {_VARIABLES['paths']}, or allow_paths of your configuration file",
+    )
+
+
+def _expanded(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 - that of `Path` raises where there is no home
+
+
+def _leads_through(root: Path, path: Path) -> bool:
+    """Whether ``path`` lies in the folder ``root``, or one of its folders does by a link."""
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - as pytest reads it, no link resolved yet
+    return any(one.resolve().is_relative_to(root) for one in (path, *path.parents))

@@ -21,6 +21,8 @@ KEY = CHECKOUT / "pytest_judgesense" / "judges" / "simulated" / "key.json"
 CLEAR = {"easy": 3, "medium": 2, "hard": 1}
 # Support of a worse answer beside 1 for the better one, and of two that are equally good.
 BEHIND = {"easy": 0.2, "medium": 0.45, "hard": 0.75}
+# What the winner of a debate has ahead of the other side, in shares of a score.
+LEAD = {"clear": 0.35, "close": 0.12}
 # Of the hard items every so many is misjudged: the lesser has what the better one should have.
 MISJUDGED = 5
 
@@ -72,6 +74,13 @@ def supported(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
     yield item["texts"][1 - better], BEHIND[item["difficulty"]]
 
 
+def debates(line: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    lead = LEAD[line["author_margin"]]
+    # As a judge reads it; white space apart, a text is known whatever it is joined by.
+    said = [f"[{x['side']} {x['speech_type'][4:]}]\n{x['content']}" for x in line["speeches"]]
+    yield "\n".join(said), lead if line["author_winner"] == "PRO" else -lead
+
+
 READERS = {
     "preference": pairs,
     "relevance": pairs,
@@ -80,6 +89,7 @@ READERS = {
     "ladder": ladder,
     "ladder-fine": quarters,
     "temperature": supported,
+    "debate": debates,
 }
 
 

@@ -36,7 +36,7 @@ def compared(count: int, better: str, worse: str) -> list[dict[str, Any]]:
         # Of the request "Task {n}." it repeats the one stem; the other text has as many words.
         ("overlap with the request", "A task of sorts, {n}.", "A word of sorts, {n}."),
         ("length", "Yes, it is so, {n}.", "Yes, {n}."),
-        ("shared stems", "Our garden is wet. A garden is {n}.", "Our garden is wet. A house is {n}."),
+        ("shared stems", "A garden is wet. A garden is {n}.", "A garden is wet. A house is {n}."),
         ("connectives", "It rains, therefore {n}.", "It rains, perhaps {n}."),
     ],
 )  # fmt: skip

@@ -21,7 +21,8 @@ here PRO, and z the shift by the wording. An instruction that asks what survives
 evidence twice; one that begins with weighing counts weighing twice. The side that the
 margin favours wins; the confidence is 1 / (1 + exp(-s \|margin\| / 3)).
 
-Names, lengths and the order of arguments do not enter.
+Names, lengths and the order of arguments do not enter. Of a debate that is known (`simulated.key`)
+the shares of PRO are ahead of those of CON by what is known, and the words count a quarter.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from random import Random
 from typing import Any, Final
 
 from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
+from pytest_judgesense.judges.simulated.key import known
 from pytest_judgesense.judges.simulated.observer import Asked, Observer
 
 _SIDES: Final = ("PRO", "CON")
@@ -95,6 +97,8 @@ def judge_debate(observer: Observer, asked: Asked) -> str | None:
     draw, sensitivity = asked.draw(), observer.sensitivity
     shift = observer.slot_bias + observer.wording(instruction, context["transcript"])
     found = shares(context.get("resolution", ""), context["transcript"])
+    if (lead := known(context["transcript"])) is not None:
+        found = {category: _led(of, lead) for category, of in found.items()}
     spread = 10 * asked.temperature / sensitivity
     scores = {
         category: {side: _score(of[side], draw.gauss(0, spread)) for side in _SIDES}
@@ -120,6 +124,13 @@ def judge_debate(observer: Observer, asked: Asked) -> str | None:
     if draw.random() < observer.format_error_rate:
         return _malformed(value, draw)
     return observer.style.format(json.dumps(value, separators=(",", ":")))
+
+
+def _led(of: Mapping[str, float], lead: float) -> dict[str, float]:
+    """Shares of which that of PRO is ahead by ``lead``, and what the words say counts a quarter."""
+    middle = sum(of.values()) / 2
+    ahead = {"PRO": lead / 2, "CON": -lead / 2}
+    return {side: middle + ahead[side] + (share - middle) / 4 for side, share in of.items()}
 
 
 def _score(share: float, noise: float) -> float:

@@ -23,7 +23,8 @@ YES_NO = DecisionSpace(("YES", "NO"))
 
 def pair(a: str, b: str) -> str:
     return (
-        f"<request>\nWhich river flows through Vienna?\n</request>\n<response_a>\n{a}\n</response_a>\n"
+        "<request>\nWhich river flows through Vienna?\n</request>\n"
+        f"<response_a>\n{a}\n</response_a>\n"
         f"<response_b>\n{b}\n</response_b>\nReply with A or B and nothing else."
     )
 
@@ -35,7 +36,7 @@ def test_the_key_is_what_the_script_makes_of_the_suites() -> None:
 def test_the_key_holds_digests_and_numbers_alone() -> None:
     for digest, number in json.loads(update_key.KEY.read_text("utf-8")).items():
         assert re.fullmatch("[0-9a-f]{16}", digest)
-        assert 0 <= number <= 5  # five elements of a ladder are the most
+        assert -1 <= number <= 5  # five elements of a ladder are the most, a lead may be negative
 
 
 def test_a_known_text_is_judged_by_the_key_and_an_unknown_one_by_its_words(
@@ -67,10 +68,13 @@ def test_errors_and_levels_are_known_too(monkeypatch: pytest.MonkeyPatch) -> Non
         ("Reply with YES or NO and nothing else.", None),
         ('a JSON object: {"verdict": "YES"} or {"verdict": "NO"}', '{"verdict": "YES"}'),
         ("in double square brackets: [[YES]] or [[NO]].", "[[YES]]"),
-        ('Then write "Verdict: YES" on the last line.', "That is how it looks to me.\nVerdict: YES"),
+        (
+            'Then write "Verdict: YES" on the last line.',
+            "That is how it looks to me.\nVerdict: YES",
+        ),
         ("The first line of your reply holds YES or NO alone.", "YES"),
     ],
-)  # fmt: skip
+)
 def test_the_form_that_a_prompt_asks_for_is_kept_and_read(
     instruction: str, reply: str | None
 ) -> None:

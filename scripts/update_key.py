@@ -20,7 +20,7 @@ KEY = CHECKOUT / "pytest_judgesense" / "judges" / "simulated" / "key.json"
 # Evidence between two candidates, in required elements, and errors of a wrong answer.
 CLEAR = {"easy": 3, "medium": 2, "hard": 1}
 # Support of a worse answer beside 1 for the better one, and of two that are equally good.
-BEHIND = {"easy": 0.2, "medium": 0.45, "hard": 0.75}
+BEHIND = {"easy": 0.15, "medium": 0.35, "hard": 0.55}
 # What the winner of a debate has ahead of the other side, in shares of a score.
 LEAD = {"clear": 0.35, "close": 0.12}
 # Of the hard items every so many is misjudged: the lesser has what the better one should have.
@@ -68,8 +68,6 @@ def supported(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
         yield from ((text, 0.9) for text in item["texts"])
         return
     better = int(item["label"]) - 1
-    if misjudged(item):
-        better = 1 - better
     yield item["texts"][better], 1.0
     yield item["texts"][1 - better], BEHIND[item["difficulty"]]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from threading import Lock
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -217,6 +217,11 @@ class Credentials:
             if fresh:
                 self._learned[source] = dict([*learned.items(), *fresh.items()][-MOST_LEARNED:])
                 self._index()
+
+    @property
+    def shown(self) -> Collection[str]:
+        """The values that requests have shown, and that were not known before any."""
+        return self._learned["request"].keys()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}

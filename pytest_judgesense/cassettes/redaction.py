@@ -18,8 +18,8 @@ import json
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice, product
 from types import MappingProxyType
@@ -34,7 +34,7 @@ from pytest_judgesense.cassettes.credentials import (
     maybe_secret_name,
     secret_name,
 )
-from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
@@ -103,6 +103,8 @@ _SHAPES: Final = tuple(
         ),
     )
 )
+# Of several credentials of one name: which comes first may be chance.
+_NUMBER: Final = re.compile(r" \d+$")
 _KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
 
 
@@ -257,7 +259,7 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
             merged.append((before[0], max(end, before[1]), *best))
         else:
             merged.append((start, end, rank, name))
-    yield from ((start, end, name) for start, end, _, name in merged)
+    yield from ((start, end, _NUMBER.sub("", name)) for start, end, _, name in merged)
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -364,6 +366,12 @@ def _forms(value: str) -> tuple[_Form, ...]:
         for text in {inner, inner.translate(str.maketrans("+/", "-_"))}:
             forms.append(_Form(text, gap, before, behind))
     return tuple(forms)
+
+
+def forms_in_lines(value: str) -> set[str]:
+    """``value`` as a line of a cassette holds it: in a text, and in a string of a JSON body."""
+    in_text = json.dumps(value, ensure_ascii=False)[1:-1]
+    return {in_text, json.dumps(in_text, ensure_ascii=False)[1:-1]}
 
 
 # --- fields, and values that are split over the strings of a body ---------------------------------
@@ -602,6 +610,25 @@ class Redactor:
     def body(self, body: str | bytes) -> str | bytes:
         """``body`` without secret fields and values."""
         return self._without_secrets(scrub_body, body)
+
+    def response(self, response: RecordedResponse) -> RecordedResponse:
+        """``response`` without secrets."""
+        headers = {name: self.text(text) for name, text in response.headers.items()}
+        body = self.body(response.body)
+        return replace(response, headers=MappingProxyType(headers), body=body)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """``exchange`` without secrets."""
+        request = exchange.request
+        asked = replace(request, url=self.url(request.url), body=self.body(request.body))
+        return replace(exchange, request=asked, response=self.response(exchange.response))
+
+    def narrowed_to(self, values: Collection[str]) -> Redactor:
+        """One that removes these of the known values alone, and notes what it found here."""
+        known = self.credentials.values.items()
+        narrowed = Redactor(Credentials(one for one in known if one[1] in values), noting=True)
+        narrowed.removed, narrowed.credentials.removed = self.removed, self.credentials.removed
+        return narrowed
 
     def _without_secrets(
         self, clean: Callable[[_T, Mapping[str, str]], tuple[_T, set[str]]], dirty: _T

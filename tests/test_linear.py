@@ -14,6 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_judgesense.cassettes.checking import _REMOVED
+from pytest_judgesense.cassettes.credentials import request_credentials
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import _is_torn
@@ -117,8 +118,10 @@ def test_the_search_of_a_document() -> None:
     holds(nested, 3_000)
 
 
-def test_the_search_of_a_url() -> None:
-    holds(repeated("&key=a", lambda text: scrub_url(f"https://h/?{text}", {"K": KEY})), 5_000)
+@pytest.mark.parametrize("unit", ["?&key=a", "/%", "/%73", "%25", "1", "1:A", "/T", "/key/a"])
+def test_the_search_of_a_url(unit: str) -> None:
+    holds(repeated(unit, lambda text: scrub_url(f"https://h/{text}", {"K": KEY})), 5_000)
+    holds(repeated(unit, lambda text: [*request_credentials(f"https://h/{text}", ())]), 5_000)
 
 
 @pytest.mark.parametrize("recorded", ["[secret: A]b" * 3, "a[secret: A]" * 3, "[secret: A]"])

@@ -301,7 +301,8 @@ class Cassette:
         scope = current_scope()
         recorded = self._recordings.of(scope.trial) if scope else []
         wanted = self._redactor.url(normal_url(url))
-        return next((item.request for item, _ in recorded if item.request.url == wanted), None)
+        requests = (item.request for item, _ in recorded)
+        return next((one for one in requests if same_but_for_secrets(one.url, wanted)), None)
 
     def finish(self, order: Sequence[str]) -> None:
         """Give a recorded file its final form, whatever the order in which answers arrived.

@@ -83,6 +83,8 @@ _SHAPES: Final = tuple(
             "asic |ASIC ",
             r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
         ),
+        ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[\w-]{34})(?![\w-])"),
+        ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
         ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
         (
             "a JSON web token",
@@ -105,6 +107,7 @@ _SHAPES: Final = tuple(
 )
 # Of several credentials of one name: which comes first may be chance.
 _NUMBER: Final = re.compile(r" \d+$")
+_SEPARATOR: Final = re.compile(r"([/?&=#;])")
 _KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
 
 
@@ -155,12 +158,25 @@ def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     except ValueError:
         return scrub(redacted, secrets)
     tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
+    tail, encoded = _without_encoded_keys(tail)
     host, in_host = scrub(parts.netloc, secrets)
     # Brackets in a host are an address of IPv6, and nothing else.
     host = PLACEHOLDER.sub("secret", host)
     scheme = f"{parts.scheme}:" if parts.scheme else ""
     slashes = "//" if parts.netloc else ""
-    return f"{scheme}{slashes}{host}{tail}", found | in_host
+    return f"{scheme}{slashes}{host}{tail}", found | encoded | in_host
+
+
+def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
+    """The end of a URL without segments and values that are shaped like keys once decoded."""
+    if "%" not in tail:
+        return tail, set()
+    pieces, names = _SEPARATOR.split(tail), set()
+    for place, piece in enumerate(pieces):
+        if "%" in piece and (found := scrub(unquote(unquote(piece)), {})[1]):
+            pieces[place] = _placeholder(min(found))
+            names |= found
+    return "".join(pieces), names
 
 
 def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -345,6 +361,8 @@ def _written(character: str, slashes: str = r"\\+") -> str:
         ways += [re.escape(named)] if named != character else []
     if character == "\\":
         ways.insert(0, slashes)
+    if character in "%&":  # with which the longer ways begin
+        ways.reverse()
     return f"(?:{'|'.join(ways)})"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
 import pytest
@@ -28,6 +28,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
 HIDDEN = "hQ5rVb81nXcW0yTd"  # known from the request alone
+TELEGRAM = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw7"
 SHAPED = {
     "openai": "sk-proj-4fT9aKx03LmQz8Rv71YbNcWd",
     "anthropic": "sk-ant-api03-Kx7Rv2YbNc9WdLm4Qz8f",
@@ -37,6 +38,7 @@ SHAPED = {
     "hugging_face": "hf_KxRvYbNcWdLmQzTgHjUiOpAsDfGhJkZx1",
     "slack": "xoxb-123456789012-KxRvYbNcWdLmQzTg",
     "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "telegram": TELEGRAM,
     "organisation": "org-Kx7Rv2YbNc9WdLm4Qz8fTgHj",
     "pem": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END PRIVATE KEY-----",
 }
@@ -82,6 +84,10 @@ def _b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
+def _percent(text: str) -> str:
+    return "".join(f"%{ord(character):02x}" for character in text)
+
+
 IN_ENV = {"name": "JUDGE_KEY"}
 BEARER = {"Authorization": f"Bearer {HIDDEN}"}
 PLANTS: dict[str, Plant] = {
@@ -118,6 +124,17 @@ PLANTS: dict[str, Plant] = {
     "percent-encoded": Plant(KEY, f"see {quote(KEY, safe='')}".encode(), **IN_ENV),
     "percent-encoded twice": Plant(KEY, quote(quote(KEY, safe="")).encode(), **IN_ENV),
     "in a URL's path": Plant(KEY, query=f"/{quote(KEY, safe='')}/x", **IN_ENV),
+    "in a URL's path, by its shape": Plant(TELEGRAM, _echo(TELEGRAM), query=f"/bot{TELEGRAM}/ask"),
+    "in a URL's path, by the name before it": Plant(
+        HIDDEN, _echo(HIDDEN), query=f"/token/{HIDDEN}/chat"
+    ),
+    "in a URL's path, by a header": Plant(HIDDEN, query=f"/v1/{HIDDEN}/chat", headers=BEARER),
+    "in a URL's path, a shape encoded": Plant(
+        SHAPED["openai"], query=f"/v1/{_percent(SHAPED['openai'])}/chat"
+    ),
+    "in a URL's query, a shape encoded": Plant(
+        SHAPED["openai"], query=f"?model=a%20b&by={_percent(SHAPED['openai'])}"
+    ),
     "base64, first alignment": Plant(KEY, _echo(_b64(KEY + "1")), **IN_ENV),
     "base64, second alignment": Plant(KEY, _echo(_b64(f"u{KEY}12")), **IN_ENV),
     "base64, third alignment": Plant(KEY, _echo(_b64(f"u:{KEY}")), **IN_ENV),
@@ -190,6 +207,7 @@ def _visible(text: str) -> str:
     found = [text]
     for line in text.splitlines():
         entry = json.loads(line)
+        found.append(unquote(entry["request"]["url"]))
         for body in (entry["request"]["body"], entry["response"]["body"]):
             if isinstance(body, dict):
                 raw = base64.b64decode(body["base64"]).decode("latin-1")
@@ -252,6 +270,28 @@ def test_a_planted_secret_stands_in_no_file(
         _post(client, url, plant)
     assert scope.error is None
     assert scope.intercepted == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "another"),
+    [
+        ("/bot{}/ask", TELEGRAM, TELEGRAM.replace("H", "h")),
+        ("/v1/{}/ask", KEY, "a key of another person"),
+        ("/token/{}/ask", HIDDEN, "Xk4mPq9vTz2wRb7n"),
+    ],
+)
+def test_who_has_another_key_in_the_path_finds_the_recording(
+    path: str, key: str, another: str, serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    for mode, secret in (("record", key), ("replay", another)):
+        plant = Plant(secret, query=path.format(quote(secret, safe="")))
+        known = Credentials([("JUDGE_KEY", KEY)] if mode == "record" else [])
+        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=known)  # type: ignore[arg-type]
+        url = serve(plant)
+        with tape.intercepting(), tape.trial("one") as scope:
+            _post("httpx", url, plant)
+        assert scope.error is None
+        assert scope.made == (mode == "record")
 
 
 def test_the_kinds_are_many() -> None:

@@ -7,7 +7,9 @@ costs more rounds, and a square stays a square however often it is measured.
 
 from __future__ import annotations
 
+import base64
 import gc
+import json
 import time
 from collections.abc import Callable
 
@@ -15,6 +17,7 @@ import pytest
 
 from pytest_judgesense.cassettes.checking import _REMOVED
 from pytest_judgesense.cassettes.credentials import request_credentials
+from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import _is_torn
@@ -72,6 +75,9 @@ UNITS = {
     "placeholders": "[secret: A] ",
     "keys": "sk-abcdefghijklmnopqrstuvwx1 ",
     "keys and placeholders": "sk-abcdefghijklmnopqrstuvwx1 [secret: A] ",
+    "beginnings of frames": "\0\0\0\x10",
+    "telegrams": "1:A",
+    "webhooks": "/TAAAAAAAAAA/BAAAAAAAAA",
     "beginnings of keys": "sk-",
     "beginnings of web tokens": "eyJé",
     "web tokens": "eyJaaaaaaaaaa.",
@@ -97,6 +103,10 @@ def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
     )
 
 
+def _b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 def test_the_search_of_a_document() -> None:
     def strings(size: int) -> Callable[[], object]:
         # The key, a character a string: it is put together, and cut out of all of them.
@@ -113,6 +123,26 @@ def test_the_search_of_a_document() -> None:
         body = '{"logprobs": ' + "[" * size + '"a"' + "]" * size + "}"
         return lambda: scrub_body(body, {"K": KEY})
 
+    def parts(size: int) -> Callable[[], object]:
+        content = [{"type": "text", "text": letter} for letter in "ok-a" * (size // 4)]
+        body = json.dumps({"messages": [{"role": "user", "content": content}]})
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    def events(size: int) -> Callable[[], object]:
+        body = json.dumps([{"parts": [{"text": letter}]} for letter in "ok-a" * (size // 4)])
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    def frames(size: int) -> Callable[[], object]:
+        letters = "ok-a" * (size // 4)
+        body = b"".join(
+            bytes(Frame(b"", json.dumps({"bytes": _b64(f'{{"text": "{letter}"}}')}).encode()))
+            for letter in letters
+        )
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    holds(parts, 500)
+    holds(events, 500)
+    holds(frames, 300)
     holds(strings, 1_000)
     holds(indices, 300)
     holds(nested, 3_000)

@@ -34,6 +34,7 @@ from pytest_judgesense.cassettes.credentials import (
     maybe_secret_name,
     secret_name,
 )
+from pytest_judgesense.cassettes.eventstream import frames_of
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
@@ -195,12 +196,39 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
     """``body``, text or bytes, without secret fields and values; the names that were found."""
+    body, in_frames = _without_secrets_in_frames(body, secrets)
     if isinstance(body, bytes):
         # Latin-1 maps every byte to one character and back.
         as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
         text, found = _scrub_text(body.decode("latin-1"), as_latin)
-        return text.encode("latin-1", "replace"), found
-    return _scrub_text(body, secrets)
+        return text.encode("latin-1", "replace"), found | in_frames
+    text, found = _scrub_text(body, secrets)
+    return text, found | in_frames
+
+
+def _without_secrets_in_frames(
+    body: str | bytes, secrets: Mapping[str, str]
+) -> tuple[str | bytes, set[str]]:
+    """The frames of a binary event stream without secrets, whole ones and such as they share."""
+    if body[:1] not in ("\0", b"\0"):  # the length of a frame is below 2**24
+        return body, set()
+    frames, rest = frames_of(as_bytes(body))
+    names: set[str] = set()
+    texts = []
+    for frame in frames:
+        text, found = _scrub_text(frame.text, secrets)
+        texts.append(text)
+        names |= found
+    # Put together as a stream of text: of JSON, a line end is a blank.
+    lines = [f"data: {_LINE_END.sub(' ', text)}" for text in texts]
+    joined, split = _without_split_secrets("\n".join(lines), secrets)
+    if not (names := names | split):
+        return body, names
+    for place, (line, clean) in enumerate(zip(lines, joined.split("\n"), strict=True)):
+        text = clean.removeprefix("data: ") if clean != line else texts[place]
+        if text != frames[place].text:
+            frames[place] = frames[place].with_text(text)
+    return as_body(b"".join(map(bytes, frames)) + rest), names
 
 
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -400,10 +428,13 @@ _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
 _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
 # How JSON is usually written; what it is written like matters to nobody but the eye.
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
+_LINE_END: Final = re.compile(r"[\r\n]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 # A path of names and places is made for each string: its length is bounded, and so is the work.
 _DEEPEST: Final = 100
 _MOST_INDICES: Final = 8
+# Of the content of a message: two may share a value.
+_PARTS: Final = 2
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
 
@@ -515,8 +546,13 @@ def _strings(holder: Any, key: Any) -> Iterator[_String]:
 
 def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
     for document in documents:
-        if document.value is not None:
-            yield from _strings(document.value, 0)
+        if document.value is None:
+            continue
+        events = document.value[0]
+        # Gemini's stream is a list of events: as in others, which one it was joins nothing.
+        holder = events if isinstance(events, list) else document.value
+        for place in range(len(holder)):
+            yield from _strings(holder, place)
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
@@ -540,11 +576,12 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     """``text`` without values that are split over the strings of one field.
 
-    Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
-    together by their path, with the choice that they number; or by their fields alone.
+    Streams deliver a reply in deltas, token probabilities a token at a time, and a message may have
+    several parts. Strings belong together by their path, with the choice that they number; or by
+    their fields alone.
     """
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
-    if not is_stream and '"logprobs"' not in text:
+    if not is_stream and '"logprobs"' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
@@ -555,14 +592,16 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
             if len(group) > 1:
                 spans = [*_spans("".join(one.text for one in group), secrets)]
                 names |= {name for _, _, name in spans}
-                _cut(group, spans)
+                _cut(group, spans, everywhere=not is_stream)
     return "".join(document.written() for document in documents) if names else text, names
 
 
-def _cut(group: list[_String], spans: list[tuple[int, int, str]]) -> None:
-    """Take spans of the joined text out of its strings; the placeholder stands in the first.
+def _cut(group: list[_String], spans: list[tuple[int, int, str]], *, everywhere: bool) -> None:
+    """Take spans of the joined text out of its strings.
 
-    Both are in order, and spans do not overlap: each string and each span is passed once.
+    The placeholder stands in the first of them, or ``everywhere``: in a request each part of a
+    message has to match what another key has there. Both are in order, and spans do not overlap:
+    each string and each span is passed once.
     """
     position = current = 0
     for string in group:
@@ -570,8 +609,8 @@ def _cut(group: list[_String], spans: list[tuple[int, int, str]]) -> None:
         end = position + len(text)
         while current < len(spans) and spans[current][0] < end:
             first, last, name = spans[current]
-            if first >= position:
-                parts += [text[kept : first - position], _placeholder(name)]
+            if first >= position or (everywhere and text):
+                parts += [text[kept : max(kept, first - position)], _placeholder(name)]
             kept = min(last, end) - position
             if last > end:
                 break

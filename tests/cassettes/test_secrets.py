@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
+import struct
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -78,6 +82,78 @@ def _sse(text: str, size: int) -> bytes:
     return (
         b"".join(b"data: " + json.dumps(e).encode() + b"\n\n" for e in events) + b"data: [DONE]\n"
     )
+
+
+def _gemini(text: str, size: int) -> bytes:
+    """A stream of Gemini's REST interface: one JSON list, two candidates interleaved."""
+    events = [
+        {
+            "candidates": [
+                {"content": {"parts": [{"text": text[at : at + size]}], "role": "model"}},
+                {"content": {"parts": [{"text": "no "}], "role": "model"}, "index": 1},
+            ]
+        }
+        for at in range(0, len(text), size)
+    ]
+    return (
+        "[" + "\n,\r\n".join(json.dumps(event, indent=2) for event in events) + "\n]\n"
+    ).encode()
+
+
+def _content(text: str, size: int) -> dict[str, object]:
+    """A message in parts, as of OpenAI and Anthropic."""
+    parts = [text[at : at + size] for at in range(0, len(text), size)]
+    return {"role": "user", "content": [{"type": "text", "text": part} for part in parts]}
+
+
+def _frame(payload: dict[str, object]) -> bytes:
+    """A frame as https://smithy.io/2.0/aws/amazon-eventstream.html lays it out."""
+    name = b":event-type"
+    # Name and value with their lengths; 7 is the type of a string.
+    headers = bytes([len(name)]) + name + bytes([7]) + (5).to_bytes(2, "big") + b"chunk"
+    data = json.dumps(payload).encode()
+    head = struct.pack(">II", 16 + len(headers) + len(data), len(headers))
+    frame = head + struct.pack(">I", zlib.crc32(head)) + headers + data
+    return frame + struct.pack(">I", zlib.crc32(frame))
+
+
+def _bedrock(text: str, size: int) -> bytes:
+    """A reply of InvokeModelWithResponseStream: the model's events, in base64, in frames."""
+    return b"".join(
+        _frame({"bytes": _b64(json.dumps({"delta": {"text": text[at : at + size]}})), "p": "abc"})
+        for at in range(0, len(text), size)
+    )
+
+
+def _converse(text: str, size: int) -> bytes:
+    """A reply of ConverseStream: events of JSON in frames."""
+    return b"".join(
+        _frame({"contentBlockIndex": 0, "delta": {"text": text[at : at + size]}, "p": "abcd"})
+        for at in range(0, len(text), size)
+    )
+
+
+def _events_of_frames(data: bytes) -> list[str]:
+    """The events of a stream, every length and checksum verified."""
+    events = []
+    while data:
+        size, of_headers, check = struct.unpack_from(">III", data)
+        assert zlib.crc32(data[:8]) == check
+        frame, data = data[:size], data[size:]
+        assert struct.pack(">I", zlib.crc32(frame[:-4])) == frame[-4:]
+        payload = json.loads(frame[12 + of_headers : -4])
+        inner = payload.get("bytes")
+        events.append(base64.b64decode(inner).decode() if inner else json.dumps(payload))
+    return events
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list | dict):
+        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(one, str):
+                yield from [one] * (name == "text")
+            else:
+                yield from _texts(one)
 
 
 def _b64(text: str) -> str:
@@ -150,6 +226,27 @@ PLANTS: dict[str, Plant] = {
     "split over plain events": Plant(
         HIDDEN, f"data: {HIDDEN[:6]}\n\ndata: {HIDDEN[6:]}\n\n".encode(), headers=BEARER
     ),
+    **{
+        f"{what}, {size} characters each": Plant(secret, body=body, answer=answer)
+        for size in (1, 5)
+        for secret in (SHAPED["openai"],)
+        for what, body, answer in (
+            ("Gemini's list", {}, _gemini(f"It is {secret}, yes", size)),
+            ("parts of a prompt", {"messages": [_content(f"It is {secret}.", size)]}, b"{}"),
+            ("parts of a reply", {}, json.dumps(_content(f"It is {secret}.", size)).encode()),
+            ("frames of Bedrock", {}, _bedrock(f"It is {secret}, yes", size)),
+            ("frames of Converse", {}, _converse(f"It is {secret}, yes", size)),
+        )
+    },
+    "a known value in frames": Plant(KEY, _bedrock(f"It is {KEY}, yes", 7), **IN_ENV),
+    "a key within one frame": Plant(KEY, _bedrock(f"It is {KEY}, yes", 99), **IN_ENV),
+    "a field within a frame": Plant(HIDDEN, _frame({"bytes": _b64(f'{{"api_key": "{HIDDEN}"}}')})),
+    "escapes of one byte": Plant(
+        KEY, ('{"a": "' + "".join(f"\\\\x{ord(c):02x}" for c in KEY) + '"}').encode(), **IN_ENV
+    ),
+    "escapes in braces": Plant(
+        KEY, ('{"a": "' + "".join(f"\\\\u{{{ord(c):x}}}" for c in KEY) + '"}').encode(), **IN_ENV
+    ),
     "bytes that are no text": Plant(KEY, b"\xff\xfe" + KEY.encode() + b"\xff", **IN_ENV),
     **{f"shape: {name}": Plant(text, _echo(text)) for name, text in SHAPED.items()},
 }
@@ -202,6 +299,10 @@ def _post(client: str, url: str, plant: Plant) -> None:
         requests.post(url, data=data, headers=plant.headers, allow_redirects=False, timeout=10)
 
 
+def _character(escape: re.Match[str]) -> str:
+    return chr(int(escape[1] or escape[2], 16))
+
+
 def _visible(text: str) -> str:
     """All that a reader could put together from a cassette: streams joined, encodings undone."""
     found = [text]
@@ -213,7 +314,16 @@ def _visible(text: str) -> str:
                 raw = base64.b64decode(body["base64"]).decode("latin-1")
             else:
                 raw = body
-            found.append(raw)
+            if raw.startswith("\0"):
+                raw = "\n".join(_events_of_frames(raw.encode("latin-1")))
+            found += [raw, re.sub(r"\\+x(..)|\\+u\{(..)\}", _character, raw)]
+            try:
+                documents = [json.loads(raw)]
+            except ValueError:
+                documents = [json.loads(one) for one in raw.splitlines() if one.startswith("{")]
+            by_candidate = documents[0] if documents and isinstance(documents[0], list) else []
+            found.append("".join(_texts(documents)))
+            found.append("".join("".join(islice(_texts(one), 1)) for one in by_candidate))
             for choice in (0, 1):
                 streamed = ""
                 for event in raw.splitlines():
@@ -292,6 +402,24 @@ def test_who_has_another_key_in_the_path_finds_the_recording(
             _post("httpx", url, plant)
         assert scope.error is None
         assert scope.made == (mode == "record")
+
+
+def test_who_has_no_key_finds_a_prompt_in_parts(
+    serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    key = "Zq7-x_Rv3LmPw9kT2"
+    plant = Plant(key, body={"messages": [_content(f"my key is {key}.", 12)]})
+    url = serve(plant)
+    for mode, known in (("record", [("JUDGE_KEY", key)]), ("replay", [])):
+        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=Credentials(known))  # type: ignore[arg-type]
+        with tape.intercepting(), tape.trial("one") as scope:
+            _post("httpx", url, plant)
+        assert scope.error is None
+    (exchange,) = read_exchanges(tmp_path / "c.jsonl")
+    parts = json.loads(exchange.request.body)["messages"][0]["content"]
+    # "my key is Zq", "7-x_Rv3LmPw9", "kT2."
+    hidden = "[secret: JUDGE_KEY]"
+    assert [part["text"] for part in parts] == [f"my key is {hidden}", hidden, f"{hidden}."]
 
 
 def test_the_kinds_are_many() -> None:

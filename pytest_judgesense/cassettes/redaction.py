@@ -56,6 +56,13 @@ _LONGEST_HIDDEN: Final = 4000
 # Name, what such a string contains at any rate (cheap to look for), and its pattern.
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+# Of services whose keys begin with a word of their own, as they document them.
+_PREFIXES: Final = """
+    ATATT3 HRKU- NRAK- api_org_ csk- dckr_pat_ dp.pt. figd_ fm2_ glc_ glsa_ hvs. jina_ lin_api_
+    lsv2_ ntn_ ops_eyJ pcsk_ phx_ pscale_ pypi-AgEI rubygems_ sbp_ shpat_ shpca_ shppa_ shpss_
+    sntrys_ sntryu_ sq0atp- sq0csp- tgp_v1_ tvly- xkeysib-
+""".split()
+_PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
 _SHAPES: Final = tuple(
     (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
@@ -77,14 +84,36 @@ _SHAPES: Final = tuple(
         ("an NVIDIA key", "nvapi-", _EDGE + r"nvapi-[A-Za-z0-9_-]{20,}"),
         ("a Replicate token", "r8_", _EDGE + r"r8_[A-Za-z0-9]{30,}"),
         ("a SendGrid key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-        ("a DigitalOcean token", "dop_v1_", _EDGE + r"dop_v1_[a-f0-9]{40,}"),
+        (
+            "a DigitalOcean token",
+            "dop_v1_|doo_v1_|dor_v1_",
+            _EDGE + r"do[opr]_v1_[a-f0-9]{40,}",
+        ),
         ("a Google access token", "ya29.", _EDGE + r"ya29\.[A-Za-z0-9_-]{20,}"),
         (
             "a user and password",
             "asic |ASIC ",
             r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
         ),
-        ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[\w-]{34})(?![\w-])"),
+        (
+            "a service's key",
+            "|".join(_PREFIXES),
+            rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]*\d)[A-Za-z0-9._-]{{20,}}",
+        ),
+        ("a Databricks token", "dapi", _EDGE + r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
+        ("a Twilio key", "SK", _EDGE + r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
+        ("a Mailchimp key", "-us", _EDGE + r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
+        ("an Airtable token", "pat", _EDGE + r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+        ("a Bedrock key", "ABSK", _EDGE + r"ABSK[A-Za-z0-9+/]{80,}={0,2}"),
+        ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
+        ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+        (
+            "a Mapbox token",
+            "k.eyJ",
+            _EDGE + r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
+        ),
+        ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
+        ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
         ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
         ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
         (
@@ -270,7 +299,7 @@ def _placeholder(name: str) -> str:
 
 def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
     """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
-    views = _views(text)
+    views = _views(text) if secrets else set()
     found: list[tuple[int, int, int, str]] = []
     for name, value in secrets.items():
         if len(value) < SHORTEST_SECRET:

@@ -63,6 +63,7 @@ class Plant:
     body: object = field(default_factory=lambda: {"prompt": "p"})
     headers: dict[str, str] = field(default_factory=dict)
     answer_headers: dict[str, str] = field(default_factory=dict)
+    cookies: int = 0
     query: str = ""
     user: str = ""
     name: str | None = None
@@ -269,6 +270,8 @@ def serve() -> Iterator[Callable[[Plant], str]]:
             self.send_response(plant.status)
             for name, value in plant.answer_headers.items():
                 self.send_header(name, value)
+            for number in range(plant.cookies):
+                self.send_header("Set-Cookie", f"c{number}=cookie-{number:064}")
             self.send_header("Content-Length", str(len(plant.answer)))
             self.end_headers()
             self.wfile.write(plant.answer)
@@ -530,6 +533,24 @@ FURTHER_SHAPES = [
     "glpat-abcdefghij0123456789", "npm_" + "a1" * 18, "nvapi-" + "a1" * 20, "r8_" + "a1" * 18,
     "SG." + "a1" * 11 + "." + "b2" * 21, "dop_v1_" + "a1" * 32, "ya29." + "a1" * 20,
     "Basic " + "dXNlcjpwYXNzd29yZDEyMw==",
+    "sk-ant-api03-" + "a1B2" * 8, "sk-or-v1-" + "a1" * 32, "sk-svcacct-" + "a1B2" * 10,
+    "sk_live_" + "a1B2" * 6, "gsk_" + "a1B2" * 13, "xai-" + "a1B2" * 20, "pplx-" + "a1B2" * 12,
+    "AKIA" + "Q3EGRT7HXN5PLK2M", "AIza" + "Sy4f8Kx03LmQz8Rv71YbNcWdTgHjU5iO2pB",
+    "ghp_" + "a1B2" * 9, "github_pat_" + "11ABCDEFG0abcdefghijkl_" + "a1B2c3D4e5" * 6,
+    "hf_" + "a1B2" * 9,
+    "xoxb-123456789012-1234567890123-" + "a1B2" * 6,
+    "pk.eyJ1Ijoi" + "a1B2" * 12 + ".a1" + "B2" * 10,
+    "ATATT3" + "a1B2" * 46, "HRKU-AA" + "a1B2" * 14, "NRAK-" + "A1B2" * 7, "api_org_" + "a1B2" * 9,
+    "csk-" + "a1b2" * 12, "dckr_pat_" + "a1B2" * 7, "dp.pt." + "a1B2" * 11, "figd_" + "a1B2" * 10,
+    "fm2_" + "a1B2" * 30, "glsa_" + "a1B2" * 8 + "_a1b2c3d4", "glc_eyJ" + "a1B2" * 10,
+    "hvs." + "a1B2" * 24, "jina_" + "a1b2" * 15, "lin_api_" + "a1B2" * 10, "lsv2_pt_" + "a1" * 16,
+    "ntn_" + "1" * 11 + "a1B2" * 8, "ops_eyJ" + "a1B2" * 65, "pcsk_" + "a1B2" * 12,
+    "phx_" + "a1B2" * 11, "pscale_tkn_" + "a1B2" * 10, "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 20,
+    "rubygems_" + "a1" * 24, "sbp_" + "a1" * 20, "shpat_" + "a1" * 16, "sntrys_" + "a1B2" * 20,
+    "sq0csp-" + "a1B2" * 10, "tgp_v1_" + "a1B2" * 10, "tvly-dev-" + "a1B2" * 8,
+    "xkeysib-" + "a1" * 32, "dor_v1_" + "a1" * 32, "dapi" + "a1" * 16, "SK" + "a1" * 16,
+    "a1" * 16 + "-us12", "pat" + "a1B2c3D4e5F6g7" + "." + "a1" * 32, "ABSK" + "a1B2" * 28,
+    "AGE-SECRET-KEY-1" + "Q7" * 29,
 ]  # fmt: skip
 
 
@@ -539,6 +560,32 @@ def test_further_shapes_of_keys(key: str) -> None:
     assert key.removeprefix("Basic ") not in text
     assert len(names) == 1
     assert text.endswith(", and basic English stays")
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("DefaultEndpointsProtocol=https;AccountKey=" + "a1B2" * 21 + "ab==;x", ";AccountKey=*;x"),
+        ("see https://hooks.slack.com/services/T00000000/B00000000/" + "X1" * 12, "/services/*"),
+        ("https://discord.com/api/webhooks/123456789012345678/" + "a1B2" * 17, "/webhooks/*"),
+    ],
+)
+def test_shapes_with_something_before_them(text: str, clean: str) -> None:
+    assert re.sub(r"\[secret: [^]]*\]", "*", scrub_body(text, {})[0]).endswith(clean)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a task-oriented-reply-of-2-sentences", "ask-the-judge-about-risk-averse-agents-2",
+        "SKELETON-OF-32-CHARACTERS-AND-MORE", "coh-01/t1/ab/r1 jss_floor[0.9@published]",
+        "0123456789abcdef0123456789abcdef", "9f86d081-884c-4d63-a15b-0f3d6a2f5b61",
+        "gpt-4o-mini-2024-07-18", "chatcmpl-AbC123dEf456GhI789jKl012MnO345", "fp_0123456789abcdef",
+        "patient.0123456789 hvs. 20 lines", "claude-3-5-sonnet-20241022",
+    ],
+)  # fmt: skip
+def test_words_and_ids_are_no_keys(text: str) -> None:
+    assert scrub_body(text, {}) == (text, set())
 
 
 @pytest.mark.parametrize("written", [r"\x73ecret-value-1", r"\u{73}ecret-value-1"])
@@ -552,6 +599,18 @@ def test_what_a_response_hands_out_pushes_out_no_key_of_a_request() -> None:
     known.learn([("cookie", f"cookie-of-the-response-{n}") for n in range(300)], "response")
     assert "the-key-of-the-request-1" in known.values.values()
     assert len(known.values) == 1 + 256
+
+
+def test_hundreds_of_cookies_hide_no_key_that_the_answer_quotes(
+    serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    plant = Plant(HIDDEN, _echo(HIDDEN), headers={"X-Api-Key": HIDDEN}, cookies=300)
+    tape, url = Cassette(tmp_path / "c.jsonl", "record"), serve(plant)
+    with tape.intercepting(), tape.trial("one"):
+        _post("httpx", url, plant)
+    text = tape.path.read_text(encoding="utf-8")
+    assert HIDDEN not in text
+    assert "[secret: x-api-key header]" in text
 
 
 def test_more_keys_of_a_reply_than_one_are_cut_out_of_its_strings() -> None:

@@ -187,6 +187,8 @@ def measure(
                 left_out.append((trial, answer))
             else:
                 answers[trial.id] = _redacted(answer, cassette)
+    for cassette, _ in by_cassette if mode != "replay" else ():
+        cassette.remove_shown()  # what those behind it have shown
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
     cell = cell_of(judge.name, suite, judgments, seed, registry)

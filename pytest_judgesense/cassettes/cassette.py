@@ -26,7 +26,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -113,7 +113,7 @@ class Cassette:
         # By the digest of a request from which a credential was removed late: those it had before.
         self._before: dict[str, set[str]] = {}
         # One line is written, or all of them.
-        self._writing = RLock()
+        self._writing = Lock()
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -349,9 +349,12 @@ class Cassette:
 
         Without that alone: what else this machine knows, it knew when it wrote its lines.
         """
+        if not self._shown:
+            yield from exchanges
+            return
         redactor = self._redactor.narrowed_to(self._shown)
         for exchange in exchanges:
-            clean = redactor.exchange(exchange) if self._shown else exchange
+            clean = redactor.exchange(exchange)
             if clean.request != exchange.request:
                 before = digest_of(exchange.request)
                 known = self._before.setdefault(digest_of(clean.request), set())
@@ -373,6 +376,7 @@ class Cassette:
             # What another request shows meanwhile is removed from this line, or was before it.
             with self._writing:
                 exchange = replace(exchange, response=self._redactor.response(response))
+                (exchange,) = self._without_shown([exchange])  # its request, from before
                 self._recordings.add(self._journal.append(exchange))
         except CassetteError as error:
             scope.remember(error)

@@ -6,6 +6,7 @@ Until then nobody can know what it is. From then on no file holds it.
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -130,6 +131,29 @@ def test_what_arrives_while_it_is_learnt_is_clean_too(
         list(pool.map(asked, range(24)))
     assert len(read_exchanges(tape.path)) == 24
     assert not _holds_key(tmp_path)
+
+
+def test_a_prompt_that_is_under_way_meanwhile_is_clean_too(
+    endpoint: Endpoint, open_cassette: Open, tmp_path: Path
+) -> None:
+    tape = open_cassette("record")
+
+    def asked(trial: str, path: str, prompt: str, headers: dict[str, str]) -> None:
+        with tape.trial(trial):
+            httpx.post(f"{endpoint.url}{path}", json={"prompt": prompt}, headers=headers)
+
+    with tape.intercepting(), ThreadPoolExecutor(1) as pool:
+        first = pool.submit(asked, "one", "/wait", f"I have {KEY}.", {})
+        until = time.monotonic() + 20
+        while not endpoint.hits and time.monotonic() < until:
+            time.sleep(0.01)
+        asked("two", "", "p", BEARER)
+        endpoint.opened.set()
+        first.result(timeout=20)
+    assert len(read_exchanges(tape.path)) == 2
+    assert not _holds_key(tmp_path)
+    tape.finish(["one", "two"])
+    assert len(read_exchanges(tape.path)) == 2
 
 
 def test_one_session_cleans_its_other_cassettes(

@@ -181,12 +181,14 @@ def measure(
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         asking = asked_as, suite, part, cassette, throttle, concurrency
         given = loop.run(ask_all(*asking, asked_on, registry.skills, tell, trust=trust))
+        cassette.finish(trial_order(cassette.trials))
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
                 left_out.append((trial, answer))
             else:
-                answers[trial.id] = answer
-        cassette.finish(trial_order(cassette.trials))
+                answers[trial.id] = _redacted(answer, cassette)
+    for cassette, _ in by_cassette if mode != "replay" else ():
+        cassette.remove_shown()  # what those behind it have shown
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
     cell = cell_of(judge.name, suite, judgments, seed, registry)
@@ -218,6 +220,14 @@ def measure(
     if any(section.source for section in registry.sections):
         _ = made.sheet  # a section of a plugin that fails is an error of this measurement
     return made
+
+
+def _redacted(answer: Answer, cassette: Cassette) -> Answer:
+    """``answer`` without what later calls have shown to be a credential, as it is recorded."""
+    reply = answer.reply
+    if not answer.made or not isinstance(reply, Reply) or reply.text is None:
+        return answer
+    return replace(answer, reply=replace(reply, text=cassette.redacted(reply.text)))
 
 
 def models_named(

@@ -13,11 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense.cassettes.exchange import exchange_of
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import rewrite
+from pytest_judgesense.errors import CassetteError
 
 
 def convert(path: Path) -> None:
-    """Rewrite one cassette."""
+    """Rewrite one cassette, which nobody may record into meanwhile."""
+    with recording_alone(path, Recorder.here()):
+        _convert(path)
+
+
+def _convert(path: Path) -> None:
     beside = path.with_name(f"{path.name}.parts")
     parts: dict[str, str] = {}
     if beside.exists():
@@ -44,4 +51,7 @@ def joined(body: Any, parts: dict[str, str]) -> Any:
 for name in sys.argv[1:] or ["cassettes"]:
     place = Path(name)
     for cassette in sorted(place.rglob("*.jsonl")) if place.is_dir() else [place]:
-        convert(cassette)
+        try:
+            convert(cassette)
+        except CassetteError as error:
+            sys.exit(str(error))

@@ -7,13 +7,17 @@ costs more rounds, and a square stays a square however often it is measured.
 
 from __future__ import annotations
 
+import base64
 import gc
+import json
 import time
 from collections.abc import Callable
 
 import pytest
 
 from pytest_judgesense.cassettes.checking import _REMOVED
+from pytest_judgesense.cassettes.credentials import request_credentials
+from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import _is_torn
@@ -71,6 +75,15 @@ UNITS = {
     "placeholders": "[secret: A] ",
     "keys": "sk-abcdefghijklmnopqrstuvwx1 ",
     "keys and placeholders": "sk-abcdefghijklmnopqrstuvwx1 [secret: A] ",
+    "beginnings of frames": "\0\0\0\x10",
+    "telegrams": "1:A",
+    "webhooks": "/TAAAAAAAAAA/BAAAAAAAAA",
+    "beginnings of keys of services": "csk-",
+    "beginnings of tokens of two parts": "pk.eyJa.",
+    "digits in hexadecimal": "abcdef0123456789",
+    "parts of a region": "a-us1",
+    "web hooks": "/webhooks/1",
+    "storage keys": "AccountKey=",
     "beginnings of keys": "sk-",
     "beginnings of web tokens": "eyJé",
     "web tokens": "eyJaaaaaaaaaa.",
@@ -96,6 +109,10 @@ def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
     )
 
 
+def _b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 def test_the_search_of_a_document() -> None:
     def strings(size: int) -> Callable[[], object]:
         # The key, a character a string: it is put together, and cut out of all of them.
@@ -112,13 +129,35 @@ def test_the_search_of_a_document() -> None:
         body = '{"logprobs": ' + "[" * size + '"a"' + "]" * size + "}"
         return lambda: scrub_body(body, {"K": KEY})
 
+    def parts(size: int) -> Callable[[], object]:
+        content = [{"type": "text", "text": letter} for letter in "ok-a" * (size // 4)]
+        body = json.dumps({"messages": [{"role": "user", "content": content}]})
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    def events(size: int) -> Callable[[], object]:
+        body = json.dumps([{"parts": [{"text": letter}]} for letter in "ok-a" * (size // 4)])
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    def frames(size: int) -> Callable[[], object]:
+        letters = "ok-a" * (size // 4)
+        body = b"".join(
+            bytes(Frame(b"", json.dumps({"bytes": _b64(f'{{"text": "{letter}"}}')}).encode()))
+            for letter in letters
+        )
+        return lambda: scrub_body(body, {"K": "ok-aok-a"})
+
+    holds(parts, 500)
+    holds(events, 500)
+    holds(frames, 300)
     holds(strings, 1_000)
     holds(indices, 300)
     holds(nested, 3_000)
 
 
-def test_the_search_of_a_url() -> None:
-    holds(repeated("&key=a", lambda text: scrub_url(f"https://h/?{text}", {"K": KEY})), 5_000)
+@pytest.mark.parametrize("unit", ["?&key=a", "/%", "/%73", "%25", "1", "1:A", "/T", "/key/a"])
+def test_the_search_of_a_url(unit: str) -> None:
+    holds(repeated(unit, lambda text: scrub_url(f"https://h/{text}", {"K": KEY})), 5_000)
+    holds(repeated(unit, lambda text: [*request_credentials(f"https://h/{text}", ())]), 5_000)
 
 
 @pytest.mark.parametrize("recorded", ["[secret: A]b" * 3, "a[secret: A]" * 3, "[secret: A]"])

@@ -30,6 +30,7 @@ TIMEOUT_S = "within the `asyncio.timeout` of the attempt: timeout_s, or 10 minut
 DEADLINE = "seconds by its setting, and no longer than --judge-deadline"
 
 BOUNDS = {
+    "cassettes.cassette": {"Lock": "held while a line is written, or all of them"},
     "cassettes.credentials": {"Lock": A_MOMENT},
     "cassettes.interception": {
         # The requests of a function; the function as a whole has timeout_s.

@@ -26,6 +26,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -47,10 +48,16 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.matching import Recordings, digest_of, normal_url, stale
 from pytest_judgesense.cassettes.offline import refuse_sockets
-from pytest_judgesense.cassettes.redaction import Redactor, received, same_but_for_secrets
+from pytest_judgesense.cassettes.redaction import (
+    Redactor,
+    forms_in_lines,
+    received,
+    same_but_for_secrets,
+)
 from pytest_judgesense.cassettes.scope import CallScope, current_scope, entered, following_threads
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, read_lines, rewrite
 from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
+from pytest_judgesense.files import read_bytes
 
 Mode: TypeAlias = Literal["replay", "record"]
 
@@ -101,6 +108,12 @@ class Cassette:
         self._unread: set[str] = set()
         # Of trials that were asked anew: the digests of what they asked.
         self._renewed: dict[str, frozenset[str]] = {}
+        # What requests have shown of credentials and lines do not hold any more as it is.
+        self._shown: set[str] = set()
+        # By the digest of a request from which a credential was removed late: those it had before.
+        self._before: dict[str, set[str]] = {}
+        # One line is written, or all of them.
+        self._writing = Lock()
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -276,6 +289,7 @@ class Cassette:
             pairs = _texts(headers)
             if self.mode == "record":
                 self._redactor.credentials.learn(request_credentials(url, pairs))
+                self.remove_shown()
             data = readable(sent_bytes(body), pairs)
             return self._look_up(scope, RecordedRequest(method, url, as_body(data)))
         except JudgesenseError as error:
@@ -287,47 +301,87 @@ class Cassette:
         scope = current_scope()
         recorded = self._recordings.of(scope.trial) if scope else []
         wanted = self._redactor.url(normal_url(url))
-        return next((item.request for item, _ in recorded if item.request.url == wanted), None)
+        requests = (item.request for item, _ in recorded)
+        return next((one for one in requests if same_but_for_secrets(one.url, wanted)), None)
 
     def finish(self, order: Sequence[str]) -> None:
         """Give a recorded file its final form, whatever the order in which answers arrived.
 
         Trials stand in ``order``, others behind them by id; the calls of a trial are numbered from
         1. Where its prompt had changed and it was recorded anew, what it asked before is dropped.
+        What requests have shown of credentials is removed from the lines before them, too.
         """
         if self.mode == "replay" or not self.path.exists():
             return
         place = {trial: index for index, trial in enumerate(order)}
-        lasting = [one for one in read_exchanges(self.path) if not self._is_old(one)]
-        lasting.sort(key=lambda one: (place.get(one.trial, len(place)), one.trial, one.call))
-        rewrite(self.path, renumbered(lasting))
-        self._recordings = Recordings(read_lines(self.path))
+        with self._writing:
+            lasting = [one for one in read_exchanges(self.path) if not self._is_old(one)]
+            lasting.sort(key=lambda one: (place.get(one.trial, len(place)), one.trial, one.call))
+            self._rewrite(renumbered(self._without_shown(lasting)))
         self._renewed.clear()
+        self._before.clear()
+
+    def _rewrite(self, exchanges: Iterable[Exchange]) -> None:
+        rewrite(self.path, exchanges)
+        self._recordings = Recordings(read_lines(self.path))
 
     def _is_old(self, exchange: Exchange) -> bool:
-        asked = self._renewed.get(exchange.trial)
-        return asked is not None and digest_of(exchange.request) not in asked
+        asked, digest = self._renewed.get(exchange.trial), digest_of(exchange.request)
+        return asked is not None and asked.isdisjoint({digest, *self._before.get(digest, ())})
+
+    def remove_shown(self) -> None:
+        """Remove what requests, also to other cassettes, have shown of credentials since.
+
+        At once where it stands in a line as it is, for a recording that is killed is not finished;
+        in whatever other form by `finish`.
+        """
+        with self._writing:
+            fresh = {*self._redactor.credentials.shown} - self._shown
+            self._shown |= fresh
+            if not fresh or not self.path.exists():
+                return
+            data = read_bytes(self.path)
+            if any(as_bytes(form) in data for value in fresh for form in forms_in_lines(value)):
+                self._rewrite(self._without_shown(read_exchanges(self.path)))
+
+    def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
+        """``exchanges`` without what requests have shown.
+
+        Without that alone: what else this machine knows, it knew when it wrote its lines.
+        """
+        if not self._shown:
+            yield from exchanges
+            return
+        redactor = self._redactor.narrowed_to(self._shown)
+        for exchange in exchanges:
+            clean = redactor.exchange(exchange)
+            if clean.request != exchange.request:
+                before = digest_of(exchange.request)
+                known = self._before.setdefault(digest_of(clean.request), set())
+                known |= {before, *self._before.get(before, ())}
+            yield clean
 
     def _append(self, call: InterceptedCall, response: RecordedResponse) -> RecordedResponse:
         """Record the answer to a request; returns it as it is recorded."""
         assert self._journal is not None, "only a recording appends answers"
-        scope, redactor = call.scope, self._redactor
+        scope = call.scope
         if scope.closed:
             return response  # its trial was given up and has failed: this came too late
-        headers = {name: redactor.text(text) for name, text in response.headers.items()}
         if fault := scope.fault_of(response.status, response.body):
-            headers[FAULT] = redactor.text(fault)
-        body = redactor.body(response.body)
-        clean = RecordedResponse(response.status, MappingProxyType(headers), body)
+            response = replace(response, headers={**response.headers, FAULT: fault})
         if encoding := response.headers.get("content-encoding"):
             self._unread.add(encoding)
-        exchange = Exchange(scope.trial, call.number, call.request, clean, self._now())
+        exchange = Exchange(scope.trial, call.number, call.request, response, self._now())
         try:
-            self._recordings.add(self._journal.append(exchange))
+            # What another request shows meanwhile is removed from this line, or was before it.
+            with self._writing:
+                exchange = replace(exchange, response=self._redactor.response(response))
+                (exchange,) = self._without_shown([exchange])  # its request, from before
+                self._recordings.add(self._journal.append(exchange))
         except CassetteError as error:
             scope.remember(error)
             raise
-        return clean
+        return exchange.response
 
     # --- looking up -------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.cassettes.exchange import as_body, as_bytes
 from pytest_judgesense.cassettes.interchange import Answered, read_vcr
-from pytest_judgesense.cassettes.redaction import redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import read_lines
 from pytest_judgesense.errors import BrokenCassette, UsageError
 from pytest_judgesense.files import read_text
@@ -139,7 +139,7 @@ def _findings(one: Answered, secrets: Mapping[str, str]) -> Iterator[Finding]:
         if len(value) >= SHORTEST_SECRET:
             yield Finding(one.where, f"{part}: {name}")
     searched = {
-        "URL": scrub(redact_url(one.url), secrets),
+        "URL": scrub_url(one.url, secrets),
         "request body": scrub_body(_text(as_bytes(one.body), one.sent_headers), secrets),
         "response body": scrub_body(_text(one.data, one.headers), secrets),
     }
@@ -152,7 +152,6 @@ def _text(data: bytes, headers: Iterable[tuple[str, str]]) -> str | bytes:
 
 
 def _in_the_rest(path: Path, secrets: Mapping[str, str]) -> Iterator[Finding]:
-    """Known values elsewhere in the file: in comments, names, fields that nothing reads."""
-    text = read_text(path)
-    if any(value in text for value in secrets.values()):
-        yield from (Finding(str(path), name) for name in sorted(scrub(text, secrets)[1]))
+    """Secrets elsewhere in the file: in comments, names, headers and fields that nothing reads."""
+    for name in sorted(scrub(read_text(path), secrets)[1]):
+        yield Finding(str(path), name)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 from threading import Lock
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -125,8 +126,15 @@ def request_credentials(url: str, headers: Iterable[tuple[str, str]]) -> Iterato
         if given := getattr(parts, kind):
             yield f"{kind} of the URL", unquote(given)
     for name, value in parse_qsl(parts.query):
-        if secret_name(name) or name.lower() in ("key", "token", "sig", "signature", "secret"):
+        if _names_parameter(name):
             yield f"{name} in the URL", value
+    for name, value in pairwise(map(unquote, parts.path.split("/"))):
+        if _names_parameter(name) and looks_secret(value):  # /token/..., but not /key/rotate
+            yield f"{name} in the URL", value
+
+
+def _names_parameter(name: str) -> bool:
+    return secret_name(name) or name.lower() in ("key", "token", "sig", "signature", "secret")
 
 
 def response_credentials(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -217,6 +225,11 @@ class Credentials:
             if fresh:
                 self._learned[source] = dict([*learned.items(), *fresh.items()][-MOST_LEARNED:])
                 self._index()
+
+    @property
+    def shown(self) -> Collection[str]:
+        """The values that requests have shown, and that were not known before any."""
+        return self._learned["request"].keys()
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}

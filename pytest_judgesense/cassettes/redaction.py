@@ -18,8 +18,8 @@ import json
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice, product
 from types import MappingProxyType
@@ -34,7 +34,8 @@ from pytest_judgesense.cassettes.credentials import (
     maybe_secret_name,
     secret_name,
 )
-from pytest_judgesense.cassettes.exchange import RecordedResponse, as_body, as_bytes
+from pytest_judgesense.cassettes.eventstream import frames_of
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedResponse, as_body, as_bytes
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.
@@ -55,6 +56,13 @@ _LONGEST_HIDDEN: Final = 4000
 # Name, what such a string contains at any rate (cheap to look for), and its pattern.
 # `\nsk-...` in JSON: the letter before the key belongs to the escape.
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+# Of services whose keys begin with a word of their own, as they document them.
+_PREFIXES: Final = """
+    ATATT3 HRKU- NRAK- api_org_ csk- dckr_pat_ dp.pt. figd_ fm2_ glc_ glsa_ hvs. jina_ lin_api_
+    lsv2_ ntn_ ops_eyJ pcsk_ phx_ pscale_ pypi-AgEI rubygems_ sbp_ shpat_ shpca_ shppa_ shpss_
+    sntrys_ sntryu_ sq0atp- sq0csp- tgp_v1_ tvly- xkeysib-
+""".split()
+_PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
 _SHAPES: Final = tuple(
     (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
@@ -76,13 +84,37 @@ _SHAPES: Final = tuple(
         ("an NVIDIA key", "nvapi-", _EDGE + r"nvapi-[A-Za-z0-9_-]{20,}"),
         ("a Replicate token", "r8_", _EDGE + r"r8_[A-Za-z0-9]{30,}"),
         ("a SendGrid key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-        ("a DigitalOcean token", "dop_v1_", _EDGE + r"dop_v1_[a-f0-9]{40,}"),
+        (
+            "a DigitalOcean token",
+            "dop_v1_|doo_v1_|dor_v1_",
+            _EDGE + r"do[opr]_v1_[a-f0-9]{40,}",
+        ),
         ("a Google access token", "ya29.", _EDGE + r"ya29\.[A-Za-z0-9_-]{20,}"),
         (
             "a user and password",
             "asic |ASIC ",
             r"(?i:\bbasic) (?=[A-Za-z+/]*\d)([A-Za-z0-9+/]{16,}={0,2})(?![A-Za-z0-9+/=])",
         ),
+        (
+            "a service's key",
+            "|".join(_PREFIXES),
+            rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]*\d)[A-Za-z0-9._-]{{20,}}",
+        ),
+        ("a Databricks token", "dapi", _EDGE + r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
+        ("a Twilio key", "SK", _EDGE + r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
+        ("a Mailchimp key", "-us", _EDGE + r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
+        ("an Airtable token", "pat", _EDGE + r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+        ("a Bedrock key", "ABSK", _EDGE + r"ABSK[A-Za-z0-9+/]{80,}={0,2}"),
+        ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
+        ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+        (
+            "a Mapbox token",
+            "k.eyJ",
+            _EDGE + r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
+        ),
+        ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
+        ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
+        ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
         ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
         (
             "a JSON web token",
@@ -103,6 +135,9 @@ _SHAPES: Final = tuple(
         ),
     )
 )
+# Of several credentials of one name: which comes first may be chance.
+_NUMBER: Final = re.compile(r" \d+$")
+_SEPARATOR: Final = re.compile(r"([/?&=#;])")
 _KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
 
 
@@ -153,12 +188,25 @@ def scrub_url(url: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     except ValueError:
         return scrub(redacted, secrets)
     tail, found = scrub(urlunsplit(parts._replace(scheme="", netloc="")), secrets)
+    tail, encoded = _without_encoded_keys(tail)
     host, in_host = scrub(parts.netloc, secrets)
     # Brackets in a host are an address of IPv6, and nothing else.
     host = PLACEHOLDER.sub("secret", host)
     scheme = f"{parts.scheme}:" if parts.scheme else ""
     slashes = "//" if parts.netloc else ""
-    return f"{scheme}{slashes}{host}{tail}", found | in_host
+    return f"{scheme}{slashes}{host}{tail}", found | encoded | in_host
+
+
+def _without_encoded_keys(tail: str) -> tuple[str, set[str]]:
+    """The end of a URL without segments and values that are shaped like keys once decoded."""
+    if "%" not in tail:
+        return tail, set()
+    pieces, names = _SEPARATOR.split(tail), set()
+    for place, piece in enumerate(pieces):
+        if "%" in piece and (found := scrub(unquote(unquote(piece)), {})[1]):
+            pieces[place] = _placeholder(min(found))
+            names |= found
+    return "".join(pieces), names
 
 
 def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -177,12 +225,39 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
 
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
     """``body``, text or bytes, without secret fields and values; the names that were found."""
+    body, in_frames = _without_secrets_in_frames(body, secrets)
     if isinstance(body, bytes):
         # Latin-1 maps every byte to one character and back.
         as_latin = {name: as_bytes(value).decode("latin-1") for name, value in secrets.items()}
         text, found = _scrub_text(body.decode("latin-1"), as_latin)
-        return text.encode("latin-1", "replace"), found
-    return _scrub_text(body, secrets)
+        return text.encode("latin-1", "replace"), found | in_frames
+    text, found = _scrub_text(body, secrets)
+    return text, found | in_frames
+
+
+def _without_secrets_in_frames(
+    body: str | bytes, secrets: Mapping[str, str]
+) -> tuple[str | bytes, set[str]]:
+    """The frames of a binary event stream without secrets, whole ones and such as they share."""
+    if body[:1] not in ("\0", b"\0"):  # the length of a frame is below 2**24
+        return body, set()
+    frames, rest = frames_of(as_bytes(body))
+    names: set[str] = set()
+    texts = []
+    for frame in frames:
+        text, found = _scrub_text(frame.text, secrets)
+        texts.append(text)
+        names |= found
+    # Put together as a stream of text: of JSON, a line end is a blank.
+    lines = [f"data: {_LINE_END.sub(' ', text)}" for text in texts]
+    joined, split = _without_split_secrets("\n".join(lines), secrets)
+    if not (names := names | split):
+        return body, names
+    for place, (line, clean) in enumerate(zip(lines, joined.split("\n"), strict=True)):
+        text = clean.removeprefix("data: ") if clean != line else texts[place]
+        if text != frames[place].text:
+            frames[place] = frames[place].with_text(text)
+    return as_body(b"".join(map(bytes, frames)) + rest), names
 
 
 def _scrub_text(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
@@ -224,7 +299,7 @@ def _placeholder(name: str) -> str:
 
 def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, str]]:
     """Where secrets stand in ``text``, from left to right; overlapping ones are one."""
-    views = _views(text)
+    views = _views(text) if secrets else set()
     found: list[tuple[int, int, int, str]] = []
     for name, value in secrets.items():
         if len(value) < SHORTEST_SECRET:
@@ -257,7 +332,7 @@ def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[tuple[int, int, st
             merged.append((before[0], max(end, before[1]), *best))
         else:
             merged.append((start, end, rank, name))
-    yield from ((start, end, name) for start, end, _, name in merged)
+    yield from ((start, end, _NUMBER.sub("", name)) for start, end, _, name in merged)
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
@@ -343,6 +418,8 @@ def _written(character: str, slashes: str = r"\\+") -> str:
         ways += [re.escape(named)] if named != character else []
     if character == "\\":
         ways.insert(0, slashes)
+    if character in "%&":  # with which the longer ways begin
+        ways.reverse()
     return f"(?:{'|'.join(ways)})"
 
 
@@ -366,6 +443,12 @@ def _forms(value: str) -> tuple[_Form, ...]:
     return tuple(forms)
 
 
+def forms_in_lines(value: str) -> set[str]:
+    """``value`` as a line of a cassette holds it: in a text, and in a string of a JSON body."""
+    in_text = json.dumps(value, ensure_ascii=False)[1:-1]
+    return {in_text, json.dumps(in_text, ensure_ascii=False)[1:-1]}
+
+
 # --- fields, and values that are split over the strings of a body ---------------------------------
 
 
@@ -374,10 +457,13 @@ _FORM: Final = re.compile(r"[\w.%+-]+=[^\s&{}\"]*(?:&[\w.%+-]+=[^\s&{}\"]*)*")
 _STREAM: Final = re.compile(r"^data:", re.MULTILINE)
 # How JSON is usually written; what it is written like matters to nobody but the eye.
 _LAYOUTS: Final[tuple[dict[str, Any], ...]] = ({"separators": (",", ":")}, {}, {"indent": 2})
+_LINE_END: Final = re.compile(r"[\r\n]")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 # A path of names and places is made for each string: its length is bounded, and so is the work.
 _DEEPEST: Final = 100
 _MOST_INDICES: Final = 8
+# Of the content of a message: two may share a value.
+_PARTS: Final = 2
 _EVENT: Final = re.compile(r"((?:data:[ ]?)?)(.+?)(\r?\n?)", re.DOTALL)
 
 
@@ -489,8 +575,13 @@ def _strings(holder: Any, key: Any) -> Iterator[_String]:
 
 def _strings_of(documents: Iterable[_Document]) -> Iterator[_String]:
     for document in documents:
-        if document.value is not None:
-            yield from _strings(document.value, 0)
+        if document.value is None:
+            continue
+        events = document.value[0]
+        # Gemini's stream is a list of events: as in others, which one it was joins nothing.
+        holder = events if isinstance(events, list) else document.value
+        for place in range(len(holder)):
+            yield from _strings(holder, place)
 
 
 def _without_secret_fields(text: str) -> tuple[str, set[str]]:
@@ -514,11 +605,12 @@ def _without_secret_fields(text: str) -> tuple[str, set[str]]:
 def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     """``text`` without values that are split over the strings of one field.
 
-    Streams deliver a reply in deltas, and token probabilities a token at a time. Strings belong
-    together by their path, with the choice that they number; or by their fields alone.
+    Streams deliver a reply in deltas, token probabilities a token at a time, and a message may have
+    several parts. Strings belong together by their path, with the choice that they number; or by
+    their fields alone.
     """
     is_stream = "data:" in text or "}\n{" in text or "}\r\n{" in text
-    if not is_stream and '"logprobs"' not in text:
+    if not is_stream and '"logprobs"' not in text and text.count('"text"') < _PARTS:
         return text, set()
     documents, names = _documents(text), set()
     for key in ("path", "fields"):
@@ -529,14 +621,16 @@ def _without_split_secrets(text: str, secrets: Mapping[str, str]) -> tuple[str, 
             if len(group) > 1:
                 spans = [*_spans("".join(one.text for one in group), secrets)]
                 names |= {name for _, _, name in spans}
-                _cut(group, spans)
+                _cut(group, spans, everywhere=not is_stream)
     return "".join(document.written() for document in documents) if names else text, names
 
 
-def _cut(group: list[_String], spans: list[tuple[int, int, str]]) -> None:
-    """Take spans of the joined text out of its strings; the placeholder stands in the first.
+def _cut(group: list[_String], spans: list[tuple[int, int, str]], *, everywhere: bool) -> None:
+    """Take spans of the joined text out of its strings.
 
-    Both are in order, and spans do not overlap: each string and each span is passed once.
+    The placeholder stands in the first of them, or ``everywhere``: in a request each part of a
+    message has to match what another key has there. Both are in order, and spans do not overlap:
+    each string and each span is passed once.
     """
     position = current = 0
     for string in group:
@@ -544,8 +638,8 @@ def _cut(group: list[_String], spans: list[tuple[int, int, str]]) -> None:
         end = position + len(text)
         while current < len(spans) and spans[current][0] < end:
             first, last, name = spans[current]
-            if first >= position:
-                parts += [text[kept : first - position], _placeholder(name)]
+            if first >= position or (everywhere and text):
+                parts += [text[kept : max(kept, first - position)], _placeholder(name)]
             kept = min(last, end) - position
             if last > end:
                 break
@@ -602,6 +696,25 @@ class Redactor:
     def body(self, body: str | bytes) -> str | bytes:
         """``body`` without secret fields and values."""
         return self._without_secrets(scrub_body, body)
+
+    def response(self, response: RecordedResponse) -> RecordedResponse:
+        """``response`` without secrets."""
+        headers = {name: self.text(text) for name, text in response.headers.items()}
+        body = self.body(response.body)
+        return replace(response, headers=MappingProxyType(headers), body=body)
+
+    def exchange(self, exchange: Exchange) -> Exchange:
+        """``exchange`` without secrets."""
+        request = exchange.request
+        asked = replace(request, url=self.url(request.url), body=self.body(request.body))
+        return replace(exchange, request=asked, response=self.response(exchange.response))
+
+    def narrowed_to(self, values: Collection[str]) -> Redactor:
+        """One that removes these of the known values alone, and notes what it found here."""
+        known = self.credentials.values.items()
+        narrowed = Redactor(Credentials(one for one in known if one[1] in values), noting=True)
+        narrowed.removed, narrowed.credentials.removed = self.removed, self.credentials.removed
+        return narrowed
 
     def _without_secrets(
         self, clean: Callable[[_T, Mapping[str, str]], tuple[_T, set[str]]], dirty: _T

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.cassettes.redaction import redact_url
+from pytest_judgesense.cassettes.redaction import scrub_url
 from pytest_judgesense.judges.client import Answer, Call, Course
 from pytest_judgesense.judges.prompts import render_messages, render_repair
 from pytest_judgesense.judges.providers.base import Reply
@@ -53,7 +53,7 @@ def identity_of(judge: JudgeSpec) -> dict[str, Any]:
         "name": judge.name,
         "provider": judge.provider,
         "model": judge.model,
-        "base_url": judge.base_url and redact_url(judge.base_url),
+        "base_url": judge.base_url and scrub_url(judge.base_url, {})[0],
         **judge.settings,
         "own_prompts": prompts_digest(
             {

@@ -6,12 +6,14 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import OldRecording
@@ -49,11 +51,15 @@ def _save(live: Path, target: Path, recorder: Recorder) -> None:
 
 @dataclass(frozen=True)
 class Recordings:
-    """Where the cassettes of a session are; ``recorder``: this process, as others are shown it."""
+    """Where the cassettes of a session are; ``recorder``: this process, as others are shown it.
+
+    ``written`` are those that this process has recorded into.
+    """
 
     settings: Settings
     shared: Shared
     recorder: Recorder
+    written: set[Path] = field(default_factory=set)
 
     def cassette(self, judge: JudgeSpec, file: str) -> Path:
         """The file that a judge's calls are replayed from, or recorded into."""
@@ -73,6 +79,7 @@ class Recordings:
         if self.settings.mode == "replay":
             yield path
             return
+        self.written.add(path)
         with recording_alone(path, self.recorder):
             try:
                 yield path
@@ -89,6 +96,12 @@ class Recordings:
                 name: stack.enter_context(self.recording(judge, f"{name}.jsonl"))
                 for name in suite.recordings
             }
+
+    def remove_shown(self, credentials: Credentials) -> None:
+        """Remove from all that was recorded what requests have shown of credentials later."""
+        for path in sorted(filter(Path.exists, self.written)) if credentials.shown else ():
+            with recording_alone(path, self.recorder):
+                Cassette(path, "record", secrets=credentials).remove_shown()
 
     def for_verifying(self) -> Recordings:
         """Those of trials that are asked again: shared in the session, deleted at its end."""

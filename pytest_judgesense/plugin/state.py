@@ -200,6 +200,8 @@ class State:
 
     def write(self, session: pytest.Session) -> None:
         """Write the files that were asked for, and what was recorded live."""
+        if self.measures:
+            self._remove_shown()
         if self.is_worker:
             return
         if self.measures:
@@ -224,6 +226,14 @@ class State:
         if self._received and self.settings.save_baseline is not None:
             self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
         self._set_exit_status()
+
+    def _remove_shown(self) -> None:
+        try:
+            self.run.recordings.remove_shown(self.run.credentials)
+        except JudgesenseError as error:
+            self._outputs.failed("a credential may stand in a recording", error)
+            if self.is_worker:  # of whose outputs nobody hears
+                raise
 
     @property
     def _parts(self) -> list[tuple[tuple[str, str], dict[str, Any]]]:

@@ -19,12 +19,15 @@ class Endpoint:
 
     Paths: ``/gzip`` compresses, ``/stream`` sends events, ``/latin`` sends bytes that are not
     UTF-8, ``/echo`` leaves out the serial, ``/moved`` redirects to ``/chat``, ``/flaky`` fails as
-    often as ``failures`` says.
+    often as ``failures`` says, ``/issue`` hands out the text ``issued``, ``/wait`` waits for
+    ``opened``.
     """
 
     def __init__(self) -> None:
         self.hits = 0
         self.failures = 0
+        self.issued = ""
+        self.opened = threading.Event()
         self._serial = itertools.count(1)
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), self._handler())
@@ -43,6 +46,8 @@ class Endpoint:
             serial = next(self._serial)
             failing = path.startswith("/flaky") and self.failures > 0
             self.failures -= failing
+        if path == "/wait":
+            self.opened.wait(timeout=20)
         if failing:
             return 500, {"Content-Type": "text/plain", "Retry-After": "30"}, b"broken"
         if path == "/moved":
@@ -51,7 +56,8 @@ class Endpoint:
             return 200, {"Content-Type": "text/event-stream"}, b"data: one\n\ndata: two\n\n"
         if path == "/latin":
             return 200, {"Content-Type": "text/plain; charset=latin-1"}, "café".encode("latin-1")
-        answer = {"reply": prompt} | ({} if path == "/echo" else {"serial": serial})
+        answer = {"reply": self.issued if path == "/issue" else prompt}
+        answer |= {} if path == "/echo" else {"serial": serial}
         content = json.dumps(answer).encode()
         headers = {"Content-Type": "application/json", "Set-Cookie": "session=hidden"}
         if path == "/gzip":

@@ -1,6 +1,13 @@
 from __future__ import annotations
 
-from pytest_judgesense.cassettes.redaction import allowed_headers, redact_url, scrub, scrub_body
+from pytest_judgesense.cassettes.credentials import request_credentials
+from pytest_judgesense.cassettes.redaction import (
+    allowed_headers,
+    redact_url,
+    scrub,
+    scrub_body,
+    scrub_url,
+)
 
 
 def test_only_headers_of_the_list_are_kept() -> None:
@@ -24,6 +31,16 @@ def test_secret_parameters_are_redacted_and_others_left_as_they_are() -> None:
         "https://h/v1?q=a%20b&KEY=REDACTED&access%5Ftoken=REDACTED&monkey=1&flag"
     )
     assert redact_url("https://h/v1?q=a%20b") == "https://h/v1?q=a%20b"
+
+
+def test_a_url_without_a_key_stays_as_it_is() -> None:
+    for url in (
+        "https://h/model/anthropic.claude-3%3A0/invoke?q=a%2Fb",
+        "https://h/key/rotate/token/new",
+        "https://h/accounts/0123456789abcdef0123456789abcdef/ai/run/@cf/meta",
+    ):
+        assert scrub_url(url, {}) == (url, set())
+        assert list(request_credentials(url, ())) == []
 
 
 def test_values_of_secrets_are_replaced_in_every_form() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
+import struct
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
 import pytest
@@ -28,6 +32,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 
 KEY = 'Zq7/x+"v3=LmPw 9&kT%2'  # of the environment: every character that some encoding changes
 HIDDEN = "hQ5rVb81nXcW0yTd"  # known from the request alone
+TELEGRAM = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw7"
 SHAPED = {
     "openai": "sk-proj-4fT9aKx03LmQz8Rv71YbNcWd",
     "anthropic": "sk-ant-api03-Kx7Rv2YbNc9WdLm4Qz8f",
@@ -37,6 +42,7 @@ SHAPED = {
     "hugging_face": "hf_KxRvYbNcWdLmQzTgHjUiOpAsDfGhJkZx1",
     "slack": "xoxb-123456789012-KxRvYbNcWdLmQzTg",
     "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "telegram": TELEGRAM,
     "organisation": "org-Kx7Rv2YbNc9WdLm4Qz8fTgHj",
     "pem": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END PRIVATE KEY-----",
 }
@@ -57,6 +63,7 @@ class Plant:
     body: object = field(default_factory=lambda: {"prompt": "p"})
     headers: dict[str, str] = field(default_factory=dict)
     answer_headers: dict[str, str] = field(default_factory=dict)
+    cookies: int = 0
     query: str = ""
     user: str = ""
     name: str | None = None
@@ -78,8 +85,84 @@ def _sse(text: str, size: int) -> bytes:
     )
 
 
+def _gemini(text: str, size: int) -> bytes:
+    """A stream of Gemini's REST interface: one JSON list, two candidates interleaved."""
+    events = [
+        {
+            "candidates": [
+                {"content": {"parts": [{"text": text[at : at + size]}], "role": "model"}},
+                {"content": {"parts": [{"text": "no "}], "role": "model"}, "index": 1},
+            ]
+        }
+        for at in range(0, len(text), size)
+    ]
+    return (
+        "[" + "\n,\r\n".join(json.dumps(event, indent=2) for event in events) + "\n]\n"
+    ).encode()
+
+
+def _content(text: str, size: int) -> dict[str, object]:
+    """A message in parts, as of OpenAI and Anthropic."""
+    parts = [text[at : at + size] for at in range(0, len(text), size)]
+    return {"role": "user", "content": [{"type": "text", "text": part} for part in parts]}
+
+
+def _frame(payload: dict[str, object]) -> bytes:
+    """A frame as https://smithy.io/2.0/aws/amazon-eventstream.html lays it out."""
+    name = b":event-type"
+    # Name and value with their lengths; 7 is the type of a string.
+    headers = bytes([len(name)]) + name + bytes([7]) + (5).to_bytes(2, "big") + b"chunk"
+    data = json.dumps(payload).encode()
+    head = struct.pack(">II", 16 + len(headers) + len(data), len(headers))
+    frame = head + struct.pack(">I", zlib.crc32(head)) + headers + data
+    return frame + struct.pack(">I", zlib.crc32(frame))
+
+
+def _bedrock(text: str, size: int) -> bytes:
+    """A reply of InvokeModelWithResponseStream: the model's events, in base64, in frames."""
+    return b"".join(
+        _frame({"bytes": _b64(json.dumps({"delta": {"text": text[at : at + size]}})), "p": "abc"})
+        for at in range(0, len(text), size)
+    )
+
+
+def _converse(text: str, size: int) -> bytes:
+    """A reply of ConverseStream: events of JSON in frames."""
+    return b"".join(
+        _frame({"contentBlockIndex": 0, "delta": {"text": text[at : at + size]}, "p": "abcd"})
+        for at in range(0, len(text), size)
+    )
+
+
+def _events_of_frames(data: bytes) -> list[str]:
+    """The events of a stream, every length and checksum verified."""
+    events = []
+    while data:
+        size, of_headers, check = struct.unpack_from(">III", data)
+        assert zlib.crc32(data[:8]) == check
+        frame, data = data[:size], data[size:]
+        assert struct.pack(">I", zlib.crc32(frame[:-4])) == frame[-4:]
+        payload = json.loads(frame[12 + of_headers : -4])
+        inner = payload.get("bytes")
+        events.append(base64.b64decode(inner).decode() if inner else json.dumps(payload))
+    return events
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, list | dict):
+        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(one, str):
+                yield from [one] * (name == "text")
+            else:
+                yield from _texts(one)
+
+
 def _b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{ord(character):02x}" for character in text)
 
 
 IN_ENV = {"name": "JUDGE_KEY"}
@@ -118,6 +201,17 @@ PLANTS: dict[str, Plant] = {
     "percent-encoded": Plant(KEY, f"see {quote(KEY, safe='')}".encode(), **IN_ENV),
     "percent-encoded twice": Plant(KEY, quote(quote(KEY, safe="")).encode(), **IN_ENV),
     "in a URL's path": Plant(KEY, query=f"/{quote(KEY, safe='')}/x", **IN_ENV),
+    "in a URL's path, by its shape": Plant(TELEGRAM, _echo(TELEGRAM), query=f"/bot{TELEGRAM}/ask"),
+    "in a URL's path, by the name before it": Plant(
+        HIDDEN, _echo(HIDDEN), query=f"/token/{HIDDEN}/chat"
+    ),
+    "in a URL's path, by a header": Plant(HIDDEN, query=f"/v1/{HIDDEN}/chat", headers=BEARER),
+    "in a URL's path, a shape encoded": Plant(
+        SHAPED["openai"], query=f"/v1/{_percent(SHAPED['openai'])}/chat"
+    ),
+    "in a URL's query, a shape encoded": Plant(
+        SHAPED["openai"], query=f"?model=a%20b&by={_percent(SHAPED['openai'])}"
+    ),
     "base64, first alignment": Plant(KEY, _echo(_b64(KEY + "1")), **IN_ENV),
     "base64, second alignment": Plant(KEY, _echo(_b64(f"u{KEY}12")), **IN_ENV),
     "base64, third alignment": Plant(KEY, _echo(_b64(f"u:{KEY}")), **IN_ENV),
@@ -132,6 +226,27 @@ PLANTS: dict[str, Plant] = {
     "base64 split over a stream": Plant(KEY, _sse(_b64(f"k {KEY}"), 5), **IN_ENV),
     "split over plain events": Plant(
         HIDDEN, f"data: {HIDDEN[:6]}\n\ndata: {HIDDEN[6:]}\n\n".encode(), headers=BEARER
+    ),
+    **{
+        f"{what}, {size} characters each": Plant(secret, body=body, answer=answer)
+        for size in (1, 5)
+        for secret in (SHAPED["openai"],)
+        for what, body, answer in (
+            ("Gemini's list", {}, _gemini(f"It is {secret}, yes", size)),
+            ("parts of a prompt", {"messages": [_content(f"It is {secret}.", size)]}, b"{}"),
+            ("parts of a reply", {}, json.dumps(_content(f"It is {secret}.", size)).encode()),
+            ("frames of Bedrock", {}, _bedrock(f"It is {secret}, yes", size)),
+            ("frames of Converse", {}, _converse(f"It is {secret}, yes", size)),
+        )
+    },
+    "a known value in frames": Plant(KEY, _bedrock(f"It is {KEY}, yes", 7), **IN_ENV),
+    "a key within one frame": Plant(KEY, _bedrock(f"It is {KEY}, yes", 99), **IN_ENV),
+    "a field within a frame": Plant(HIDDEN, _frame({"bytes": _b64(f'{{"api_key": "{HIDDEN}"}}')})),
+    "escapes of one byte": Plant(
+        KEY, ('{"a": "' + "".join(f"\\\\x{ord(c):02x}" for c in KEY) + '"}').encode(), **IN_ENV
+    ),
+    "escapes in braces": Plant(
+        KEY, ('{"a": "' + "".join(f"\\\\u{{{ord(c):x}}}" for c in KEY) + '"}').encode(), **IN_ENV
     ),
     "bytes that are no text": Plant(KEY, b"\xff\xfe" + KEY.encode() + b"\xff", **IN_ENV),
     **{f"shape: {name}": Plant(text, _echo(text)) for name, text in SHAPED.items()},
@@ -155,6 +270,8 @@ def serve() -> Iterator[Callable[[Plant], str]]:
             self.send_response(plant.status)
             for name, value in plant.answer_headers.items():
                 self.send_header(name, value)
+            for number in range(plant.cookies):
+                self.send_header("Set-Cookie", f"c{number}=cookie-{number:064}")
             self.send_header("Content-Length", str(len(plant.answer)))
             self.end_headers()
             self.wfile.write(plant.answer)
@@ -185,17 +302,31 @@ def _post(client: str, url: str, plant: Plant) -> None:
         requests.post(url, data=data, headers=plant.headers, allow_redirects=False, timeout=10)
 
 
+def _character(escape: re.Match[str]) -> str:
+    return chr(int(escape[1] or escape[2], 16))
+
+
 def _visible(text: str) -> str:
     """All that a reader could put together from a cassette: streams joined, encodings undone."""
     found = [text]
     for line in text.splitlines():
         entry = json.loads(line)
+        found.append(unquote(entry["request"]["url"]))
         for body in (entry["request"]["body"], entry["response"]["body"]):
             if isinstance(body, dict):
                 raw = base64.b64decode(body["base64"]).decode("latin-1")
             else:
                 raw = body
-            found.append(raw)
+            if raw.startswith("\0"):
+                raw = "\n".join(_events_of_frames(raw.encode("latin-1")))
+            found += [raw, re.sub(r"\\+x(..)|\\+u\{(..)\}", _character, raw)]
+            try:
+                documents = [json.loads(raw)]
+            except ValueError:
+                documents = [json.loads(one) for one in raw.splitlines() if one.startswith("{")]
+            by_candidate = documents[0] if documents and isinstance(documents[0], list) else []
+            found.append("".join(_texts(documents)))
+            found.append("".join("".join(islice(_texts(one), 1)) for one in by_candidate))
             for choice in (0, 1):
                 streamed = ""
                 for event in raw.splitlines():
@@ -252,6 +383,46 @@ def test_a_planted_secret_stands_in_no_file(
         _post(client, url, plant)
     assert scope.error is None
     assert scope.intercepted == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "another"),
+    [
+        ("/bot{}/ask", TELEGRAM, TELEGRAM.replace("H", "h")),
+        ("/v1/{}/ask", KEY, "a key of another person"),
+        ("/token/{}/ask", HIDDEN, "Xk4mPq9vTz2wRb7n"),
+    ],
+)
+def test_who_has_another_key_in_the_path_finds_the_recording(
+    path: str, key: str, another: str, serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    for mode, secret in (("record", key), ("replay", another)):
+        plant = Plant(secret, query=path.format(quote(secret, safe="")))
+        known = Credentials([("JUDGE_KEY", KEY)] if mode == "record" else [])
+        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=known)  # type: ignore[arg-type]
+        url = serve(plant)
+        with tape.intercepting(), tape.trial("one") as scope:
+            _post("httpx", url, plant)
+        assert scope.error is None
+        assert scope.made == (mode == "record")
+
+
+def test_who_has_no_key_finds_a_prompt_in_parts(
+    serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    key = "Zq7-x_Rv3LmPw9kT2"
+    plant = Plant(key, body={"messages": [_content(f"my key is {key}.", 12)]})
+    url = serve(plant)
+    for mode, known in (("record", [("JUDGE_KEY", key)]), ("replay", [])):
+        tape = Cassette(tmp_path / "c.jsonl", mode, secrets=Credentials(known))  # type: ignore[arg-type]
+        with tape.intercepting(), tape.trial("one") as scope:
+            _post("httpx", url, plant)
+        assert scope.error is None
+    (exchange,) = read_exchanges(tmp_path / "c.jsonl")
+    parts = json.loads(exchange.request.body)["messages"][0]["content"]
+    # "my key is Zq", "7-x_Rv3LmPw9", "kT2."
+    hidden = "[secret: JUDGE_KEY]"
+    assert [part["text"] for part in parts] == [f"my key is {hidden}", hidden, f"{hidden}."]
 
 
 def test_the_kinds_are_many() -> None:
@@ -362,6 +533,24 @@ FURTHER_SHAPES = [
     "glpat-abcdefghij0123456789", "npm_" + "a1" * 18, "nvapi-" + "a1" * 20, "r8_" + "a1" * 18,
     "SG." + "a1" * 11 + "." + "b2" * 21, "dop_v1_" + "a1" * 32, "ya29." + "a1" * 20,
     "Basic " + "dXNlcjpwYXNzd29yZDEyMw==",
+    "sk-ant-api03-" + "a1B2" * 8, "sk-or-v1-" + "a1" * 32, "sk-svcacct-" + "a1B2" * 10,
+    "sk_live_" + "a1B2" * 6, "gsk_" + "a1B2" * 13, "xai-" + "a1B2" * 20, "pplx-" + "a1B2" * 12,
+    "AKIA" + "Q3EGRT7HXN5PLK2M", "AIza" + "Sy4f8Kx03LmQz8Rv71YbNcWdTgHjU5iO2pB",
+    "ghp_" + "a1B2" * 9, "github_pat_" + "11ABCDEFG0abcdefghijkl_" + "a1B2c3D4e5" * 6,
+    "hf_" + "a1B2" * 9,
+    "xoxb-123456789012-1234567890123-" + "a1B2" * 6,
+    "pk.eyJ1Ijoi" + "a1B2" * 12 + ".a1" + "B2" * 10,
+    "ATATT3" + "a1B2" * 46, "HRKU-AA" + "a1B2" * 14, "NRAK-" + "A1B2" * 7, "api_org_" + "a1B2" * 9,
+    "csk-" + "a1b2" * 12, "dckr_pat_" + "a1B2" * 7, "dp.pt." + "a1B2" * 11, "figd_" + "a1B2" * 10,
+    "fm2_" + "a1B2" * 30, "glsa_" + "a1B2" * 8 + "_a1b2c3d4", "glc_eyJ" + "a1B2" * 10,
+    "hvs." + "a1B2" * 24, "jina_" + "a1b2" * 15, "lin_api_" + "a1B2" * 10, "lsv2_pt_" + "a1" * 16,
+    "ntn_" + "1" * 11 + "a1B2" * 8, "ops_eyJ" + "a1B2" * 65, "pcsk_" + "a1B2" * 12,
+    "phx_" + "a1B2" * 11, "pscale_tkn_" + "a1B2" * 10, "pypi-AgEIcHlwaS5vcmc" + "a1B2" * 20,
+    "rubygems_" + "a1" * 24, "sbp_" + "a1" * 20, "shpat_" + "a1" * 16, "sntrys_" + "a1B2" * 20,
+    "sq0csp-" + "a1B2" * 10, "tgp_v1_" + "a1B2" * 10, "tvly-dev-" + "a1B2" * 8,
+    "xkeysib-" + "a1" * 32, "dor_v1_" + "a1" * 32, "dapi" + "a1" * 16, "SK" + "a1" * 16,
+    "a1" * 16 + "-us12", "pat" + "a1B2c3D4e5F6g7" + "." + "a1" * 32, "ABSK" + "a1B2" * 28,
+    "AGE-SECRET-KEY-1" + "Q7" * 29,
 ]  # fmt: skip
 
 
@@ -371,6 +560,32 @@ def test_further_shapes_of_keys(key: str) -> None:
     assert key.removeprefix("Basic ") not in text
     assert len(names) == 1
     assert text.endswith(", and basic English stays")
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("DefaultEndpointsProtocol=https;AccountKey=" + "a1B2" * 21 + "ab==;x", ";AccountKey=*;x"),
+        ("see https://hooks.slack.com/services/T00000000/B00000000/" + "X1" * 12, "/services/*"),
+        ("https://discord.com/api/webhooks/123456789012345678/" + "a1B2" * 17, "/webhooks/*"),
+    ],
+)
+def test_shapes_with_something_before_them(text: str, clean: str) -> None:
+    assert re.sub(r"\[secret: [^]]*\]", "*", scrub_body(text, {})[0]).endswith(clean)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a task-oriented-reply-of-2-sentences", "ask-the-judge-about-risk-averse-agents-2",
+        "SKELETON-OF-32-CHARACTERS-AND-MORE", "coh-01/t1/ab/r1 jss_floor[0.9@published]",
+        "0123456789abcdef0123456789abcdef", "9f86d081-884c-4d63-a15b-0f3d6a2f5b61",
+        "gpt-4o-mini-2024-07-18", "chatcmpl-AbC123dEf456GhI789jKl012MnO345", "fp_0123456789abcdef",
+        "patient.0123456789 hvs. 20 lines", "claude-3-5-sonnet-20241022",
+    ],
+)  # fmt: skip
+def test_words_and_ids_are_no_keys(text: str) -> None:
+    assert scrub_body(text, {}) == (text, set())
 
 
 @pytest.mark.parametrize("written", [r"\x73ecret-value-1", r"\u{73}ecret-value-1"])
@@ -384,6 +599,18 @@ def test_what_a_response_hands_out_pushes_out_no_key_of_a_request() -> None:
     known.learn([("cookie", f"cookie-of-the-response-{n}") for n in range(300)], "response")
     assert "the-key-of-the-request-1" in known.values.values()
     assert len(known.values) == 1 + 256
+
+
+def test_hundreds_of_cookies_hide_no_key_that_the_answer_quotes(
+    serve: Callable[[Plant], str], tmp_path: Path
+) -> None:
+    plant = Plant(HIDDEN, _echo(HIDDEN), headers={"X-Api-Key": HIDDEN}, cookies=300)
+    tape, url = Cassette(tmp_path / "c.jsonl", "record"), serve(plant)
+    with tape.intercepting(), tape.trial("one"):
+        _post("httpx", url, plant)
+    text = tape.path.read_text(encoding="utf-8")
+    assert HIDDEN not in text
+    assert "[secret: x-api-key header]" in text
 
 
 def test_more_keys_of_a_reply_than_one_are_cut_out_of_its_strings() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import BrokenCassette
@@ -183,7 +184,13 @@ def test_a_file_of_the_form_before_says_what_to_do_and_is_converted(tmp_path: Pa
     assert caught.value.expected
     assert "scripts/convert_cassettes.py" in caught.value.remedy
     assert "--judge-mode record" in caught.value.remedy
-    subprocess.run([sys.executable, str(CONVERT), str(tmp_path)], check=True)
+    command = [sys.executable, str(CONVERT), str(tmp_path)]
+    with recording_alone(path, Recorder.here()):  # not while somebody records into it
+        refused = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"{path} is being recorded by another session")
+    assert path.read_text() == OLD
+    subprocess.run(command, check=True)
     (one,) = read_exchanges(path)
     assert one.request.body == '{"prompt": "What was said."}'
     assert not beside.exists()

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import vcr
 
+from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.storage import rewrite
 from tests import processes
@@ -97,6 +98,38 @@ def test_stock_vcrpy_yaml_is_searched_compressed_bodies_included(tmp_path: Path)
         f"{place}: response body: authorization header",
     } <= set(done.stdout.splitlines())
     assert HIDDEN not in done.stdout + done.stderr
+
+
+# Of both kinds of shapes, those with a name of their own and those with a service's prefix.
+SHAPED = ["glpat-abcdefghij0123456789", "hf_" + "a1B2" * 9, "pcsk_" + "a1B2" * 12]
+
+
+@pytest.mark.parametrize("key", SHAPED)
+@pytest.mark.parametrize("form", ["yaml", "json", "jsonl"])
+def test_every_shape_is_found_in_every_part_of_every_form(
+    tmp_path: Path, form: str, key: str
+) -> None:
+    path = tmp_path / f"c.{form}"
+    for place in ("request body", "response body", "URL", "elsewhere"):
+        holds = {part: key if part == place else "-" for part in ("request body", "response body")}
+        url = f"https://h/v1/{key if place == 'URL' else 'x'}/chat"
+        headers = {"x-debug": [key if place == "elsewhere" else "-"]}
+        request = {"method": "POST", "uri": url, "body": holds["request body"], "headers": {}}
+        response = {
+            "status": {"code": 200, "message": ""},
+            "headers": headers,
+            "body": {"string": holds["response body"]},
+        }
+        interactions = [{"request": request, "response": response}]
+        path.write_text(json.dumps({"version": 1, "interactions": interactions}))  # YAML as well
+        if form == "jsonl":
+            asked = RecordedRequest("POST", url, holds["request body"])
+            trial = headers["x-debug"][0]
+            answered = RecordedResponse(200, {}, holds["response body"])
+            rewrite(path, [Exchange(trial, 1, asked, answered, "2026-01-31T12:00:00Z")])
+        (finding,) = check_cassettes([path], {}).findings
+        assert key not in repr(finding)
+        assert finding.what.startswith(f"{place}: " if place != "elsewhere" else "a")
 
 
 def test_what_a_filter_has_replaced_is_none(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .project import Project, even
+from .project import Project, even, parity_suite
 
 KEY = "Zq7-x_Rv3LmPw9kT2"
 LOUD = ("--log-cli-level=DEBUG", "--log-file=all.log", "--log-file-level=DEBUG", "-rA", "-vv")
@@ -59,6 +59,41 @@ def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str,
     # A word of the environment eats no text.
     (cassette,) = (name for name in told if name.endswith("mine/parity.jsonl"))
     assert "false friends" in told[cassette]
+
+
+@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "n1"])
+def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
+    project: Project, mode: str, workers: tuple[str, ...]
+) -> None:
+    # The first suite asks for it, and its replies quote it; the second sends it with each call.
+    wordings = ["Is number {{number}} even?", "Is number {{number}} twice another?"]
+    parity_suite(project.path, name="second", wordings=wordings)
+    (project.path / "pyproject.toml").unlink()
+    (project.path / "conftest.py").write_text(
+        "import httpx\n"
+        "from pytest_judgesense import Judge\n"
+        "def code(messages):\n"
+        "    later = 'Is number' in messages[-1]['content']\n"
+        f"    headers = {{'X-Api-Key': {KEY!r}}} if later else {{}}\n"
+        "    asked = {'model': 'code', 'messages': messages}\n"
+        f"    url = '{project.server.base_url}/chat/completions'\n"
+        "    answer = httpx.post(url, json=asked, headers=headers).json()\n"
+        "    return answer['choices'][0]['message']['content']\n"
+        "def pytest_judgesense_judges(config):\n"
+        "    return [Judge('code', code)]\n"
+    )
+    project.server.reply = lambda prompt: f"{even(prompt)}\n\n(signed {KEY})"
+    result = project.run(
+        "parity.suite.toml", "second.suite.toml", "--judge-mode", mode, "--judge-save-live", "kept",
+        "--judge-datasheet=sheet.json", *(workers or ["--judge-datasheet=log.jsonl"]),
+    )  # fmt: skip
+    told = _told(project)
+    for name in ("parity", "second"):
+        cassette = told[f"{'kept' if mode == 'live' else 'cassettes'}/code/{name}.jsonl"]
+        assert cassette.count("(signed [secret: x-api-key header])") >= 12  # 6 numbers, 2 wordings
+    assert [name for name, text in told.items() if KEY in text] == []
+    assert "secrets removed from what was recorded: x-api-key header" in result.stdout.str()
 
 
 def test_recording_and_replay_read_the_same(

@@ -212,7 +212,7 @@ _DAY: Final = re.compile(
 _LISTED: Final = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _NEGATIONS: Final = frozenset("no not never none nobody nothing without neither nor cannot".split())
 _CONDITIONS: Final = frozenset("if unless when whenever only until before except".split())
-_NAME: Final = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+")
+_NAME: Final = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][a-z]+")
 
 
 def facts(text: str) -> dict[str, frozenset[str]]:

@@ -98,3 +98,33 @@ def test_every_template_pair_of_the_shipped_paraphrase_suites_is_reviewed() -> N
             reviewed = {frozenset(review.pair) for review in suite.reviews}
             assert {frozenset(pair) for pair in suite.compared_pairs} <= reviewed, suite.name
             assert suite.design.excluded == ()
+
+
+READERS = 'reviewers = { ann = "human", bob = "model", cem = "model" }\n'
+LABELLED = "[label_review]\nitems = 2\nagreed = { ann = 2, bob = 1 }\nkappa = 0.5\n"
+
+
+def test_reviewers_are_what_the_file_says(tmp_path: Path) -> None:
+    said = REVIEWED % ("YES", "YES", "YES") + LABELLED
+    suite = load_suite(write_suite(tmp_path, READERS + CONTENT + said, ITEMS))
+    assert suite.reviewers == {"ann": "human", "bob": "model", "cem": "model"}
+    # Who has read changes nothing of what is asked.
+    (tmp_path / "other").mkdir()
+    assert load_suite(write_suite(tmp_path / "other", CONTENT, ITEMS)).digest == suite.digest
+
+
+@pytest.mark.parametrize(
+    ("head", "more", "words"),
+    [
+        (READERS.replace(', cem = "model"', ""), REVIEWED, "cem is missing"),
+        (READERS.replace('"human"', '"expert"'), "", "reviewers"),
+        ("", LABELLED.replace("ann = 2", "ann = 3"), "nobody agrees on more items"),
+        ("", LABELLED.replace("kappa = 0.5", "kappa = 2"), "kappa"),
+    ],
+)
+def test_a_reading_that_cannot_be_is_an_error(
+    tmp_path: Path, head: str, more: str, words: str
+) -> None:
+    said = more if "%" not in more else more % ("YES", "YES", "YES")
+    with pytest.raises(SuiteError, match=words):
+        load_suite(write_suite(tmp_path, head + CONTENT + said, ITEMS))

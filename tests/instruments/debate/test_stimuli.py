@@ -17,6 +17,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.trial import Usage, Verdict
 from tests.suites.files import write_suite
 from tests.suites.known import load_suite
@@ -111,3 +112,22 @@ def test_whoever_repairs_a_reply_is_not_given_its_schema() -> None:
     assert judge.repair.spec is not None
     # A form that has to be filled would be filled with what the reply does not say.
     assert judge.repair.spec.reply_schema is None
+
+
+@pytest.mark.parametrize(("said", "dense"), [("It rains.", True), ("In 1999 Mona paid 30.", False)])
+def test_lint_tells_of_a_debater_who_brings_more_evidence(
+    tmp_path: Path, said: str, dense: bool
+) -> None:
+    # PRO states a year, a name and a number in each of its speeches of five words.
+    line = _debate()
+    for speech in line["speeches"]:
+        speech["content"] = "In 1999 Mona paid 30." if speech["side"] == "PRO" else said
+    suite = load_suite(write_suite(tmp_path, TOML, [line]))
+    found = {one.rule: one for one in lint_items(suite)}
+    assert ("evidence-density" in found) is dense
+    if dense:
+        assert found["evidence-density"].found == "x 60.0, y 0.0 names and numbers per 100 words"
+
+
+def test_the_debaters_of_the_built_in_suite_bring_as_much() -> None:
+    assert not {one.rule for one in lint_items(load_suite(builtin_suites()["debate"]))}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
@@ -23,6 +24,7 @@ Load = Callable[..., Suite]
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
     def loaded(toml: str, *rows: dict[str, Any], preset: str | None = None) -> Suite:
+        _load.cache_clear()  # a test may write its suite twice
         return load_suite(write_suite(tmp_path, toml, rows), preset)
 
     return loaded
@@ -201,3 +203,27 @@ def test_distances_that_no_pair_has_leave_no_items(load: Load) -> None:
 
 def test_ladder_texts_of_the_tests_are_what_they_are_said_to_be() -> None:
     assert ladder_text("L", 2) == "L1. L2. l3. l4. l5."
+
+
+def test_lint_tells_of_a_rewording_that_loses_a_fact(load: Load) -> None:
+    toml = LADDER.replace("{{task}} {{a}}", "A, B or tie? {{task}} {{a}}")
+    task = ladder_task()
+    task["rewordings"] = [text.replace("R1.", "Nine.") for text in task["rewordings"]]
+    task["levels"] = [text.replace("L1.", "Ten.") for text in task["levels"]]
+    found = {one.rule: one for one in lint_items(load(toml, task))}
+    # Levels 1 to 5 of six hold the sentence.
+    assert found["fact-parity"].found == "5 pairs; in note-same-1 alone in one text: 10, 9"
+    task["rewordings"] = [text.replace("Nine.", "Ten.") for text in task["rewordings"]]
+    assert "fact-parity" not in {one.rule for one in lint_items(load(toml, task))}
+
+
+def test_lint_tells_of_a_filler_that_is_short_or_says_something_else(load: Load) -> None:
+    toml = LADDER.replace("{{task}} {{a}}", "A, B or tie? {{task}} {{a}}")
+    task = ladder_task()
+    task["fillers"][0]["text"] = "F2. f. f. f. f."  # five words, as the plain text has
+    task["fillers"][1]["text"] += " On Friday."
+    found = [one for one in lint_items(load(toml, task)) if one.rule == "filler-parity"]
+    assert [one.found for one in found] == [
+        "1 pairs; in note-filler-2 alone in one text: friday",
+        "1 items",
+    ]

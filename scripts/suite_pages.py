@@ -1,0 +1,352 @@
+"""Write the made parts of ``docs/suites/*.md``: readers, lint, three items, scores.
+
+``python scripts/suite_pages.py``, after a text, a label or a recording of a built-in suite, or a
+rule of lint, has changed. A part stands between ``<!-- made: PART -->`` and ``<!-- end: PART -->``;
+what stands around the parts is written by hand and stays.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from pytest_judgesense.commands.lint import lint_report
+from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Verdict
+from tests.report.replaying import SHIPPED, replayed, suite_named
+from tests.suites.known import builtin_suites
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PAGES = CHECKOUT / "docs" / "suites"
+# Of a suite that asks a part of its items by itself, all are shown and scored.
+WHOLE = {"temperature": "temperature@full"}
+# Three items a page: the first with each of these, no two of one cluster.
+SHOWN: Mapping[str, list[dict[str, Any]]] = {
+    "vacuum": [{"category": name} for name in ("empty", "whitespace", "identical")],
+    "ladder": [
+        {"distance": 1, "subset": "same"},
+        {"distance": 0, "subset": "same"},
+        {"subset": "filler"},
+    ],
+    "ladder-fine": [{"distance": distance} for distance in (0.25, 0.5, 0.75)],
+    "criterion": [{"distance": distance} for distance in (0, 1, 5)],
+    "debate": [{"pro_model": f"debater-{number}"} for number in (1, 3, 5)],
+}
+BY_DIFFICULTY: list[dict[str, Any]] = [{"difficulty": how} for how in ("easy", "medium", "hard")]
+# Measures of the simulated judge, with their conditions.
+MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
+    "vacuum": [("dark_current", {})],
+    "ladder": [
+        ("target_sensitivity", {}),
+        ("raw_false_preference", {}),
+        ("filler_preference", {}),
+    ],
+    "ladder-fine": [
+        ("target_sensitivity", {"distance": distance}) for distance in (0.25, 0.5, 0.75)
+    ],
+    "criterion": [
+        (measure, {"arm": arm})
+        for measure in ("raw_false_preference", "target_sensitivity")
+        for arm in ("baseline", "strict")
+    ],
+    "temperature": [("agreement", {"temperature": degree}) for degree in (0.01, 1.0, 2.0)],
+    "debate": [],
+}
+AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
+
+
+def table(head: str, rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """A Markdown table; columns whose name ends in a colon are numbers."""
+    names = head.split("|")
+    yield "| " + " | ".join(name.removesuffix(":") for name in names) + " |"
+    yield "|" + "|".join("---:" if name.endswith(":") else "---" for name in names) + "|"
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def lines_of(suite: Suite) -> dict[str, dict[str, Any]]:
+    """The lines of the file with the suite's items, by their ids."""
+    lines = suite.files[0].read_text(encoding="utf-8").splitlines()
+    return {line["id"]: line for line in map(json.loads, lines)}
+
+
+# -- who has read it -------------------------------------------------------------------------------
+
+
+def readers(name: str) -> Iterator[str]:
+    """What the suite file says of its readers."""
+    form = tomllib.loads(builtin_suites()[name].read_text(encoding="utf-8"))
+    review, pairs = form["label_review"], form.get("equivalence", [])
+    said = {
+        reader: Counter(entry["reviews"].get(reader) for entry in pairs)
+        for reader in review["agreed"]
+    }
+    yield from table(
+        "reader|what it is|items read:|same label:"
+        + ("|pairs of wordings read:|found to ask the same:" if pairs else ""),
+        (
+            [
+                f"`{reader}`",
+                f"a {form['reviewers'][reader]}",
+                str(review["items"]),
+                str(agreed),
+                *([str(len(pairs)), str(said[reader]["YES"])] if pairs else []),
+            ]
+            for reader, agreed in review["agreed"].items()
+        ),
+    )
+
+
+# -- what lint says --------------------------------------------------------------------------------
+
+
+def lint(name: str) -> Iterator[str]:
+    """The command as a reader would type it, and what it prints."""
+    lines, _, _ = lint_report([builtin_suites()[name]], verbose=True)
+    yield from ["```console", f"$ judgesense lint -v {name}", *lines, "```"]
+
+
+# -- three items -----------------------------------------------------------------------------------
+
+
+def items(name: str) -> Iterator[str]:
+    """Three items in full."""
+    suite = suite_named(WHOLE.get(name, name))
+    lines = lines_of(suite)
+    seen: set[str] = set()
+    for wanted in SHOWN.get(name, BY_DIFFICULTY):
+        item = next(
+            item
+            for item in suite.items
+            if item.cluster not in seen
+            and wanted.items() <= {**lines.get(item.id, {}), **item.condition}.items()
+        )
+        seen.add(item.cluster)
+        yield from one_item(suite, item, lines.get(item.id, {}), wanted)
+
+
+def one_item(
+    suite: Suite, item: Item, line: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> Iterator[str]:
+    told = ", ".join(
+        str(value) if isinstance(value, str) else f"{key} {value}" for key, value in wanted.items()
+    )
+    yield from [f"### `{item.id}`: {told}", ""]
+    visible = blanks_shown if suite.name == "vacuum" else str
+    for field, text in item.fields.items():
+        if field != "transcript":  # its speeches are shown one by one
+            yield from titled(field.capitalize(), text)
+    for speech in line.get("speeches", ()):
+        side, _, kind = speech["speech_type"].partition("_")
+        yield from titled(f"{side.upper()}, {kind}", speech["content"])
+    for title, text in zip(("First", "Second"), item.contents, strict=False):
+        yield from titled(title, visible(text))
+    if "author_winner" in line:
+        yield f"Winner as the author meant it: {line['author_winner']}, {line['author_margin']}."
+    else:
+        better = {"1": "the first is better", "2": "the second is better"}
+        label = item.label or "tie"
+        yield "Label: " + (better.get(label, "neither is better") if item.contents else label) + "."
+    yield ""
+
+
+def titled(title: str, text: str) -> Iterator[str]:
+    """A text as a quotation below its title."""
+    yield from [f"**{title}**", ""]
+    lines = text.split("\n")
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        shown = literal(line)
+        yield f"> {shown}{'<br>' if shown and after else ''}".rstrip()
+    yield ""
+
+
+def literal(line: str) -> str:
+    """A line whose characters mean nothing to Markdown; its indent stays."""
+    text = line.lstrip(" ")
+    shown = re.sub(r"([\\`*_\[\]#])", r"\\\1", html.escape(text, quote=False))
+    # A hyphen, or the full stop of a number, would begin a list.
+    shown = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", shown)
+    return "&nbsp;" * (len(line) - len(text)) + shown
+
+
+def blanks_shown(text: str) -> str:
+    """Blanks that the eye would miss: dots for those at an end or in a row, arrows for breaks."""
+    marks = {" ": "·", "\t": "⇥", "\n": "↵\n", "\xa0": "⍽"}
+    hidden = r"^\s+|\s+$|[^\S ]|\s{2,}"
+    shown = re.sub(hidden, lambda run: "".join(marks[mark] for mark in run[0]), text)
+    return shown.rstrip("\n") or "(empty)"
+
+
+# -- scorers that do not read, and the simulated judge ---------------------------------------------
+
+
+def scores(name: str) -> Iterator[str]:
+    """What a stem counter, a length rule and the simulated judge make of it."""
+    suite = scored(name)
+    if found := solved(suite):
+        named = counters(suite, found)
+        split = difficulties(suite) if suite.space.pairwise else {}
+        yield from [f"Rightly decided without reading, of {decided(suite)}:", ""]
+        yield from table(
+            "scorer|share:" + "".join(f"|{how}:" for how in split),
+            (
+                [
+                    called,
+                    f"{found[key]:.2f}",
+                    *(f"{more_is_better(suite, key, ids):.2f}" for ids in split.values()),
+                ]
+                for key, called in named.items()
+            ),
+        )
+        yield from ["", f"One half tells nothing; lint warns above {MOST_SOLVED}."]
+        if split:
+            yield "The share takes more or less for better, whichever does better. Behind it stands how"
+            yield "often the better text has more, by difficulty."
+        yield ""
+    yield from ["The simulated judge on the recordings that come along:", ""]
+    measures = MEASURES.get(name, AGREEMENT)
+    heads = [
+        f"[`{measure}`](../measures/{measure}.md)"
+        + "".join(f", {key.replace('_', ' ')} {value}" for key, value in condition.items())
+        for measure, condition in measures
+    ] or ["names the winner that the author meant"]
+    yield from table(
+        "|".join(["judge", "suite", *(f"{head}:" for head in heads)]),
+        (
+            [f"`embedded:{profile}`", f"`{measured.suite.name}`", *of_judge(measured, measures)]
+            for profile, measured in recorded(name)
+        ),
+    )
+
+
+def scored(name: str) -> Suite:
+    """The suite with all its items; of debates each side is a candidate."""
+    suite = suite_named(WHOLE.get(name, name))
+    lines = lines_of(suite)
+    if not all("speeches" in line for line in lines.values()):
+        return suite
+
+    def as_pair(item: Item) -> Item:
+        spoken = {"PRO": "", "CON": ""}
+        for speech in lines[item.id]["speeches"]:
+            spoken[speech["side"]] += speech["content"] + "\n"
+        label = {"PRO": "1", "CON": "2"}[lines[item.id]["author_winner"]]
+        beside = {"resolution": item.fields["resolution"]}
+        return replace(item, fields=beside, contents=tuple(spoken.values()), label=label)
+
+    pairs = tuple(map(as_pair, suite.items))
+    return replace(suite, space=DecisionSpace(("A", "B"), pairwise=True), items=pairs)
+
+
+def decided(suite: Suite) -> str:
+    labels = Counter(item.label for item in suite.items)
+    if suite.space.pairwise:
+        return f"{labels['1'] + labels['2']} decided pairs"
+    differ = (len(suite.items) ** 2 - sum(n * n for n in labels.values())) // 2
+    return f"{differ} pairs of items with different labels"
+
+
+def difficulties(suite: Suite) -> dict[str, set[str]]:
+    """Ids of the items by difficulty, where the file says how difficult they are."""
+    lines = lines_of(suite)
+    found: dict[str, set[str]] = {"easy": set(), "medium": set(), "hard": set()}
+    for item in suite.items:
+        if (how := lines.get(item.id, {}).get("difficulty")) is None:
+            return {}
+        found[how].add(item.id)
+    return found
+
+
+def more_is_better(suite: Suite, key: str, ids: set[str]) -> float:
+    """How often the better candidate has more of what a scorer counts, ties counting half."""
+    scorer, _, field = key.partition(": ")
+    right = []
+    for item in suite.items:
+        if item.id in ids and item.label in ("1", "2"):
+            beside = item.fields[field or min(item.fields)]
+            one, other = (SCORERS[scorer](text, beside) for text in item.contents)
+            ahead = one - other if item.label == "1" else other - one
+            right.append((ahead > 0) + (ahead == 0) / 2)
+    return sum(right) / len(right)
+
+
+def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
+    """The stem counters and the length rule among the scorers, and what each of them counts."""
+    overlap = "overlap with the request"
+    named = {key: key.partition(": ")[2] for key in found if key.startswith(overlap)}
+    # Where several texts stand beside the candidates, the scorer without a name takes the first.
+    beside = sorted({*suite.items[0].fields} - {"answer", *named.values()})
+    stems = {
+        key: f"stem counter: stems shared with the {f or beside[0]}" for key, f in named.items()
+    }
+    alone = {"shared stems": "stem counter: neighbouring sentences that share a stem"}
+    return {**(stems or alone), "length": "length rule: number of words"}
+
+
+def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
+    """Each profile with the most of the suite that it has recorded."""
+    for profile, suites in SHIPPED.items():
+        for one in (name, f"{name}@published"):
+            if one in suites:
+                yield profile, replayed(profile, one)
+                break
+
+
+def of_judge(measured: Measurement, measures: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    for measure, condition in measures:
+        estimate = find_estimate(measured.estimates, measure, condition)
+        if estimate is None or estimate.value is None:
+            raise ValueError(f"{measured.suite.name} has no {measure} at {condition}")
+        yield f"{estimate.value:.3f} ({estimate.count:g}/{estimate.n})"
+    if not measures:
+        lines = lines_of(measured.suite)
+        right = sum(
+            one.outcome == Verdict(lines[one.trial.item]["author_winner"])
+            for one in measured.judgments
+        )
+        yield f"{right / len(measured.judgments):.3f} ({right}/{len(measured.judgments)})"
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+PARTS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "readers": readers,
+    "lint": lint,
+    "items": items,
+    "scores": scores,
+}
+_PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
+
+
+def filled(name: str, page: str) -> str:
+    """The page of a suite with its made parts as they are now."""
+
+    def fill(found: re.Match[str]) -> str:
+        return f"{found[1]}\n" + "\n".join(PARTS[found[2]](name)).strip() + f"\n\n{found[3]}"
+
+    return _PART.sub(fill, page)
+
+
+if __name__ == "__main__":
+    for suite_name in builtin_suites():
+        path = PAGES / f"{suite_name}.md"
+        before = path.read_text(encoding="utf-8")
+        after = filled(suite_name, before)
+        if after != before:
+            path.write_text(after, encoding="utf-8", newline="\n")
+            print(path.relative_to(CHECKOUT))

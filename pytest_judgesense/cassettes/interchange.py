@@ -23,6 +23,7 @@ import yaml
 from pytest_judgesense.cassettes.exchange import Exchange, as_body
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
 from pytest_judgesense.files import read_bytes, read_text
+from pytest_judgesense.limits import check_depth, json_value, limits
 
 Form: TypeAlias = Literal["yaml", "json"]
 _T = TypeVar("_T")
@@ -126,7 +127,10 @@ def read_vcr(path: Path) -> list[Answered]:
     try:
         text = read_text(path)
         is_json = path.suffix == ".json"
-        value = json.loads(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
+        value = json_value(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
+        check_depth(value)
+        if _written(value, {}) > limits().file_bytes:
+            raise ValueError("what its aliases stand for is larger than file_bytes together")  # noqa: TRY301
         where = f"{path}: the file"
         interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
         found = []
@@ -142,6 +146,18 @@ def read_vcr(path: Path) -> list[Answered]:
             remedy="record it again with vcrpy 1.0 or later",
         ) from error
     return found
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    """Characters of a value of YAML without its aliases: a few lines of them can stand for GBs."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inner = [*value, *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_written(one, known) for one in inner)
+    return known[id(value)]
 
 
 def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
@@ -219,7 +235,7 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
             continue
         where = f"{path}:{number}"
         try:
-            yield _result(_typed(json.loads(line), dict, "the line"), where)
+            yield _result(_typed(json_value(line), dict, "the line"), where)
         except (ValueError, RecursionError) as error:
             raise LogError(
                 f"{where} is no result of a batch",

@@ -327,6 +327,21 @@ def test_the_limit_holds_for_clients_of_other_people(
         assert _ask(loop, fits, tmp_path / "d.jsonl")[0].reply == Reply(" " * 2001)
 
 
+def test_a_function_returns_no_more_than_its_limit(
+    loop: AskingLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(messages: object) -> str:
+        return "\x01" * 2000
+
+    (answer,) = _ask(loop, Judge("long", judge, max_body_bytes=1999), tmp_path / "c.jsonl")
+    assert _reason(answer) == "a body is larger than max_body_bytes = 1999, returned"
+    # It fits, and its line would not: each character is written as six.
+    monkeypatch.setenv("JUDGESENSE_LIMITS", "line_bytes=12000")
+    (answer,) = _ask(loop, Judge("fits", judge, max_body_bytes=2000), tmp_path / "d.jsonl")
+    assert "is too long for a line" in _reason(answer)
+    assert not (tmp_path / "d.jsonl").exists()
+
+
 # --- what is no answer ---------------------------------------------------------------------------
 
 

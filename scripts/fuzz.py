@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.fuzzing import DOORS, knock
+from tests.fuzzing import DOORS, examples, knock
 
 EXAMPLES = 200
 
@@ -30,7 +30,7 @@ def fuzz(door: str, number: int) -> None:
 
     @seed(number)
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples(door, EXAMPLES),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from pytest_judgesense.baseline import read_measured
+from pytest_judgesense.cassettes import locking
 from pytest_judgesense.cassettes.exchange import (
     Exchange,
     RecordedRequest,
@@ -16,13 +18,15 @@ from pytest_judgesense.cassettes.exchange import (
     models_of,
     text_id,
 )
-from pytest_judgesense.cassettes.interchange import read_vcr
+from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import (
     BodyTooLarge,
     BrokenCassette,
+    CassetteError,
     JudgesenseError,
     LogError,
     SuiteError,
@@ -176,9 +180,11 @@ def test_aliases_of_yaml_stand_for_no_gigabytes(tmp_path: Path) -> None:
     path.write_text(f"l0: &l0 lol\n{laughs}version: 1\ninteractions: []\n")
     with pytest.raises(BrokenCassette, match="what its aliases stand for is larger"):
         read_vcr(path)
-    path.write_text("a: &a [*a]\nversion: 1\ninteractions: []\n")
-    with pytest.raises(BrokenCassette, match="nested deeper than 200"):
-        read_vcr(path)
+    # Nodes that hold themselves, and so many that the parser in C ended the process.
+    for text in ("a: &a [*a]\nversion: 1\ninteractions: []\n", "[" * 50_000):
+        path.write_text(text)
+        with pytest.raises(BrokenCassette, match="nested deeper than 200"):
+            read_vcr(path)
 
 
 @pytest.mark.parametrize(
@@ -321,3 +327,46 @@ def test_what_is_printed_of_long_names_is_short(
     page = (tmp_path / "d.html").read_text()
     assert "j" * 253 + "..." in page
     assert "j" * 254 not in page
+
+
+# --- what the fuzzing has found -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["\x00", "\x1b[2J", "\ufffe"])
+def test_a_name_that_xml_cannot_hold_costs_no_page(tmp_path: Path, name: str) -> None:
+    """Its figures are drawn as XML."""
+    value = json.loads(_JUDGMENT) | {"condition": {}}
+    lines = [
+        value | {"trial": f"s/{i}/{t}", "item": i, "cluster": i, "template": t, "judge": name}
+        for i in "ij"
+        for t in (name, "u")
+    ]
+    log = tmp_path / "l.jsonl"
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert main(["report", str(log), f"--datasheet={tmp_path / 'd.html'}"]) == 0
+    assert "<svg" in (tmp_path / "d.html").read_text()
+
+
+def test_half_a_surrogate_pair_has_no_form_in_yaml_and_one_in_json(tmp_path: Path) -> None:
+    one = exchange(answer="half \ud800")
+    with pytest.raises(CassetteError, match="no form in a vcrpy YAML file") as caught:
+        vcr_text([one], "yaml")
+    assert caught.value.remedy == "convert to JSON"
+    (tmp_path / "v.json").write_text(vcr_text([one], "json"))
+    assert read_vcr(tmp_path / "v.json")[0].data == one.response.body.encode(
+        "utf-8", "surrogatepass"
+    )  # type: ignore[union-attr]
+
+
+def test_a_holder_of_a_lock_that_is_nested_is_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locking, "_PATIENCE_S", 0.6)
+    (tmp_path / ".c.jsonl.holder").write_text("[" * 100_000)
+    with (
+        FileLock(tmp_path / ".c.jsonl.lock"),
+        pytest.raises(CassetteError, match="is being recorded by another session") as caught,
+        recording_alone(tmp_path / "c.jsonl", Recorder.here()),
+    ):
+        raise AssertionError
+    assert "does not say who it is" in caught.value.found

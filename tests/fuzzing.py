@@ -148,6 +148,9 @@ interactions:
  "response": {"status": {"code": 200}, "body": {"string": "a"}, "headers": {}}}]}""",
 )
 
+# Texts that one door or another reads without a complaint.
+GOOD: Final = (_EXCHANGE, _SHARED, _JUDGMENT, _SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B")
+
 
 def _file(text: str, name: str, use: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.storage import Journal, read_exchanges
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import (
@@ -35,6 +35,8 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.importers import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.providers.builtin import OPENAI
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.limits import DEEPEST, MOST_TOML, VARIABLE, Limits, json_value, limits
 from pytest_judgesense.report.log import read_log
@@ -370,3 +372,14 @@ def test_a_holder_of_a_lock_that_is_nested_is_nobody(
     ):
         raise AssertionError
     assert "does not say who it is" in caught.value.found
+
+
+def test_half_a_surrogate_pair_in_a_long_body_is_read_and_written(tmp_path: Path) -> None:
+    """The fast parser of JSON takes no such text at all; that is another error than a wrong one."""
+    body = json.dumps({"choices": [{"message": {"content": "YES" * 40}}]})[:-1] + ', "\ud800": 1}'
+    reply = OPENAI.read(200, body)
+    assert isinstance(reply, Reply)
+    assert reply.text == "YES" * 40
+    one = exchange(answer=body)
+    rewrite(tmp_path / "c.jsonl", [one, exchange(2, answer=body)])
+    assert read_exchanges(tmp_path / "c.jsonl")[0].response.body == body

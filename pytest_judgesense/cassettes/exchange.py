@@ -340,7 +340,7 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
     try:
         value = from_json(body)
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
     # It might look like the object that stands for shared paragraphs.
     is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))

@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import json_value
 
 # A holder writes who it is within moments of the lock; until then an older name may stand there.
 _GRACE_S: Final = 0.5
@@ -126,7 +127,7 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
 def _read(holder: Path) -> Recorder:
     """Who says to hold the lock; nobody's process if none does."""
     try:
-        known = json.loads(read_text(holder))
+        known = json_value(read_text(holder))
         return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Recorder("", 0, "")

@@ -42,7 +42,7 @@ def served(*, wait_for_all: bool = False) -> Iterator[tuple[str, Heard]]:
             self.end_headers()
             self.wfile.write(b"{}")
 
-        do_GET = do_POST
+        do_GET = do_POST  # noqa: N815 - http.server's name
 
         def log_message(self, *args: object) -> None:
             pass

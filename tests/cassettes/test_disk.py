@@ -271,6 +271,26 @@ def test_what_lies_under_a_name_that_was_guessed_is_not_followed(tmp_path: Path)
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_link_to_nothing_makes_no_file(
+    open_cassette: OpenCassette, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    tape = open_cassette("record")
+    tape.path.parent.mkdir(parents=True, exist_ok=True)
+    tape.path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CassetteError, match="nothing was asked"):
+        ask(tape, endpoint, "t")
+    assert not (tmp_path / "elsewhere").exists()
+    assert endpoint.hits == 0
+
+
+def test_a_link_to_a_file_that_is_no_cassette_leaves_it_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / ".profile").write_text("export A=1\n")
+    (tmp_path / "c.jsonl").symlink_to(tmp_path / ".profile")
+    with pytest.raises(BrokenCassette, match=":1: "):
+        Journal(tmp_path / "c.jsonl")
+    assert (tmp_path / ".profile").read_text() == "export A=1\n"
+
+
 # Files that somebody edited.
 
 GOOD = bytes_of("a", "b", "c")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.output import Outputs, replace_text, write_text
+from pytest_judgesense.output import Outputs, replace_content, replace_text, write_text
 
 
 def test_a_file_is_replaced_in_one_step_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -120,3 +120,14 @@ def test_a_place_of_the_user_is_no_fault_of_a_renderer(tmp_path: Path) -> None:
     assert line.startswith(f"{tmp_path} cannot be written: ")
     assert outputs.errors
     assert not outputs.is_broken
+
+
+def test_a_link_out_of_the_folder_is_replaced(tmp_path: Path) -> None:
+    kept, folder = tmp_path / ".profile", tmp_path / "reports"
+    kept.write_text("export A=1\n")
+    folder.mkdir()
+    (folder / "x.json").symlink_to(kept)
+    replace_content(folder / "x.json", b"{}")
+    assert kept.read_text() == "export A=1\n"
+    assert not (folder / "x.json").is_symlink()
+    assert (folder / "x.json").read_bytes() == b"{}"

@@ -24,6 +24,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import CassetteError
+from pytest_judgesense.output import stays_within
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
 
@@ -64,9 +65,17 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     is not recorded there cannot be.
 
     Raises:
-        CassetteError: another session records it; names its process.
+        CassetteError: another session records it; names its process. Or it is a link that leads out
+            of its folder.
     """
     target = path.resolve()
+    if not stays_within(path):
+        raise CassetteError(
+            f"{path} is a link that leads out of its folder, and is not written through",
+            found=f"a link to {target}",
+            expected="a file, or a link within the folder",
+            remedy=f"remove the link, or record where it leads: --judge-cassettes {target.parent}",
+        )
     # Neither follows a link: what a repository brings under these names leads nowhere.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")

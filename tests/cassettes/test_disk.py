@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
@@ -281,6 +282,24 @@ def test_a_link_to_nothing_makes_no_file(
         ask(tape, endpoint, "t")
     assert not (tmp_path / "elsewhere").exists()
     assert endpoint.hits == 0
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_recorded_through_a_link_out_of_the_folder(tmp_path: Path, there: bool) -> None:
+    kept = tmp_path / ".profile"
+    if there:
+        kept.write_text("")  # an empty file passes for a recording of nothing
+    folder = tmp_path / "cassettes"
+    folder.mkdir()
+    (folder / "c.jsonl").symlink_to(kept)
+    with pytest.raises(CassetteError, match="leads out of its folder"):  # noqa: SIM117
+        with recording_alone(folder / "c.jsonl", Recorder.here()):
+            pytest.fail("it is held")
+    assert kept.exists() is there
+    # Within its folder a link is as good as the file.
+    (folder / "d.jsonl").symlink_to(folder / "e.jsonl")
+    with recording_alone(folder / "d.jsonl", Recorder.here()):
+        pass
 
 
 def test_a_link_to_a_file_that_is_no_cassette_leaves_it_as_it_was(tmp_path: Path) -> None:

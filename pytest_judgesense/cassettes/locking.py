@@ -24,9 +24,9 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import CassetteError
-from pytest_judgesense.output import stays_within
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
+from pytest_judgesense.output import stays_within
 
 # A holder writes who it is within moments of the lock; until then an older name may stand there.
 _GRACE_S: Final = 0.5

@@ -29,6 +29,7 @@ from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
@@ -156,8 +157,8 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
             remedy="write a baseline with: pytest --judge-save-baseline PATH",
         )
     try:
-        value = json.loads(read_text(path))
-    except (OSError, ValueError, RecursionError) as error:
+        value = json_value(read_text(path))
+    except (OSError, ValueError) as error:
         raise LogError(f"{path} cannot be read", found=str(error), expected="JSON") from error
     schema = value.get("schema") if isinstance(value, dict) else None
     if schema == SCHEMA:

@@ -27,8 +27,10 @@ character but line breaks.
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Final
 
 
 def printable(text: str) -> str:
@@ -70,6 +72,20 @@ def without_commands(text: str) -> str:
 def harmless(text: str) -> str:
     """``text`` as a command prints it: neither a control character nor a workflow command."""
     return without_commands(printable_lines(text))
+
+
+# No name that people give is as long, nor what is said of anything in one line.
+_LONGEST_WORD: Final = 256
+_LONGEST_LINE: Final = 4000
+_LONG_WORD: Final = re.compile(rf"(?<!\S)(\S{{{_LONGEST_WORD - 3}}})\S{{4,}}")
+
+
+def shortened(text: str) -> str:
+    """``text`` as a report shows it: what is longer than names and lines are ends in ``...``."""
+    if len(text) <= _LONGEST_WORD:
+        return text
+    text = _LONG_WORD.sub(r"\1...", text)
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
 def well_formed(text: str) -> str:

@@ -12,6 +12,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
+from pytest_judgesense.limits import VARIABLE, limits
+
 _KINDS: Final = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -22,6 +24,10 @@ _KINDS: Final = {
 
 class NotARegularFile(OSError):
     """What stands at a path is no file that can be read to its end; says what it is."""
+
+
+class TooLarge(OSError):
+    """A file is larger than what is read whole may be; says how to permit it."""
 
 
 def open_bytes(path: Path, mode: Literal["rb", "ab"] = "rb") -> BinaryIO:
@@ -48,13 +54,26 @@ def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -
     return TextIOWrapper(open_bytes(path), encoding, newline=newline)
 
 
+def _whole(file: BinaryIO, path: Path) -> None:
+    """Nothing, if ``file`` may be read whole."""
+    size, most = os.fstat(file.fileno()).st_size, limits().file_bytes
+    if size > most:
+        raise TooLarge(
+            f"{path} has {size} bytes, and at most file_bytes = {most} are read; "
+            f"{VARIABLE}=file_bytes={size} in the environment permits it"
+        )
+
+
 def read_bytes(path: Path) -> bytes:
-    """The content of ``path``; raises as `open_bytes`."""
+    """The content of ``path``; raises as `open_bytes`, and `TooLarge`."""
     with open_bytes(path) as file:
+        _whole(file, path)
         return file.read()
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The content of ``path`` as text, every line end a line feed; raises as `open_bytes`."""
-    with open_text(path, encoding) as file:
-        return file.read()
+    """The content of ``path`` as text, every line end a line feed; raises as `read_bytes`."""
+    with open_bytes(path) as file:
+        _whole(file, path)
+        with TextIOWrapper(file, encoding) as text:
+            return text.read()

@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import json_value
 from pytest_judgesense.trial import Design, Judgment
 
 NO_VERDICT: Final = "no verdict recorded"
@@ -139,8 +140,8 @@ def _text(path: Path) -> str:
 
 def _parsed(wrong: str, text: str, expected: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return json_value(text)
+    except ValueError as error:
         raise LogError(wrong, found=str(error), expected=expected) from error
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from pytest_judgesense.errors import printable
+from pytest_judgesense.errors import printable, shortened
 
 # Columns of a terminal.
 WIDTH: Final = 100
@@ -16,7 +16,7 @@ _CHECK_COLUMN: Final = 86
 def indented(text: str, width: int = 6) -> Iterator[str]:
     """``text`` in lines of a terminal, behind so many blanks, its later lines behind two more."""
     indent = " " * width
-    yield from _wrapped(printable(text), indent, indent + "  ")
+    yield from _wrapped(printable(shortened(text)), indent, indent + "  ")
 
 
 def excerpt(text: str, width: int) -> str:
@@ -27,8 +27,8 @@ def excerpt(text: str, width: int) -> str:
 
 def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
     """``parts`` behind their head, later lines behind four blanks; without a head all of them."""
-    text = printable("  ".join(filter(None, [head, ", ".join(filter(None, parts))])))
-    yield from _wrapped(text, "" if head else "    ", "    ")
+    text = "  ".join(filter(None, [head, ", ".join(filter(None, parts))]))
+    yield from _wrapped(printable(shortened(text)), "" if head else "    ", "    ")
 
 
 def row(

@@ -16,10 +16,12 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable, wel
 def replace_content(path: Path, data: bytes) -> None:
     """Make ``data`` the content of ``path``, at once or not at all.
 
+    A link that stands there is followed within its folder; one that leads out of it is replaced.
+
     Raises:
         OSError: it cannot be written; what was there stays.
     """
-    target = path.resolve()
+    target = path.resolve() if stays_within(path) else path.parent.resolve() / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     # Nobody else can hold this name, so that two runs at once never write into one another's file.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
@@ -34,6 +36,11 @@ def replace_content(path: Path, data: bytes) -> None:
         sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def stays_within(path: Path) -> bool:
+    """Whether what stands at ``path`` is no link that leads out of its folder."""
+    return path.resolve().is_relative_to(path.parent.resolve())
 
 
 def sync(path: Path) -> None:

@@ -2,7 +2,8 @@
 
 ``python scripts/fuzz.py [--seconds N] [DOOR ...]``: each of `tests.fuzzing.DOORS` in turn, with a
 new seed in each round. It ends with exit code 1 at the first text that does more than it may, which
-Hypothesis has made as short as it can; else 0.
+Hypothesis has made as short as it can; else 0. ``--atheris``, where that is installed, lets the
+branches that a text reaches choose the next one: each door has its share of the seconds.
 """
 
 from __future__ import annotations
@@ -11,26 +12,40 @@ import argparse
 import contextlib
 import io
 import itertools
+import os
 import sys
+import tempfile
 import time
 import traceback
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, given, seed, settings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.fuzzing import DOORS, knock
+if "--atheris" in sys.argv:
+    import atheris
+
+    # One by one: of what is imported by way of other packages it counts nothing.
+    read = ("replies", "report.log", "report.markdown", "suites.loading", "cassettes.redaction")
+    with atheris.instrument_imports(include=["pytest_judgesense"]):
+        for module in (*read, "cassettes.storage", "cassettes.interchange", "commands.main"):
+            import_module(f"pytest_judgesense.{module}")
+
+from tests.fuzzing import DOORS, GOOD, PIECES, examples, knock
 
 EXAMPLES = 200
 
 
-def fuzz(door: str, number: int) -> None:
-    """One round at one door; raises what a text did."""
+def _knocking(door: str, number: int) -> Callable[..., Any]:
+    """A round at one door, which raises what a text did."""
 
     @seed(number)
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples(door, EXAMPLES),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
@@ -40,7 +55,34 @@ def fuzz(door: str, number: int) -> None:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             knock(door, text)
 
-    knocked()
+    return knocked
+
+
+def guided(door: str, seconds: int) -> bool:
+    """Whether nothing got through at one door, in a process that the fuzzer ends.
+
+    It begins with the texts that are read without a complaint, and knows the words of all doors.
+    """
+
+    def one(data: bytes) -> None:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            knock(door, data.decode("utf-8", "replace"))
+
+    with tempfile.TemporaryDirectory() as name:
+        words, corpus = Path(name, "words"), Path(name, "corpus")
+        corpus.mkdir()
+        for number, text in enumerate(GOOD):
+            (corpus / str(number)).write_text(text, encoding="utf-8")
+        pieces = (piece.encode("utf-8", "replace") for piece in PIECES)
+        short = (
+            "".join(f"\\x{byte:02x}" for byte in piece) for piece in pieces if len(piece) <= 64
+        )
+        words.write_text("".join(f'"{piece}"\n' for piece in short))
+        if not (child := os.fork()):
+            bounds = [f"-max_total_time={seconds}", "-max_len=8192", f"-dict={words}", str(corpus)]
+            atheris.Setup([sys.argv[0], *bounds], one)
+            atheris.Fuzz()
+        return os.waitpid(child, 0)[1] == 0
 
 
 def main() -> int:
@@ -49,7 +91,13 @@ def main() -> int:
     parser.add_argument("doors", nargs="*", metavar="DOOR", default=list(DOORS))
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--atheris", action="store_true", help="guided by coverage")
     options = parser.parse_args()
+    if options.atheris:
+        share = max(1, int(options.seconds / len(options.doors)))
+        through = [door for door in options.doors if not guided(door, share)]
+        print(f"something got through: {through}" if through else "nothing got through")
+        return int(bool(through))
     until = time.monotonic() + options.seconds
     for number in itertools.count(options.seed):
         for door in options.doors:
@@ -57,7 +105,7 @@ def main() -> int:
                 print(f"nothing got through in {number - options.seed} rounds")
                 return 0
             try:
-                fuzz(door, number)
+                _knocking(door, number)()
             except Exception:  # noqa: BLE001 - whatever it is, it got through
                 traceback.print_exc()
                 print(f"{door}: something got through; again: --seed {number} '{door}'")

@@ -7,12 +7,18 @@ each a few examples; `scripts/fuzz.py` goes on.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
+from unittest import mock
+from xml.etree import ElementTree as ET
 
 from hypothesis import strategies as st
 
@@ -26,10 +32,13 @@ from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.cassettes.redaction import received, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.errors import JudgesenseError, printable_lines, well_formed
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.log import log_line, read_log
+from pytest_judgesense.report.markdown import badge
+from pytest_judgesense.report.page import csv_of
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.space import DecisionSpace
 
@@ -116,6 +125,33 @@ text = "Answer YES if {{text}} is true, otherwise NO."
 _ITEM: Final = '{"id": "i1", "label": "YES", "text": "water is wet"}'
 
 
+_FORMS: Final = (".json", ".md", ".jsonl")
+# The kinds that are imported, and the files that hold them.
+_FOREIGN: Final = {
+    "table": "f.csv",
+    "games": "f.jsonl",
+    "judgesense": "f.jsonl",
+    "llmbar": "f.json",
+    "judgebench": "f.jsonl",
+}
+_ROWS: Final = (
+    "item,label,verdict\ni1,YES,YES\ni2,YES,NO\n",
+    '{"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"], "g1_winner": "tie"}',
+    '{"pair_id": "p1", "task_type": "factuality", "prompt_a": "x", "prompt_b": "y"}',
+    '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]',
+    """version: 1
+interactions:
+- request: {method: GET, uri: 'http://h', body: null, headers: {}}
+  response: {status: {code: 200}, body: {string: 'a'}, headers: {a: [b]}}
+""",
+    """{"interactions": [{"request": {"method": "GET", "uri": "http://h", "body": null},
+ "response": {"status": {"code": 200}, "body": {"string": "a"}, "headers": {}}}]}""",
+)
+
+# Texts that one door or another reads without a complaint.
+GOOD: Final = (_EXCHANGE, _SHARED, _JUDGMENT, _SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B")
+
+
 def _file(text: str, name: str, use: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -173,15 +209,95 @@ def reply_reader(text: str) -> None:
             parse_reply(text, space, truncated=truncated)
 
 
-def commands(text: str) -> None:
+def _commands(folder: Path, *lines: str) -> None:
+    """Run commands on files of a folder, which their words in braces name."""
+    for line in lines:
+        words = [word.replace("{", f"{folder}/").replace("}", "") for word in line.split()]
+        assert main(words) in (0, 1, 2, 3), line
+
+
+def commands_on_logs(text: str) -> None:
+    lines = ("report {l.jsonl} --datasheet {o.json}", "compare {l.jsonl} {l.jsonl}")
+    merged = "merge {l.jsonl} {l.jsonl} -o {m.jsonl}"
+    _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines, merged))
+
+
+def commands_on_suites(text: str) -> None:
     def run(path: Path) -> None:
-        out = path.parent / "out.json"
-        for command in (["report", path, "--datasheet", out], ["compare", path, path]):
-            main([str(word) for word in command])
+        (path.parent / "toy.jsonl").write_text(_ITEM)
+        plan = "plan {toy.suite.toml} --judge-name embedded:clean --judge-cassettes {none}"
+        _commands(path.parent, "lint {toy.suite.toml}", plan, "power {toy.suite.toml}")
 
-    _file(text, "l.jsonl", run)
+    _file(text, "toy.suite.toml", run)
 
 
+def commands_on_recordings(text: str) -> None:
+    convert, back = "convert {c.jsonl} -o {v.yaml}", "convert {v.yaml} -o {d.jsonl}"
+    lines = ("check {c.jsonl}", convert, back, "convert {c.jsonl} -o {v.json}", "check {v.json}")
+    commands = [*(f"cassettes {line}" for line in lines), "merge {c.jsonl} -o {m.jsonl}"]
+    _file(text, "c.jsonl", lambda path: _commands(path.parent, *commands))
+
+
+def foreign_files(text: str) -> None:
+    for kind, name in _FOREIGN.items():
+        more = " --judge j --suite s" if kind == "table" else ""
+        line = f"import {kind} {{{name}}} -o {{out}}{more}"
+        _file(text, name, lambda path, line=line: _commands(path.parent, line))  # type: ignore[misc]
+    for name in ("v.yaml", "v.json"):
+        _file(text, name, lambda path: _commands(path.parent, f"cassettes check {{{path.name}}}"))
+
+
+def renderers(text: str, *suffixes: str) -> None:
+    """A log whose names and words are ``text``, in every form but as a page."""
+    value = json.loads(_JUDGMENT)
+    words = well_formed(text)[:900]
+    lines = [
+        value
+        | {"trial": f"{words}/{item}/{template}", "judge": words, "suite": words, "reply": text}
+        | {"item": f"{item}{words}", "cluster": f"{item}{words}", "template": template + words}
+        | {"condition": {"arm": words}}
+        | ({"unparsed": words} if item == "j" and template == "u" else {"verdict": "A"})
+        for item in "ij"
+        for template in "tu"
+    ]
+    for line in lines:
+        if "unparsed" in line:
+            del line["verdict"]
+
+    def render(path: Path) -> None:
+        outputs = [f"--datasheet={path.parent / f'o{suffix}'}" for suffix in suffixes or _FORMS]
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = main(["report", str(path), *outputs])
+        # Nothing of such a log is wrong, so that nothing may be in the way of any form.
+        assert code == 0, said.getvalue()
+        for shown in (said.getvalue(), (path.parent / "o.md").read_text() if not suffixes else ""):
+            assert printable_lines(shown) == shown
+            assert len(shown) < 200_000
+
+    _file("".join(f"{json.dumps(line)}\n" for line in lines), "l.jsonl", render)
+    entry = dict.fromkeys(("check", "judge", "suite", "explanation"), text)
+    report = SimpleNamespace(
+        failed=True,
+        when="call",
+        location=(text, 1, "name"),
+        user_properties=[*entry.items(), ("outcome", "fail")],
+    )
+    failures = Failures()
+    failures.receive(report)
+    with mock.patch.dict(os.environ, {"GITHUB_ACTIONS": "true"}):
+        for said in failures.annotation_lines(Path("/")):
+            assert said.startswith("::error ")
+            assert not {"\r", "\n"} & set(said)
+        assert csv_of([text], [[text], [1.0]]).count("\r\n") == 3
+        assert ET.fromstring(badge(["pass"], [text])) is not None
+
+
+def page(text: str) -> None:
+    renderers(text, ".html")
+
+
+_COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
@@ -189,8 +305,22 @@ DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]]
     "suite loader": (suite_loader, _edited(_SUITE) | TEXTS),
     "stimuli loader": (stimuli_loader, _edited(_ITEM) | TEXTS),
     "reply reader": (reply_reader, TEXTS),
-    "commands": (commands, _edited(_JUDGMENT) | _edited(f"{_JUDGMENT}\n{_JUDGMENT}")),
+    "commands on logs": (
+        commands_on_logs,
+        _edited(_JUDGMENT) | _edited(f"{_JUDGMENT}\n{_JUDGMENT}"),
+    ),
+    "commands on suites": (commands_on_suites, _edited(_SUITE)),
+    "commands on recordings": (commands_on_recordings, _edited(_EXCHANGE) | _edited(_SHARED)),
+    "foreign files": (foreign_files, st.sampled_from(_ROWS).flatmap(_edited) | TEXTS),
+    "renderers": (renderers, TEXTS),
+    "page": (page, TEXTS),
 }
+
+
+def examples(door: str, of_a_reader: int) -> int:
+    """How many texts a door is given where a reader is given so many: commands take longer."""
+    share = {"page": 20, "renderers": 2, "foreign files": 2} | dict.fromkeys(_COMMANDS, 3)
+    return max(3, of_a_reader // share.get(door, 1))
 
 
 def knock(door: str, text: str) -> None:

@@ -33,7 +33,8 @@ LEVELS: dict[str, float] = {
     "datasheet": 0.2,
     "profile": 0.2,
     "figures": 0.4,
-    # Files that are read without waiting.
+    # How much is read, and files that are read without waiting.
+    "limits": 0.1,
     "files": 0.2,
     # Files that are written whole: of recordings as of reports.
     "output": 0.8,

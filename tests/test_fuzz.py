@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzzing import DOORS, knock
+from tests.fuzzing import DOORS, examples, knock
 
 EXAMPLES = 60
 
@@ -14,7 +14,7 @@ EXAMPLES = 60
 @pytest.mark.parametrize("door", DOORS)
 def test_no_hostile_text_gets_through(door: str) -> None:
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=examples(door, EXAMPLES),
         deadline=None,
         derandomize=True,
         database=None,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.output import Outputs, replace_text, write_text
+from pytest_judgesense.output import Outputs, replace_content, replace_text, write_text
 
 
 def test_a_file_is_replaced_in_one_step_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -21,6 +22,31 @@ def test_a_file_is_replaced_in_one_step_and_nothing_else_is_left(tmp_path: Path)
     assert path.read_bytes() == b"new\n"
     assert path.stat().st_ino != before  # another file took its place
     assert [one.name for one in path.parent.iterdir()] == ["x.json"]
+
+
+def test_two_writers_of_one_file_are_never_seen_mixed(tmp_path: Path) -> None:
+    path, texts = tmp_path / "x.json", ["a" * 200_000, "b" * 200_000]
+    failed: list[OSError] = []
+
+    def write(text: str) -> None:
+        try:
+            for _ in range(40):
+                replace_text(path, text)
+        except OSError as error:
+            failed.append(error)
+
+    replace_text(path, texts[0])
+    writers = [threading.Thread(target=write, args=(text,)) for text in texts]
+    for writer in writers:
+        writer.start()
+    read = [path.read_text()]
+    while any(writer.is_alive() for writer in writers):
+        read.append(path.read_text())
+    for writer in writers:
+        writer.join()
+    assert failed == []
+    assert set(read) <= set(texts)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_cannot_be_written_leaves_the_file_as_it_was(
@@ -94,3 +120,14 @@ def test_a_place_of_the_user_is_no_fault_of_a_renderer(tmp_path: Path) -> None:
     assert line.startswith(f"{tmp_path} cannot be written: ")
     assert outputs.errors
     assert not outputs.is_broken
+
+
+def test_a_link_out_of_the_folder_is_replaced(tmp_path: Path) -> None:
+    kept, folder = tmp_path / ".profile", tmp_path / "reports"
+    kept.write_text("export A=1\n")
+    folder.mkdir()
+    (folder / "x.json").symlink_to(kept)
+    replace_content(folder / "x.json", b"{}")
+    assert kept.read_text() == "export A=1\n"
+    assert not (folder / "x.json").is_symlink()
+    assert (folder / "x.json").read_bytes() == b"{}"

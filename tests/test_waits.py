@@ -36,6 +36,7 @@ BOUNDS = {
         # The requests of a function; the function as a whole has timeout_s.
         "urlopen": TIMEOUT_S,
         "do_open": TIMEOUT_S,
+        "self._content.iter_any": TIMEOUT_S,
     },
     "cassettes.locking": {
         "holder.open": "makes a file that is not there yet, or fails at once",

@@ -1,5 +1,7 @@
 """Hooks of the site's build: blocks have the names of their files, and no other server is asked.
 
+SECURITY.md, which hosts of repositories look for at the top, is the page ``policy.md`` of the site.
+
 A page that would load something from elsewhere is a warning, and under ``--strict`` a warning ends
 the build. Links are free to lead elsewhere; pictures, scripts, styles and fonts are not.
 """
@@ -8,7 +10,11 @@ from __future__ import annotations
 
 import logging
 import re
+from pathlib import Path
 from typing import Any
+
+# `security.md` is a page already, and some file systems know no capitals.
+POLICY = "policy.md"
 
 log = logging.getLogger("mkdocs.hooks.judgesense")
 
@@ -25,9 +31,18 @@ def with_titles(markdown: str) -> str:
     return _FILE.sub(r'\2```\3 title="\1"' + "\n", markdown)
 
 
+def on_files(files: Any, config: Any) -> None:
+    """Add the page that stands outside the folder of the pages."""
+    from mkdocs.structure.files import File
+
+    text = (Path(config.docs_dir).parent / "SECURITY.md").read_text(encoding="utf-8")
+    content = text.replace("](docs/", "](")
+    files.append(File.generated(config, POLICY, content=content))
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Change a page before it is rendered."""
-    return with_titles(markdown)
+    return with_titles(markdown.replace("](../SECURITY.md)", f"]({POLICY})"))
 
 
 def asked_elsewhere(html: str) -> list[str]:

@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.cassettes.exchange import as_body, as_bytes
 from pytest_judgesense.cassettes.interchange import Answered, read_vcr
 from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
-from pytest_judgesense.cassettes.storage import read_lines
+from pytest_judgesense.cassettes.storage import numbered_exchanges
 from pytest_judgesense.errors import BrokenCassette, UsageError
 from pytest_judgesense.files import read_text
 
@@ -109,10 +109,10 @@ def _read(path: Path) -> Iterator[Answered]:
     if path.suffix != ".jsonl":
         yield from read_vcr(path)
         return
-    for line in read_lines(path):
-        request, response = line.exchange.request, line.exchange.response
+    for number, exchange in numbered_exchanges(path):
+        request, response = exchange.request, exchange.response
         yield Answered(
-            where=f"{path}:{line.number}",
+            where=f"{path}:{number}",
             method=request.method,
             url=request.url,
             body=request.body,

@@ -39,7 +39,8 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
-from pytest_judgesense.errors import BrokenCassette
+from pytest_judgesense.errors import BrokenCassette, shortened
+from pytest_judgesense.limits import json_value, limits
 
 # Stands among the recorded headers of a response that holds no reply in spite of its status.
 FAULT: Final = "judgesense-fault"
@@ -125,6 +126,11 @@ class Exchange:
         return NO_RESPONSE < self.response.status < 400 and FAULT not in self.response.headers
 
     @property
+    def size(self) -> int:
+        """Characters, or bytes, of its bodies."""
+        return len(self.request.body) + len(self.response.body)
+
+    @property
     def head(self) -> Head:
         """What is asked of it more often than its bodies."""
         at = sys.intern(self.recorded_at)  # many exchanges share a second
@@ -163,11 +169,14 @@ def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
     """The exchange of a line that was checked; ``texts`` are what its bodies refer to."""
     entry = _loaded(line)
     request, response = entry["request"], entry["response"]
+    room = _Room()
     return Exchange(
         entry["trial"],
         entry["call"],
-        RecordedRequest(request["method"], request["url"], _body(request["body"], texts)),
-        RecordedResponse(response["status"], response["headers"], _body(response["body"], texts)),
+        RecordedRequest(request["method"], request["url"], _body(request["body"], texts, room)),
+        RecordedResponse(
+            response["status"], response["headers"], _body(response["body"], texts, room)
+        ),
         entry["recorded_at"],
     )
 
@@ -177,16 +186,34 @@ def _loaded(line: str | bytes) -> Any:
         return from_json(line, cache_strings="keys")  # three times as fast as `json`
     except ValueError:
         # `json` permits the escapes of lone surrogates, and says more about what is wrong.
-        return json.loads(line if isinstance(line, str) else line.decode("utf-8"))
+        return json_value(line if isinstance(line, str) else line.decode("utf-8"))
 
 
-def _body(value: Any, texts: Texts) -> str | bytes:
+class _Room:
+    """What the texts that both bodies of an exchange refer to may take together.
+
+    Few references make a long text of a short line; no line that was recorded was so long.
+    """
+
+    def __init__(self) -> None:
+        self._left = limits().line_bytes
+
+    def take(self, text: str) -> str:
+        """``text``, or a `ValueError` if there is no more room for it."""
+        self._left -= len(text)
+        if self._left < 0:
+            most = limits().line_bytes
+            raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
+        return text
+
+
+def _body(value: Any, texts: Texts, room: _Room) -> str | bytes:
     if isinstance(value, str):
         return value
     ((form, held),) = value.items()
     if form == "base64":
         return base64.b64decode(held)
-    return _LAYOUTS[form](_unfolded(held, texts))
+    return _LAYOUTS[form](_unfolded(held, texts, room))
 
 
 def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Head:
@@ -249,7 +276,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
         BrokenCassette: it is none, or the text is not the one that the id names.
     """
     try:
-        value = json.loads(line)
+        value = json_value(line)
         text = value["text"]
         if text_id(text) != value["id"]:
             raise ValueError(f"a text that is not the one of {value['id']}")  # noqa: TRY301
@@ -295,7 +322,7 @@ def models_of(exchanges: Iterable[Exchange]) -> dict[str, Counter[str]]:
 
 def _model_of(body: str | bytes) -> str | None:
     found = _MODEL.search(body) if isinstance(body, str) else None
-    return found and found[1]
+    return found and shortened(found[1])
 
 
 def _line_of(value: Any) -> str:
@@ -313,7 +340,7 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
     try:
         value = from_json(body)
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
     # It might look like the object that stands for shared paragraphs.
     is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
@@ -357,16 +384,16 @@ def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
     return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
 
 
-def _unfolded(value: Any, texts: Texts) -> Any:
+def _unfolded(value: Any, texts: Texts, room: _Room) -> Any:
     """``value`` with its strings of shared paragraphs put together."""
     if isinstance(value, list):
-        return [_unfolded(one, texts) for one in value]
+        return [_unfolded(one, texts, room) for one in value]
     if not isinstance(value, dict):
         return value
     if value.keys() != {"texts"}:
-        return {key: _unfolded(one, texts) for key, one in value.items()}
+        return {key: _unfolded(one, texts, room) for key, one in value.items()}
     return _BREAK.join(
-        part if isinstance(part, str) else texts[part["id"]] for part in value["texts"]
+        part if isinstance(part, str) else room.take(texts[part["id"]]) for part in value["texts"]
     )
 
 

@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial, wraps
 from http.client import HTTPResponse, IncompleteRead, responses
+from importlib import import_module
 from io import BytesIO
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -35,8 +37,10 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
 from vcr.request import Request
 
-from pytest_judgesense.cassettes.bodies import sent_bytes, too_large
+from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
+from pytest_judgesense.cassettes.scope import current_scope
+from pytest_judgesense.errors import BodyTooLarge
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
@@ -91,7 +95,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
         super().__init__(path=path, skip_patchers=_UNSAFE_PATCHERS)
         self._ours = cassette
         # All patches go through `custom_patches`, each behind a dispatcher.
-        self.custom_patches = tuple(_patches(cassette, CassettePatcherBuilder(self).build()))
+        self.custom_patches = tuple(_patches(self, CassettePatcherBuilder(self).build()))
         self.skip_patchers = PATCHER_NAMES
 
     def _load(self) -> None:
@@ -137,9 +141,10 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
             call.answered(response["status"]["code"], flat, response["body"].get("string") or b"")
 
 
-def _patches(cassette: Cassette, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, _Method]]:
+def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
-    stubs = [(patcher.getter(), patcher.attribute, patcher.new) for patcher in patchers]
+    cassette = tape._ours
+    stubs = [(one.getter(), one.attribute, _bounded_stub(tape, one)) for one in patchers]
     stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
     with suppress(ImportError):
         from urllib3 import HTTPConnectionPool
@@ -148,6 +153,104 @@ def _patches(cassette: Cassette, patchers: Iterable[Any]) -> Iterator[tuple[Any,
     for target, name, stub in stubs:
         asking = _with_plain_json(stub) if name == "_request" else stub
         yield target, name, _dispatching(asking, getattr(target, name), cassette.listens)
+
+
+# --- how much of a body --------------------------------------------------------------------------
+
+
+def _bounded_stub(tape: _VcrCassette, patcher: Any) -> _Method:
+    """The stub of a patcher, which reads no more of a body than the judge's limit permits.
+
+    vcrpy's own read all that comes, aiohttp's once it is decoded. Stubs of clients that are neither
+    httpx nor aiohttp stay as they are.
+    """
+    stub: _Method = patcher.new
+    real: _Method = getattr(stub, "__wrapped__", stub)
+    package = sys.modules[patcher.getter().__module__.partition(".")[0]]
+
+    def answered(transport: Any, request: Any) -> Any:
+        response = real(transport, request)
+        response.stream = _Bounded(response.stream)
+        return response
+
+    async def awaited(transport: Any, request: Any) -> Any:
+        response = await real(transport, request)
+        response.stream = _Bounded(response.stream)
+        return response
+
+    async def of_aiohttp(*args: Any, **options: Any) -> Any:
+        response = await real(*args, **options)
+        response.content = _BoundedContent(response)
+        return response
+
+    if patcher.attribute == "_request" and package.__name__ == "aiohttp":
+        made: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, of_aiohttp)
+    elif package.__name__ in ("httpx", "httpx2"):
+        stubs = import_module("vcr.stubs.httpx_stubs")
+        if patcher.attribute == "handle_request":
+            made = stubs.vcr_handle_request(tape, answered, package)
+        else:
+            made = stubs.vcr_handle_async_request(tape, awaited, package)
+    else:
+        return stub
+    return made
+
+
+class _Bounded:
+    """The body of a response of httpx, up to the limit of the running trial; then an error."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._count = _counted()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self._count, self._stream)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            yield self._count(piece)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _BoundedContent:
+    """The same of aiohttp, whose pieces are decoded; read whole, once."""
+
+    def __init__(self, response: Any) -> None:
+        self._response, self._content = response, response.content
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._content, name)
+
+    async def read(self) -> bytes:
+        count = _counted()
+        try:
+            return b"".join([count(piece) async for piece in self._content.iter_any()])
+        except BodyTooLarge:
+            self._response.close()
+            raise
+        finally:
+            self._response.content = self._content
+
+
+def _counted() -> Callable[[bytes], bytes]:
+    """Passes pieces of a body on; `BodyTooLarge` where they are more than the trial permits."""
+    scope = current_scope()
+    most = scope.most_bytes if scope else MOST_BYTES
+    count = 0
+
+    def counted(piece: bytes) -> bytes:
+        nonlocal count
+        count += len(piece)
+        if count > most:
+            raise too_large(most, "on the wire")
+        return piece
+
+    return counted
 
 
 # --- which requests -------------------------------------------------------------------------------
@@ -234,7 +337,7 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
         sent = body if body is None or isinstance(body, str) else data
         live: Any = urlopen(pool, method, url, sent, headers, *args, **kw)
         read = partial(live.read, decode_content=False)
-        content = _whole(read, call.scope.most_bytes)
+        content = _whole(read, call.scope.most_bytes, live.close)
         live.release_conn()
         call.answered(live.status, live.headers.items(), content)
         # requests reads the cookies from the original response.
@@ -245,12 +348,17 @@ def _recorded_urlopen(cassette: Cassette) -> _Method:
     return recorded
 
 
-def _whole(read: Callable[[int], bytes], most: int) -> bytes:
-    """All that ``read``, given how much at most, reads; `BodyTooLarge` beyond ``most`` bytes."""
+def _whole(read: Callable[[int], bytes], most: int, close: Callable[[], object]) -> bytes:
+    """All that ``read``, given how much at most, reads.
+
+    Raises:
+        BodyTooLarge: it is more than ``most`` bytes; what it came by is closed.
+    """
     content = bytearray()
     while piece := read(most + 1 - len(content)):
         content += piece
         if len(content) > most:
+            close()
             raise too_large(most, "on the wire")
     return bytes(content)
 
@@ -292,7 +400,7 @@ def _recorded_open(cassette: Cassette) -> _Method:
         if request.data is not None:
             request.data = data  # a file or an iterator has been read to its end
         live = do_open(handler, http_class, request, **options)
-        content = _whole(live.read, call.scope.most_bytes)
+        content = _whole(live.read, call.scope.most_bytes, live.close)
         if live.length:  # the end that was announced did not come
             raise IncompleteRead(content, live.length)
         call.answered(live.status, live.headers.items(), content)

@@ -23,6 +23,7 @@ import yaml
 from pytest_judgesense.cassettes.exchange import Exchange, as_body
 from pytest_judgesense.errors import BrokenCassette, CassetteError, LogError
 from pytest_judgesense.files import read_bytes, read_text
+from pytest_judgesense.limits import DEEPEST, check_depth, json_value, limits
 
 Form: TypeAlias = Literal["yaml", "json"]
 _T = TypeVar("_T")
@@ -76,13 +77,22 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
     """A vcrpy file with ``exchanges``, in ASCII: vcrpy opens it in the locale's encoding.
 
     Raises:
-        CassetteError: an exchange is the call of a function or, in JSON, no text.
+        CassetteError: an exchange is the call of a function or, in JSON, no text; or, in YAML,
+            none that UTF-8 can hold.
     """
     interactions = [_interaction(exchange, form) for exchange in exchanges]
     value = {"interactions": interactions, "version": 1}
     if form == "json":
         return json.dumps(value, indent=4) + "\n"
-    return str(yaml.dump(value, Dumper=_SafeDumper))
+    try:
+        return str(yaml.dump(value, Dumper=_SafeDumper))
+    except UnicodeEncodeError as error:
+        raise CassetteError(
+            "the cassette has no form in a vcrpy YAML file",
+            found="half of a surrogate pair in a text",
+            expected="texts that UTF-8 can hold",
+            remedy="convert to JSON",
+        ) from error
 
 
 def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
@@ -126,7 +136,10 @@ def read_vcr(path: Path) -> list[Answered]:
     try:
         text = read_text(path)
         is_json = path.suffix == ".json"
-        value = json.loads(text) if is_json else yaml.load(text, _SafeLoader)  # noqa: S506
+        value = json_value(text) if is_json else _yaml_value(text)
+        check_depth(value)
+        if _written(value, {}) > limits().file_bytes:
+            raise ValueError("what its aliases stand for is larger than file_bytes together")  # noqa: TRY301
         where = f"{path}: the file"
         interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
         found = []
@@ -142,6 +155,29 @@ def read_vcr(path: Path) -> list[Answered]:
             remedy="record it again with vcrpy 1.0 or later",
         ) from error
     return found
+
+
+def _yaml_value(text: str) -> Any:
+    # Made of nested nodes by recursion in C, which ends the process where they are too many.
+    depth = 0
+    for event in yaml.parse(text, _SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent | yaml.CollectionEndEvent):
+            depth += 1 if isinstance(event, yaml.CollectionStartEvent) else -1
+            if depth > DEEPEST:
+                raise ValueError(f"nested deeper than {DEEPEST}")
+    return yaml.load(text, _SafeLoader)  # noqa: S506 - a safe one
+
+
+def _written(value: Any, known: dict[int, int]) -> int:
+    """Characters of a value of YAML without its aliases: a few lines of them can stand for GBs."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inner = [*value, *value.values()] if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_written(one, known) for one in inner)
+    return known[id(value)]
 
 
 def _answered(interaction: Mapping[str, Any], where: str) -> Answered:
@@ -219,7 +255,7 @@ def read_batch_results(path: Path) -> Iterator[BatchResult]:
             continue
         where = f"{path}:{number}"
         try:
-            yield _result(_typed(json.loads(line), dict, "the line"), where)
+            yield _result(_typed(json_value(line), dict, "the line"), where)
         except (ValueError, RecursionError) as error:
             raise LogError(
                 f"{where} is no result of a batch",

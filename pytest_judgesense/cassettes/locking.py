@@ -25,6 +25,8 @@ from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import json_value
+from pytest_judgesense.output import stays_within
 
 # A holder writes who it is within moments of the lock; until then an older name may stand there.
 _GRACE_S: Final = 0.5
@@ -63,9 +65,17 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     is not recorded there cannot be.
 
     Raises:
-        CassetteError: another session records it; names its process.
+        CassetteError: another session records it; names its process. Or it is a link that leads out
+            of its folder.
     """
     target = path.resolve()
+    if not stays_within(path):
+        raise CassetteError(
+            f"{path} is a link that leads out of its folder, and is not written through",
+            found=f"a link to {target}",
+            expected="a file, or a link within the folder",
+            remedy=f"remove the link, or record where it leads: --judge-cassettes {target.parent}",
+        )
     # Neither follows a link: what a repository brings under these names leads nowhere.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")
@@ -126,7 +136,7 @@ def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> No
 def _read(holder: Path) -> Recorder:
     """Who says to hold the lock; nobody's process if none does."""
     try:
-        known = json.loads(read_text(holder))
+        known = json_value(read_text(holder))
         return Recorder(str(known["session"]), int(known["pid"]), str(known["command"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Recorder("", 0, "")

@@ -96,7 +96,7 @@ class Recordings:
         # By trial, in the order of the calls.
         self._lines: dict[str, list[Line]] = {}
         # By trial and digest; of the trials in which a digest was looked for.
-        self._replies: dict[str, dict[str, list[Exchange]]] = {}
+        self._replies: dict[str, dict[str, list[Line]]] = {}
         self._lock = Lock()
         for line in lines:
             self.add(line)
@@ -149,12 +149,12 @@ class Recordings:
         With ``replay_errors``, errors stand in where there is no answer.
         """
         replies = self._replies_to(trial, digest)
-        answers = [exchange for exchange in replies if exchange.answers]
+        answers = [line for line in replies if line.head.answers]
         if occurrence < len(answers):
-            return answers[occurrence]
+            return answers[occurrence].exchange
         if answers or not replies or not replay_errors:
             return None
-        return replies[min(occurrence, len(replies) - 1)]
+        return replies[min(occurrence, len(replies) - 1)].exchange
 
     def knows(self, trial: str, digest: str) -> bool:
         """Whether ``trial`` has made the request ``digest``, answered or not."""
@@ -174,13 +174,13 @@ class Recordings:
         lines = self._lines.get(trial, [])
         return bool(lines) and lines[-1].head.answers
 
-    def _replies_to(self, trial: str, digest: str) -> list[Exchange]:
+    def _replies_to(self, trial: str, digest: str) -> list[Line]:
         """What a request of a trial was answered, in the order of the calls."""
         with self._lock:
             if trial not in self._replies:
                 index = self._replies[trial] = {}
-                for exchange, _ in self.of(trial):
-                    index.setdefault(digest_of(exchange.request), []).append(exchange)
+                for line in tuple(self._lines.get(trial, ())):
+                    index.setdefault(digest_of(line.exchange.request), []).append(line)
             return self._replies[trial].get(digest, [])
 
 

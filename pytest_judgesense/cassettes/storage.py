@@ -37,8 +37,9 @@ from pytest_judgesense.cassettes.exchange import (
     lines_of,
     text_of_line,
 )
-from pytest_judgesense.errors import BrokenCassette, CassetteError
-from pytest_judgesense.files import open_bytes, read_bytes
+from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, CassetteError
+from pytest_judgesense.files import open_bytes
+from pytest_judgesense.limits import beyond, limits, numbered_lines
 
 _END: Final = b"\n"
 # What came later than this after the last time is synced at once, with all before it.
@@ -72,11 +73,23 @@ def read_exchanges(path: Path) -> list[Exchange]:
     """The exchanges of a cassette in the order of its lines; none if there is no such file.
 
     Raises:
-        BrokenCassette: a line cannot be read, or a call of a trial stands twice; names file and
-            line.
+        BrokenCassette: a line cannot be read, or a call of a trial stands twice, or there is more
+            than may be read; names file and line.
         CassetteError: the file cannot be opened.
     """
-    return [line.exchange for line in read_lines(path)]
+    return [exchange for _, exchange in numbered_exchanges(path)]
+
+
+def numbered_exchanges(path: Path) -> Iterator[tuple[int | None, Exchange]]:
+    """The exchanges of a cassette with the numbers of their lines; raises as `read_exchanges`."""
+    room = limits().file_bytes
+    for line in read_lines(path):
+        exchange = line.exchange
+        room -= exchange.size
+        if room < 0:
+            where = f"{path}:{line.number}: the bodies up to here are too large together"
+            raise beyond(BrokenCassette, where, "file_bytes", "more")
+        yield line.number, exchange
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -94,7 +107,9 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> None:
     """
     data = "".join(f"{line}\n" for line in lines_of(exchanges)).encode("utf-8")
     with _readable(path):
-        if path.exists() and read_bytes(path) == data:
+        with open_bytes(path) as file:
+            is_same = path.stat().st_size == len(data) and file.read() == data
+        if is_same:
             output.sync(path)
             return
     replace_content(path, data)
@@ -174,9 +189,13 @@ class Journal:
         """Write ``exchange`` as the last line, whole or not at all.
 
         Raises:
+            BodyTooLarge: the line is longer than one that is read.
             CassetteError: the file cannot be written; what it held stays.
         """
         line = exchange.to_line().encode()
+        if len(line) > limits().line_bytes:
+            what = f"{self.path}: an exchange of trial {exchange.trial} is too long for a line"
+            raise beyond(BodyTooLarge, what, "line_bytes", f"{len(line)} bytes")
         with (
             _explained(
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
@@ -220,7 +239,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
     known: dict[tuple[str, int], int] = {}
     texts: dict[str, str] = {}
     with _readable(path), open_bytes(path) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in numbered_lines(file, path, BrokenCassette):
             if not line.endswith(_END) and _is_torn(line):
                 torn(path, number, line)
                 return

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_bytes
+from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
 
@@ -74,11 +74,11 @@ def _declared(project: Path) -> list[str] | None:
     if not project.exists():
         return None
     try:
-        table: Any = tomllib.loads(read_bytes(project).decode("utf-8"))
+        table: Any = toml_value(read_bytes(project).decode("utf-8"))
         for key in ("tool", "judgesense", "judges"):
             table = table.get(key, {})
         return list(table)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError) as error:
         raise UsageError(
             f"{project} cannot be read",
             found=str(error),
@@ -100,8 +100,8 @@ def _declare(project: Path) -> str:
     gap = "" if not text else end if text.endswith("\n") else 2 * end
     added = gap + content.replace("\n", end)
     try:
-        tomllib.loads(text + added)
-    except tomllib.TOMLDecodeError:
+        toml_value(text + added)
+    except ValueError:
         # A table written inline takes no table below it.
         return f"left alone: {project} takes no further table; declare a judge there: {_JUDGES}"
     try:

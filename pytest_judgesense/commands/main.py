@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Final
+from typing import Final, NoReturn
 
 from pytest_judgesense import __version__
 from pytest_judgesense.commands.options import (
@@ -18,7 +18,7 @@ from pytest_judgesense.commands.options import (
     judges,
     show,
 )
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.instruments.builtin import BUILT_IN
 
 # Each is a module of this package (`import` is a keyword) with `add_arguments` and `run`, which
@@ -38,6 +38,14 @@ COMMANDS: Final = {
     "plan": "calls, tokens, cost and power, before any call",
     "power": "chances that checks do not pass, and what they stop",
 }
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is harmless: the words may be names of files that a shell found."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End with ``status``, and a line where errors go."""
+        super().exit(status, message and harmless(message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +72,7 @@ def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParse
         given: the words of the command line; ``None`` for every command there is. Commands that are
             none of them take no arguments, for their modules are not imported.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="judgesense",
         description="``judgesense``: suites linted, judgment logs, recordings, and the embedded "
         "judge over HTTP.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import open_text
+from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
@@ -97,8 +97,9 @@ def _kind(path: Path) -> str:
         return "datasheet"
     try:
         with open_text(path) as file:
-            first = json.loads(next((line for line in file if line.strip()), "{}"))
-    except (OSError, ValueError, RecursionError) as error:
+            lines = (line for _, line in numbered_lines(file, path, LogError))
+            first = json_value(next(filter(str.strip, lines), "{}"))
+    except (OSError, ValueError) as error:
         raise LogError(
             f"{path} cannot be joined",
             found=str(error),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
@@ -220,8 +220,8 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
 def datasheet_object(path: Path) -> dict[str, Any]:
     """The object of a datasheet's JSON; `LogError` if there is none."""
     try:
-        value = json.loads(read_text(path))
-    except (OSError, ValueError, RecursionError) as error:
+        value = json_value(read_text(path))
+    except (OSError, ValueError) as error:
         raise LogError(f"the datasheet {path} cannot be read", found=str(error)) from error
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise LogError(f"{path} is no datasheet", expected=f"a JSON object with schema {SCHEMA}")

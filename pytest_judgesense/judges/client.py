@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, as_bytes
 from pytest_judgesense.cassettes.matching import is_loopback
@@ -330,8 +331,13 @@ class Client:
                 expected="the reply as a str",
                 remedy=f"fix {target}",
             )
-        if not scope.intercepted:
-            self._cassette.record_call(scope, target, plain, text)
+        try:
+            if len(text) > self._spec.max_body_bytes:
+                raise too_large(self._spec.max_body_bytes, "returned")
+            if not scope.intercepted:
+                self._cassette.record_call(scope, target, plain, text)
+        except BodyTooLarge as error:
+            return Attempt(Failed(error.what), "fail")
         return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
 
     async def _imported(self) -> JudgeFunction:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -34,6 +33,7 @@ from pytest_judgesense.judges.spec import (
     judge_from_name,
     judge_from_table,
 )
+from pytest_judgesense.limits import toml_value
 
 _PROJECT: Final = "pyproject.toml"
 
@@ -58,8 +58,8 @@ def declared_judges(
     if path is None:
         return {}
     try:
-        table: Any = tomllib.loads(read_text(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table: Any = toml_value(read_text(path))
+    except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} cannot be read", found=str(error), expected="a TOML file in UTF-8"
         ) from error

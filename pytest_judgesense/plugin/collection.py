@@ -11,7 +11,13 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import lint_notices
-from pytest_judgesense.errors import ExtensionError, JudgesenseError, SuiteError, UsageError
+from pytest_judgesense.errors import (
+    ExtensionError,
+    JudgesenseError,
+    SuiteError,
+    UsageError,
+    harmless,
+)
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
@@ -86,7 +92,7 @@ class SuiteFile(pytest.File):
         except JudgesenseError as error:
             # It was found, so that --judge-suite does not call it unknown as well.
             state.seen_suites.add(self._base)
-            raise self.CollectError(str(error)) from error
+            raise self.CollectError(harmless(str(error))) from error
         nodes = []
         for judge in judges:
             node: JudgeNode = JudgeNode.from_parent(self, name=judge.slug)

@@ -151,7 +151,7 @@ class AskableJudge:
             else:
                 self._left.append(asked)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Wait for the calls of which the test has not waited for the end; each is bounded."""
         self._run.loop.wait_for(self._left)
         for _ in self._left:
@@ -223,6 +223,6 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
         try:
             yield asked
         finally:
-            asked.close()
+            asked._close()
             run.share_end_of(spec)
         cassette.finish(trial_order(cassette.trials))

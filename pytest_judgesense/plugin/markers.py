@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, unknown_name
 from pytest_judgesense.measures.measure import CONDITION_KEYS
 from pytest_judgesense.plugin.activation import FIXTURE, PLUGINS, asks_judges, is_marked
 from pytest_judgesense.plugin.ci import require_pass
@@ -32,7 +32,7 @@ def marker_lines(plugins: Plugins) -> Iterator[str]:
     try:
         checks = plugins.for_markers.checks
     except UsageError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(harmless(str(error))) from error
     for kind in checks.values():
         measure, meaning, more = kind.measure, kind.meaning, ""
         if measure is not None:
@@ -111,7 +111,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")
     except JudgesenseError as error:
-        raise pytest.Collector.CollectError(str(error)) from error
+        raise pytest.Collector.CollectError(harmless(str(error))) from error
     if FIXTURE not in metafunc.fixturenames:
         metafunc.fixturenames.append(FIXTURE)
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)

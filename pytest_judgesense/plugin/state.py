@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_judgesense import __version__
-from pytest_judgesense.errors import JudgesenseError, UsageError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, printable
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
 from pytest_judgesense.plugin.ci import Failures
@@ -47,7 +47,7 @@ class State:
         try:
             self.builtin = take_builtin_arguments(config, self.settings.suites)
         except JudgesenseError as error:
-            raise pytest.UsageError(str(error)) from error
+            raise pytest.UsageError(harmless(str(error))) from error
         self.problems: list[Exception | str] = []
         self.seen_suites: set[str] = set()
         self.failures = Failures()
@@ -379,7 +379,7 @@ class State:
         mode = settings.mode
         if settings.verify is not None:
             mode += f", {settings.verify} trials of each judge and suite asked again live"
-        return f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}"
+        return harmless(f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}")
 
     def close(self) -> None:
         """End the loop of the calls, and remove the folders of this session."""
@@ -400,5 +400,5 @@ def state_of(config: pytest.Config) -> State:
 
 def _refuse(problems: Iterable[Exception | str]) -> None:
     """End the session with ``problems``, each once, if there are any."""
-    if texts := dict.fromkeys(map(str, problems)):
+    if texts := dict.fromkeys(harmless(str(one)) for one in problems):
         raise pytest.UsageError("\n".join(texts))

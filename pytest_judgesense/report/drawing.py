@@ -37,6 +37,8 @@ _SETTINGS: Final = {
     "grid.linewidth": 0.7,
     "hatch.color": PAPER,
 }
+# Names of a log may hold what XML cannot.
+_NO_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def draw(figure: Figure) -> str:
@@ -83,7 +85,7 @@ def _plain(text: str, figure: Figure) -> str:
     """The drawing without what a page cannot take: styles, dates, ids of others, declarations."""
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)
-    root = ET.fromstring(text)  # noqa: S314 our own drawing
+    root = ET.fromstring(_NO_XML.sub("\ufffd", text))  # noqa: S314 our own drawing
     key = f"fig-{figure.head.key}"
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
     for parent in list(root.iter()):
@@ -112,7 +114,7 @@ def _plain(text: str, figure: Figure) -> str:
     root.attrib |= {"stroke-linejoin": "round", **named}
     for place, (tag, words) in enumerate((("title", figure.finding), ("desc", figure.reading))):
         element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{key}-{tag}"})
-        element.text = words
+        element.text = _NO_XML.sub("\ufffd", words)
         root.insert(place, element)
     return ET.tostring(root, encoding="unicode")
 

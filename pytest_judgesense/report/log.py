@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Final, Required, cast, get_type_hints
+from typing import Annotated, Any, Final, Required, TypeAlias, cast, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (
     Design,
@@ -38,18 +39,21 @@ from pytest_judgesense.trial import (
 
 # No count of one judgment is as high; sums of such numbers are exact.
 _MOST: Final = 10**12
+# Names stand in every row of a report; ours have at most 80 characters. Ids are made of them.
+_Name: TypeAlias = Annotated[str, Field(max_length=1000)]
+_Id: TypeAlias = Annotated[str, Field(max_length=6000)]
 
 
 @with_config(ConfigDict(strict=True, extra="allow"))
 class _Line(TypedDict, total=False):
     """The form of a line; what replies on suites of some kinds state more are further fields."""
 
-    trial: Required[str]
-    judge: Required[str]
-    suite: Required[str]
-    item: Required[str]
-    cluster: str
-    template: str
+    trial: Required[_Id]
+    judge: Required[_Name]
+    suite: Required[_Name]
+    item: Required[_Name]
+    cluster: _Name
+    template: _Name
     order: Order
     replicate: Annotated[int, Field(ge=0, le=_MOST)]
     condition: dict[str, Any]
@@ -190,7 +194,7 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     try:
         # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
         with open_text(path, newline="\n") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in numbered_lines(file, path, LogError):
                 if not line.isspace():
                     yield number, line
     except (OSError, UnicodeDecodeError) as error:
@@ -203,8 +207,8 @@ def _numbered(path: Path) -> Iterator[tuple[int, str]]:
 
 def _object(where: str, line: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        value = json_value(line)
+    except ValueError as error:
         raise LogError(
             f"{where} is not JSON", found=str(error), expected="one judgment a line"
         ) from error

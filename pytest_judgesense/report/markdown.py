@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from pytest_judgesense.errors import printable
+from pytest_judgesense.errors import printable, shortened
 from pytest_judgesense.report.view import (
     INTERVALS,
     ComparisonView,
@@ -40,7 +40,7 @@ _PADDING_PX: Final = 7
 
 def code(text: str) -> str:
     """``text`` as code on one line, in a table cell too; nothing in it is Markdown or HTML."""
-    text = printable(text)
+    text = printable(shortened(text))
     if not text.strip():
         return ""
     if not set(text) & set("`|\\"):
@@ -51,7 +51,7 @@ def code(text: str) -> str:
 def _tagged(text: str) -> str:
     shown = "".join(
         character if character.isalnum() or character in " ,-" else f"&#{ord(character)};"
-        for character in printable(text)
+        for character in printable(shortened(text))
     )
     # An address that Markdown would find in the decoded text is broken by a place for a line break.
     return f"<code>{shown.replace('&#64;', '&#64;<wbr>')}</code>"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pytest_judgesense.errors import UsageError, printable
+from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.figures import Absent, Figure, Value, shown
 from pytest_judgesense.report import numbers
@@ -49,7 +49,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
 
     def harmless(value: Any) -> Any:
         # What no reader sees could turn the text around it about: it is shown as an escape.
-        return printable(value) if type(value) is str else value
+        return printable(shortened(value)) if type(value) is str else value
 
     environment = Environment(
         autoescape=True,
@@ -67,7 +67,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
     for found in view.figures:
         if isinstance(found, Figure):
             svg = Markup(draw(found))  # noqa: S704 our own drawing, its texts escaped
-            numbers_csv = _base64(csv_of(found.columns, found.rows).encode())
+            numbers_csv = Markup(_base64(csv_of(found.columns, found.rows).encode()))  # noqa: S704
             figures.append({"figure": found, "svg": svg, "csv": numbers_csv})
         else:
             absent.append(found)
@@ -89,7 +89,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
         absent=absent,
         measures=view.registry.measures,
         numbers=numbers,
-        evidence=packed_evidence,
+        evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
         cut=cut,
         trials=sum(len(cell.judgments) for cell in evidence.cells),
         has_prompts=bool(evidence.prompts),
@@ -130,7 +130,7 @@ def _cell(value: Any) -> str:
         return ", ".join(map(_cell, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return printable(shown(value))
+    return printable(shortened(shown(value)))
 
 
 def _judge(judge: JudgeView, evidence: Evidence) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _judge(judge: JudgeView, evidence: Evidence) -> dict[str, Any]:
     return {
         "view": judge,
         "sheet": judge.sheet,
-        "name": printable(judge.sheet.name),
+        "name": printable(shortened(judge.sheet.name)),
         "counts": [(word, count) for word, count in counts if count],
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "profile": judge.profile,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm
@@ -110,8 +110,8 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
 def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
     try:
         text = read_text(path)
-        table = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = toml_value(text)
+    except (OSError, ValueError) as error:
         raise SuiteError(
             f"the suite file {path} cannot be read",
             found=str(error),

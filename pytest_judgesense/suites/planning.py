@@ -5,17 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Order, Trial
 
 
 def plan_trials(suite: Suite) -> tuple[Trial, ...]:
-    """All trials of ``suite``: by item, template, presentation order, temperature, replicate."""
+    """All trials of ``suite``: by item, template, presentation order, temperature, replicate.
+
+    Raises:
+        SuiteError: there are more than may be.
+    """
     return suite.derived("trials", _planned)
 
 
 def _planned(suite: Suite) -> tuple[Trial, ...]:
+    shown = sum(
+        len(_orders(suite, template, index))
+        for index in range(len(suite.items))
+        for template in suite.templates
+    )
+    planned = shown * max(1, len(suite.temperatures)) * suite.replicates
+    if planned > limits().trials:
+        what = f"suite {suite.name} plans too many trials"
+        raise beyond(SuiteError, what, "trials", f"{planned} trials")
     return tuple(
         trial
         for index, item in enumerate(suite.items)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import beyond, json_value, limits
 from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -68,13 +69,15 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
             expected=f"JSON Lines in UTF-8 at {file}",
             remedy=f"fix [stimuli] file in {path}",
         ) from error
-    lines = []
+    lines: list[tuple[int, Any]] = []
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(raw.split("\n"), start=1):
         if line.strip():
+            if len(lines) == limits().trials:
+                raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
             try:
-                lines.append((number, json.loads(line)))
-            except (ValueError, RecursionError) as error:
+                lines.append((number, json_value(line)))
+            except ValueError as error:
                 raise SuiteError(
                     f"{file}:{number} is not JSON", found=str(error), expected="one object a line"
                 ) from error

@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, replace_content, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
@@ -269,6 +270,44 @@ def test_what_lies_under_a_name_that_was_guessed_is_not_followed(tmp_path: Path)
     replace_content(path, b"new")
     assert path.read_bytes() == b"new"
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_link_to_nothing_makes_no_file(
+    open_cassette: OpenCassette, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    tape = open_cassette("record")
+    tape.path.parent.mkdir(parents=True, exist_ok=True)
+    tape.path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CassetteError, match="nothing was asked"):
+        ask(tape, endpoint, "t")
+    assert not (tmp_path / "elsewhere").exists()
+    assert endpoint.hits == 0
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_nothing_is_recorded_through_a_link_out_of_the_folder(tmp_path: Path, there: bool) -> None:
+    kept = tmp_path / ".profile"
+    if there:
+        kept.write_text("")  # an empty file passes for a recording of nothing
+    folder = tmp_path / "cassettes"
+    folder.mkdir()
+    (folder / "c.jsonl").symlink_to(kept)
+    with pytest.raises(CassetteError, match="leads out of its folder"):  # noqa: SIM117
+        with recording_alone(folder / "c.jsonl", Recorder.here()):
+            pytest.fail("it is held")
+    assert kept.exists() is there
+    # Within its folder a link is as good as the file.
+    (folder / "d.jsonl").symlink_to(folder / "e.jsonl")
+    with recording_alone(folder / "d.jsonl", Recorder.here()):
+        pass
+
+
+def test_a_link_to_a_file_that_is_no_cassette_leaves_it_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / ".profile").write_text("export A=1\n")
+    (tmp_path / "c.jsonl").symlink_to(tmp_path / ".profile")
+    with pytest.raises(BrokenCassette, match=":1: "):
+        Journal(tmp_path / "c.jsonl")
+    assert (tmp_path / ".profile").read_text() == "export A=1\n"
 
 
 # Files that somebody edited.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import signal
@@ -13,6 +14,7 @@ import pytest
 
 from tests import processes
 from tests.shared_data import LLMBAR, needs_llmbar
+from tests.test_architecture import SOURCES
 
 
 def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
@@ -277,3 +279,29 @@ def test_a_workflow_command_reaches_no_runner(
         assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]
         assert not set(said) & {"\u202e", "\x1b", "\ud800"}
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("words", [["lint", "x", "--{}"], ["{}"]])
+def test_a_wrong_word_is_shown_without_what_it_commands(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of files that a shell has put in the place of a star."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = run(*(word.format("x\n::add-mask::x\x1b[2J##[error]") for word in words))
+    assert done.returncode == 2
+    assert "add-mask" in done.stderr
+    assert not [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert "##[" not in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_commands_print_by_two_doors_that_leave_nothing_hostile() -> None:
+    """`show` and `complain`, which the test above knocks at; and `serve`, which prints its own."""
+    printing = {
+        module
+        for module, source in SOURCES.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and re.fullmatch(r"print|(sys\.)?std(out|err)\.write", ast.unparse(node.func))
+    }
+    assert printing == {"commands.options", "commands.serve"}

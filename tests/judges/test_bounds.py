@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
@@ -304,20 +305,75 @@ def test_a_body_that_grows_while_it_is_decoded_fails_at_the_limit(
     )
 
 
-@pytest.mark.parametrize("client", ["urllib3", "urllib.request"])
+def _urllib3(url: str) -> str:
+    import urllib3
+
+    return urllib3.request("POST", url, body=b"{}", retries=False).data.decode()
+
+
+def _urllib_request(url: str) -> str:
+    import urllib.request
+
+    with urllib.request.urlopen(url, b"{}") as got:
+        text: str = got.read().decode()
+    return text
+
+
+def _httpx(url: str) -> str:
+    import httpx
+
+    return httpx.post(url, content=b"{}").text
+
+
+def _asynchronous_httpx(url: str) -> str:
+    import httpx
+
+    async def ask() -> str:
+        async with httpx.AsyncClient() as client:
+            return (await client.post(url, content=b"{}")).text
+
+    return asyncio.run(ask())
+
+
+def _aiohttp(url: str) -> str:
+    import aiohttp
+
+    async def ask() -> str:
+        async with aiohttp.ClientSession() as session, session.post(url, data=b"{}") as got:
+            return await got.text()
+
+    return asyncio.run(ask())
+
+
+_CLIENTS = (_urllib3, _urllib_request, _httpx, _asynchronous_httpx, _aiohttp)
+
+
+@pytest.mark.parametrize("client", _CLIENTS)
+def test_an_endless_body_ends_at_the_limit_for_clients_of_other_people(
+    loop: AskingLoop, tmp_path: Path, client: Callable[[str], str]
+) -> None:
+    sent = [0]
+
+    def play(connection: socket.socket, before: int) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while sent[0] < 200_000_000:
+            connection.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+            sent[0] += 0x10000
+
+    with playing(play) as url:
+        spec = Judge("mine", lambda messages: client(url), max_body_bytes=1_000_000, timeout_s=20)
+        (answer,) = _ask(loop, spec, tmp_path / "c.jsonl")
+    assert _reason(answer) == "a body is larger than max_body_bytes = 1000000, on the wire"
+    # What the sockets and the buffers of both sides hold comes on top.
+    assert sent[0] < 20_000_000
+
+
+@pytest.mark.parametrize("client", _CLIENTS)
 def test_the_limit_holds_for_clients_of_other_people(
-    loop: AskingLoop, tmp_path: Path, client: str
+    loop: AskingLoop, tmp_path: Path, client: Callable[[str], str]
 ) -> None:
     def judge(messages: object) -> str:
-        if client == "urllib3":
-            import urllib3
-
-            return urllib3.request("POST", url, body=b"{}", retries=False).data.decode()
-        import urllib.request
-
-        with urllib.request.urlopen(url, b"{}") as got:
-            text: str = got.read().decode()
-        return text
+        return client(url)
 
     with playing(lambda c, _: c.sendall(response(b" " * 2001))) as url:
         spec = Judge("mine", judge, max_body_bytes=2000, timeout_s=20)
@@ -325,6 +381,21 @@ def test_the_limit_holds_for_clients_of_other_people(
         assert _reason(answer) == "a body is larger than max_body_bytes = 2000, on the wire"
         fits = Judge("fits", judge, max_body_bytes=2001, timeout_s=20)
         assert _ask(loop, fits, tmp_path / "d.jsonl")[0].reply == Reply(" " * 2001)
+
+
+def test_a_function_returns_no_more_than_its_limit(
+    loop: AskingLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(messages: object) -> str:
+        return "\x01" * 2000
+
+    (answer,) = _ask(loop, Judge("long", judge, max_body_bytes=1999), tmp_path / "c.jsonl")
+    assert _reason(answer) == "a body is larger than max_body_bytes = 1999, returned"
+    # It fits, and its line would not: each character is written as six.
+    monkeypatch.setenv("JUDGESENSE_LIMITS", "line_bytes=12000")
+    (answer,) = _ask(loop, Judge("fits", judge, max_body_bytes=2000), tmp_path / "d.jsonl")
+    assert "is too long for a line" in _reason(answer)
+    assert not (tmp_path / "d.jsonl").exists()
 
 
 # --- what is no answer ---------------------------------------------------------------------------

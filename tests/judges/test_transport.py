@@ -10,6 +10,7 @@ import pytest
 
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.transport import Connections, Received
+from tests.judges.raw import playing, response
 
 
 class Heard:
@@ -30,7 +31,7 @@ def served(*, wait_for_all: bool = False) -> Iterator[tuple[str, Heard]]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
+            self.rfile.read(int(self.headers.get("content-length", 0)))
             heard.targets.append(self.path)
             heard.headers.append({name.lower(): value for name, value in self.headers.items()})
             heard.connections.add(self.client_address)
@@ -40,6 +41,8 @@ def served(*, wait_for_all: bool = False) -> Iterator[tuple[str, Heard]]:
             self.send_header("content-length", "2")
             self.end_headers()
             self.wfile.write(b"{}")
+
+        do_GET = do_POST  # noqa: N815 - http.server's name
 
         def log_message(self, *args: object) -> None:
             pass
@@ -100,3 +103,13 @@ def test_a_request_says_who_asks_and_keeps_its_own_headers() -> None:
         send(base, f"{base}/v1", concurrency=1, calls=1)
     assert heard.headers[0]["user-agent"].startswith("pytest-judgesense/")
     assert heard.headers[0]["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_key_follows_no_redirect(status: int) -> None:
+    with served() as (elsewhere, heard):
+        moved = response(b"", f"Location: {elsewhere}/v1", status=f"{status} Moved")
+        with playing(lambda connection, _: connection.sendall(moved)) as base:
+            (received,) = send(base, f"{base}/chat", concurrency=1, calls=1)
+    assert received.status == status
+    assert heard.targets == []

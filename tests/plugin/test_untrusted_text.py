@@ -125,3 +125,31 @@ def test_half_of_a_surrogate_pair_costs_no_output(
     assert r"\\udc00m" in project.cassette.read_text(encoding="utf-8")
     replayed = project.run("parity.suite.toml", "--judge-datasheet", "y.json")
     assert "Traceback" not in replayed.stdout.str()
+
+
+@pytest.mark.parametrize("wrong", ["item", "judge", "marker"])
+def test_no_error_of_a_collection_gives_a_workflow_command(
+    project: Project, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    evil = "##[add-mask]d"
+    arguments = ["parity.suite.toml"]
+    if wrong == "item":
+        (project.path / "parity.jsonl").write_text(json.dumps({evil: "i1"}) + "\n")
+    elif wrong == "judge":
+        arguments += ["--judge-name", evil]
+    else:
+        project.pytester.makepyfile(
+            f"""
+            import pytest
+
+            @pytest.mark.jss_floor(0.9, suite={evil!r})
+            def test_it(): pass
+            """
+        )
+        arguments = ["."]
+    result = project.run(*arguments)
+    output = result.stdout.str() + result.stderr.str()
+    assert result.ret != 0
+    assert "add-mask]d" in output
+    assert [line for line in output.splitlines() if "##[" in line] == []

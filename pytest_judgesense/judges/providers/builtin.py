@@ -136,7 +136,7 @@ def _object(status: int, body: str) -> Mapping[str, Any] | Failed:
         return Failed(f"HTTP {status}: {_error_in(body)}")
     try:
         value = from_json(body, cache_strings="keys")  # faster than `json`
-    except ValueError:
+    except (TypeError, ValueError):  # the first for a text that holds a lone surrogate
         try:
             value = json.loads(body)  # which permits the escapes of lone surrogates
         except (ValueError, RecursionError):

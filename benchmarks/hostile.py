@@ -1,0 +1,740 @@
+"""What hostile files and endpoints do: hangs, tracebacks, wrong verdicts, secrets on the disk.
+
+    python benchmarks/hostile.py [--quick] [--seed N] [--only WORD]
+
+Each input has a folder and processes of its own: the commands that meet it, and pytest with the
+plugin and every form of output. First the inputs of a review by attack, then 500 that are made of
+good ones by a seed: recordings, logs, suites and foreign files with stretches replaced, answers of
+an endpoint, replies. Every reply says YES where it says anything: NO is a wrong verdict.
+
+A hang is 10 s of processor time, or 60 s on the clock: the machine may be busy. A traceback is one
+that is printed, or an exit code that no command has. A secret is the judge's key, in any file that
+was left or printed. ``--quick`` makes 30 inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import socketserver
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+# In the place of this folder, whose `coverage` is not the package of that name.
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.reporting import Bar, conclude, print_table
+from pytest_judgesense.cassettes.exchange import text_id
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from tests import processes
+from tests.fuzzing import PIECES
+
+INPUTS, FEW = 500, 30
+CPU_S, CLOCK_S = 10, 60
+KEY: Final = "k-Planted/97 31+bJ2"
+BARS: Final = {
+    name: Bar("at most", 0) for name in ("hangs", "tracebacks", "wrong verdicts", "secrets")
+}
+# pytest has 5 for nothing collected, and 3 for an internal error; ours has 3 for a broken file.
+CODES: Final = {"judgesense": {0, 1, 2, 3}, "pytest": {0, 1, 2, 4, 5}}
+
+SUITE: Final = """schema = "judgesense/suite/1"
+name = "toy"
+kind = "paraphrase"
+
+[space]
+labels = ["YES", "NO"]
+
+[stimuli]
+file = "toy.jsonl"
+
+[[templates]]
+id = "t1"
+text = "Is {{text}} true? Answer YES or NO."
+
+[[templates]]
+id = "t2"
+text = "Answer YES if {{text}} is true, otherwise NO."
+
+[checks]
+jss_floor = 0.9
+"""
+ITEMS: Final = "".join(
+    f'{{"id": "i{n}", "label": "YES", "text": "water number {n} is wet"}}\n' for n in (1, 2)
+)
+PROJECT: Final = """[tool.pytest.ini_options]
+addopts = "-p no:cacheprovider"
+
+[tool.judgesense.judges.mine]
+provider = "openai"
+model = "m"
+base_url = "http://127.0.0.1:{port}/{path}"
+api_key_env = "TOY_KEY"
+timeout_s = 1
+max_retries = 1
+"""
+OUTPUTS: Final = ("out.json", "out.md", "out.jsonl")
+SECOND: Final = "2026-01-31T12:00:00Z"
+
+
+# --- an endpoint ----------------------------------------------------------------------------------
+
+
+def completion(text: str = "Verdict: YES", **others: Any) -> bytes:
+    message = {"choices": [{"message": {"role": "assistant", "content": text}}], "model": "m"}
+    usage = {"usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+    return json.dumps(message | usage | others).encode()
+
+
+def http(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    return "\r\n".join(lines).encode("utf-8", "surrogatepass") + body
+
+
+def gzipped(body: bytes) -> bytes:
+    return http(gzip.compress(body, 9), "Content-Encoding: gzip")
+
+
+# What the endpoint sends, by the first part of the path: the bytes, or what plays on a connection.
+ANSWERS: Final[dict[str, bytes | Callable[[Any, str], None]]] = {
+    "good": http(completion()),
+    "surrogate": http(completion().replace(b'"m"', b'"\\udc00m"')),
+    "backslashes": http(completion("\\" * 60_000 + " Verdict: YES")),
+    "quotes": http(completion('"' * 60_000 + " Verdict: YES")),
+    "keys": http(completion("-----BEGIN PRIVATE KEY-----\n" * 2000)),
+    "placeholders": http(completion("[secret: A] [secret: B] [secret: C] " * 300)),
+    "cookies": http(
+        completion(f"{KEY} Verdict: YES"),
+        *(f"Set-Cookie: c{n}={'x' * 200}{n}" for n in range(256)),
+    ),
+    "echo": http(completion(f"{KEY} {json.dumps(KEY)} {KEY.encode().hex()}"), f"X-Bearer: {KEY}"),
+    "model": http(completion(model="M" * 1_000_000)),
+    "commands": http(completion("::error::x\n##[add-mask]pwn\nVerdict: YES", model="##[group]x")),
+    "tokens": http(completion(usage={"prompt_tokens": -5, "completion_tokens": 10**400})),
+    "nested": http(b'{"choices": ' + b"[" * 100_000),
+    "nested error": http(b'{"error": ' * 50_000, status="500 Oops"),
+    "infinite": http(completion().replace(b": 9", b": 1e400")),
+    "partial": http(completion(), status="206 Partial Content"),
+    "deflate bomb": http(zlib.compress(b" " * 50_000_000), "Content-Encoding: deflate"),
+    "gzip bomb": gzipped(b" " * 200_000_000),
+    "gzip in gzip": http(
+        gzip.compress(gzip.compress(b" " * 100_000_000)), "Content-Encoding: gzip, gzip"
+    ),
+    "no gzip": http(b"nothing of the kind", "Content-Encoding: gzip"),
+    "headers": http(completion(), *(f"X-{n}: {'h' * 60_000}" for n in range(20))),
+    "retry": http(b"{}", "Retry-After: 1e9999", status="429 Slow down"),
+    "redirect": http(b"", "Location: http://127.0.0.1:1/", status="307 Elsewhere"),
+    "binary": http(bytes(range(256)) * 4),
+    "late": http(completion()) + http(completion("Verdict: NO")),
+}
+
+
+def _endless(connection: Any, _: str) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+
+
+def _drip(connection: Any, _: str) -> None:
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    while True:
+        connection.sendall(b" ")
+        time.sleep(0.2)
+
+
+def _seeded(connection: Any, path: str) -> None:
+    chance = random.Random(int(path))
+    whole = http(completion(), "Content-Type: application/json", "X-Request-Id: 1")
+    if chance.random() < 0.7:  # in the body, whose length stays right
+        body = edited(completion().decode(), chance).encode("utf-8", "surrogatepass")
+        encoding = chance.choice(["", "", "gzip", "deflate", "br", "zstd", "gzip, deflate"])
+        packed = gzip.compress(body) if encoding == "gzip" else body
+        whole = http(packed, *([f"Content-Encoding: {encoding}"] if encoding else []))
+    else:
+        whole = edited(whole.decode(), chance).encode("utf-8", "surrogatepass")
+    connection.sendall(whole)
+
+
+ANSWERS |= {"endless": _endless, "drip": _drip, "seeded": _seeded}
+
+
+class _Handler(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.settimeout(20)
+        data = b""
+        try:
+            while b"\r\n\r\n" not in data and (piece := self.request.recv(65536)):
+                data += piece
+            head, _, body = data.partition(b"\r\n\r\n")
+            lines = head.split(b"\r\n")
+            wanted = [int(x[15:]) for x in lines if x.lower().startswith(b"content-length:")]
+            while wanted and len(body) < wanted[0] and (piece := self.request.recv(65536)):
+                body += piece
+            path = lines[0].split()[1].decode().strip("/").split("/")
+            answer = ANSWERS[path[0].replace("%20", " ")]
+            if callable(answer):
+                answer(self.request, path[1])
+            else:
+                self.request.sendall(answer)
+        except (OSError, IndexError):
+            return  # whoever asked has gone
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+def serve(ready: Any) -> None:
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        ready.send(server.server_address[1])
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with_parent = os.getppid()
+        while os.getppid() == with_parent:
+            time.sleep(0.5)
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input: files, what is run in their folder, and what must not be found afterwards.
+
+    Attributes:
+        files: by path, their content; ``None``: a named pipe.
+        steps: command lines; ``()`` for a call of ``inside``.
+        inside: what is done in a process instead, which gives what is wrong.
+        absent: what may stand in no output and in no file that was made.
+    """
+
+    name: str
+    files: Mapping[str, bytes | str | None] = field(default_factory=dict)
+    steps: tuple[tuple[str, ...], ...] = ()
+    inside: Callable[[], str | None] | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    most_output: int = 2_000_000
+
+
+def edited(text: str, chance: random.Random) -> str:
+    """``text`` with one to three stretches replaced; nothing that is put in says NO."""
+    for _ in range(chance.randint(1, 3)):
+        place, length = chance.randint(0, len(text)), chance.choice([0, 0, 1, 5, 40])
+        count = chance.choice([1, 1, 3, 20])
+        piece = "".join(chance.choice(PIECES) for _ in range(count))
+        text = text[:place] + piece + text[place + length :]
+    return text
+
+
+def session(mode: str, *more: str, html: bool = False) -> tuple[str, ...]:
+    outputs = [*OUTPUTS, *(["out.html"] if html else [])]
+    written = [f"--judge-datasheet={name}" for name in outputs]
+    return ("pytest", "toy.suite.toml", f"--judge-mode={mode}", "--junitxml=x.xml", *written, *more)
+
+
+def project(port: int, path: str = "good") -> dict[str, bytes | str | None]:
+    text = PROJECT.format(port=port, path=path.replace(" ", "%20"))
+    return {"pyproject.toml": text, "toy.suite.toml": SUITE, "toy.jsonl": ITEMS}
+
+
+READ: Final = (
+    ("judgesense", "report", "l.jsonl", *(f"--datasheet={name}" for name in OUTPUTS)),
+    ("judgesense", "compare", "l.jsonl", "l.jsonl"),
+    ("judgesense", "merge", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
+)
+LINT: Final = (
+    ("judgesense", "lint", "toy.suite.toml"),
+    ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
+    ("judgesense", "power", "toy.suite.toml"),
+    ("pytest", "toy.suite.toml", "--collect-only", "-q"),
+)
+TAPES: Final = (
+    session("replay"),
+    ("judgesense", "cassettes", "check", "cassettes"),
+    ("judgesense", "cassettes", "convert", "cassettes/mine/toy.jsonl", "-o", "v.yaml"),
+    ("judgesense", "cassettes", "convert", "v.yaml", "-o", "back.jsonl"),
+    ("judgesense", "merge", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
+)
+TAPE: Final = "cassettes/mine/toy.jsonl"
+
+
+def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR0915 - a list
+    """The inputs of the review, by the numbers of its findings."""
+    base, log, tape = project(port), good["out.jsonl"], good[TAPE]
+    lines, first = tape.splitlines(), json.loads(tape.splitlines()[0])
+
+    def answer(name: str, number: str, html: bool = False) -> Case:
+        steps = (session("record"), session("replay", html=html))
+        return Case(f"{number} answer: {name}", project(port, name), steps)
+
+    def read(name: str, number: str, **changes: Any) -> Case:
+        changed = json.loads(log.splitlines()[0]) | changes
+        text = json.dumps(changed) + "\n" + log
+        return Case(f"{number} log: {name}", {"l.jsonl": text}, READ)
+
+    def played(name: str, number: str, text: str, **files: bytes | str | None) -> Case:
+        return Case(f"{number} recording: {name}", {**base, TAPE: text, **files}, TAPES)
+
+    def replied(text: str) -> str:
+        body = completion(text).decode()
+        return "".join(
+            json.dumps(one | {"response": one["response"] | {"body": body}}) + "\n"
+            for one in map(json.loads, lines)
+        )
+
+    callable_ = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "own:ask"\n'
+    never = "import time\ndef ask(messages):\n    time.sleep(10**6)\n"
+    yield answer("drip", "1")
+    yield Case(
+        "1 a function that never returns",
+        {**base, "pyproject.toml": callable_ + "timeout_s = 1\n", "own.py": never},
+        (session("record"),),
+    )
+    yield answer("backslashes", "2")
+    yield played("backslashes", "2", replied("\\" * 60_000 + " YES"))
+    torn = lines[0][:-1].replace("{", '{"x": "' + '\\"' * 6000, 1)
+    yield Case("3 recording: a torn line", {**base, TAPE: torn}, (session("record"), *TAPES))
+    yield answer("surrogate", "4", html=True)
+    yield Case("5 merge onto what is being recorded", base, (), lambda: _merged_under_lock(tape))
+    for name in ("keys", "placeholders", "quotes"):
+        yield answer(name, "6")
+    yield played("placeholders", "6", replied("[secret: A] [secret: B] [secret: C]" * 250))
+    yield answer("cookies", "7")
+    targets = (".out.json.tmp", "cassettes/mine/.toy.jsonl.tmp", "cassettes/mine/.toy.jsonl.lock")
+    yield Case(
+        "8 links where files are made",
+        {**base, "victim": "untouched"},
+        (session("record"),),
+        links=dict.fromkeys(targets, "victim"),
+    )
+    yield Case("9 two writers of one file", {}, (), _two_writers)
+    named = log.replace('"mine"', '"##[add-mask]pwn"').replace('"toy"', '"\\n::error::x"')
+    yield Case("10 names that are commands", {"l.jsonl": named}, READ)
+    yield answer("commands", "10")
+    for name in ("endless", "gzip bomb", "deflate bomb", "gzip in gzip", "no gzip", "model"):
+        yield answer(name, "11", html=name == "model")
+    shared = "s" * 700_000
+    part = {"id": text_id(shared)}
+    body = {"json": {"texts": [part] * 1500}}
+    few = [json.dumps({"id": part["id"], "text": shared})]
+    few += [
+        json.dumps(first | {"call": n, "response": first["response"] | {"body": body}})
+        for n in (1, 2)
+    ]
+    yield played("1,500 references", "11", "\n".join(few) + "\n")
+    yield played("a line of 70 MB", "11", tape + '{"trial": "' + "t" * 70_000_000)
+    for name in ("judge", "suite", "item", "template", "cluster"):
+        yield read(f"a {name} of a megabyte", "11", **{name: "n" * 1_000_000})
+    yield read("a reason of a megabyte", "11", verdict=None, failed="why " * 250_000)
+    yield played("no moment", "12", tape.replace(first["recorded_at"], "9999-99-99T99:99:99Z"))
+    for name, text in (("lists", "[" * 100_000), ("objects", '{"a":' * 100_000)):
+        files = {"l.jsonl": f"{log}{text}\n", "d.json": text}
+        steps = (*READ, ("judgesense", "compare", "d.json", "d.json"))
+        steps += (("judgesense", "merge", "d.json", "d.json", "-o", "e.json"),)
+        yield Case(f"12 log: nested {name}", files, steps)
+        yield played(f"nested {name}", "12", f"{tape}{text}\n")
+        suite = {**base, "toy.jsonl": f"{ITEMS}{text}\n"}
+        yield Case(f"12 items: nested {name}", suite, LINT)
+    for name, text in (
+        ("nested", "a = " + "[" * 100_000),
+        ("dotted", f"[{'a.' * 100_000}a]\n" + "b = 1\n" * 10),
+        ("many tables", f"[{'a.' * 20_000}a]\n" + "".join(f"k{n} = 1\n" for n in range(20_000))),
+        ("a long number", "a = " + "9" * 10_000),
+    ):
+        yield Case(f"12 suite: {name}", {**base, "toy.suite.toml": SUITE + text}, LINT)
+        # Not by pytest, which reads it itself, before any plugin.
+        yield Case(f"12 project: {name}", {**base, "pyproject.toml": text}, LINT[:3])
+    many = f"{SUITE}\n[design]\nreplicates = 1000000000\n"
+    yield Case("12 suite: replicates", {**base, "toy.suite.toml": many}, LINT)
+    yield read("too many tokens", "12", usage={"prompt_tokens": 1})
+    huge = log.replace('"prompt_tokens":9', '"prompt_tokens":1e400')
+    yield Case("12 log: infinite tokens", {"l.jsonl": huge}, READ)
+    yield read("a list as verdict", "12", verdict=["A"])
+    yield read("no labels", "12", design={"kind": "paraphrase", "labels": []})
+    yield Case("12 a pipe as log", {"l.jsonl": None}, READ)
+    yield Case("12 a pipe as recording", {**base, TAPE: None}, TAPES)
+    yield Case("12 a pipe as items", {**base, "toy.jsonl": None}, LINT)
+    yield answer("echo", "14")
+    outside = {
+        **base,
+        "pyproject.toml": PROJECT.format(port=port, path="good") + 'prompts = "../../../../etc"\n',
+    }
+    yield Case("15 prompts outside", outside, (session("record"), session("replay")))
+    for name in ("late", "partial", "tokens", "infinite", "nested", "nested error", "headers"):
+        yield answer(name, "15")
+    for name in ("retry", "redirect", "binary"):
+        yield answer(name, "15")
+    laughs = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 12))
+    yield Case(
+        "aliases of YAML",
+        {
+            **base,
+            "v.yaml": f"l0: &l0 lol\n{laughs}interactions: [*l9]\n",
+            "cassettes/w.yaml": "[" * 50_000,
+        },
+        TAPES[1:4],
+    )
+    yield Case(
+        "a lock that is no lock",
+        {**base, "cassettes/mine/.toy.jsonl.holder": "[" * 100_000},
+        (session("record"),),
+    )
+
+
+def made(port: int, good: Mapping[str, str], seed: int, count: int) -> Iterator[Case]:
+    """``count`` inputs made of good ones, each by a seed of its own."""
+    log, tape = good["out.jsonl"], good[TAPE]
+    foreign = {
+        "table": (
+            "f.csv",
+            "item,label,verdict\ni1,YES,YES\ni2,YES,YES\n",
+            "--judge=j",
+            "--suite=s",
+        ),
+        "games": (
+            "f.jsonl",
+            '{"question_id": 1, "model": "a", "judge": "j", "g1_winner": "model_1"}\n',
+        ),
+        "judgesense": ("f.jsonl", '{"pair_id": "p1", "prompt_a": "x", "prompt_b": "y"}\n'),
+        "llmbar": ("f.json", '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]'),
+        "judgebench": ("f.jsonl", '{"pair_id": "p", "judge": "j", "winner": "PRO"}\n'),
+    }
+    for number in range(count):
+        chance = random.Random(f"{seed} {number}")
+        match number % 10:
+            case 0 | 1:
+                path = f"seeded/{seed * 1_000_000 + number}"
+                steps = (session("record"), session("replay", html=number % 50 == 0))
+                yield Case(f"answer {number}", project(port, path), steps)
+            case 2 | 3:
+                files = {**project(port), TAPE: edited(tape, chance)}
+                steps = TAPES if number % 20 == 2 else TAPES[:2]
+                yield Case(f"recording {number}", files, steps)
+            case 4 | 5:
+                html = (*READ[0], "--datasheet=out.html") if number % 50 == 4 else READ[0]
+                yield Case(f"log {number}", {"l.jsonl": edited(log, chance)}, (html, *READ[1:]))
+            case 6:
+                name = chance.choice(["toy.suite.toml", "toy.jsonl", "pyproject.toml"])
+                files = project(port)
+                files[name] = edited(str(files[name]), chance)
+                steps = LINT[:3] if name == "pyproject.toml" else LINT
+                yield Case(f"suite {number}", files, steps)
+            case 7:
+                kind = chance.choice(list(foreign))
+                name, text, *options = foreign[kind]
+                command = ("judgesense", "import", kind, name, "-o", "out", *options)
+                yield Case(f"import {number}", {name: edited(text, chance)}, (command,))
+            case 8:
+                sheet = {"d.json": edited(good["out.json"], chance)}
+                sheet["b.json"] = edited(good["base.json"], chance)
+                steps = (("judgesense", "compare", "d.json", "d.json"),)
+                steps += (("judgesense", "compare", "b.json", "b.json"),)
+                steps += (("judgesense", "merge", "d.json", "d.json", "-o", "e.json"),)
+                yield Case(f"datasheet {number}", sheet, steps)
+            case _:
+                yield Case(f"replies {number}", {}, (), lambda of=number: _replies(seed, of))
+
+
+def _merged_under_lock(tape: str) -> str | None:
+    from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+    from pytest_judgesense.commands.main import main
+
+    Path("a.jsonl").write_text(tape)
+    Path("goal.jsonl").write_text(tape)
+    ready, told = os.pipe()
+    if not (holder := os.fork()):
+        with recording_alone(Path("goal.jsonl"), Recorder.here()):
+            os.write(told, b"x")
+            time.sleep(CLOCK_S)
+        os._exit(0)
+    try:
+        os.read(ready, 1)
+        code = main(["merge", "a.jsonl", "goal.jsonl", "-o", "goal.jsonl"])
+    finally:
+        os.kill(holder, signal.SIGKILL)
+        os.waitpid(holder, 0)
+    return None if code == 3 else f"merged, exit code {code}"
+
+
+def _two_writers() -> str | None:
+    from pytest_judgesense.output import replace_text
+
+    texts = ["a" * 100_000, "b" * 100_000]
+    children = []
+    for text in texts:
+        if not (child := os.fork()):
+            for _ in range(100):
+                replace_text(Path("shared.json"), text)
+            os._exit(0)
+        children.append(child)
+    torn = 0
+    for _ in range(500):
+        if Path("shared.json").exists():
+            torn += Path("shared.json").read_text() not in texts
+    for child in children:
+        os.waitpid(child, 0)
+    return f"{torn} torn reads" if torn else None
+
+
+# What says nothing by itself, to stand around what was planted.
+_QUIET: Final = [
+    *(
+        one
+        for one in PIECES
+        if not any(word in one.lower() for word in ("verdict", "[[a]]", "a is"))
+    ),
+    *(
+        "The text is long. ",
+        "Let me think step by step.\n",
+        "**",
+        "> ",
+        "## Reasons\n",
+        "1. ",
+        "\n\n",
+    ),
+]
+_FORMS: Final = (
+    "Verdict: {}", "[[{}]]", '{{"verdict": "{}"}}', "Final answer: {}", "{}", "\\boxed{{{}}}",
+    "<verdict>{}</verdict>", "My verdict is **{}**.", '```json\n{{"winner": "{}"}}\n```',
+)  # fmt: skip
+_SPACES: Final = (
+    (DecisionSpace(("YES", "NO")), ("YES", "NO")),
+    (DecisionSpace(("GOOD", "BAD", "UGLY")), ("GOOD", "BAD", "UGLY")),
+)
+
+
+def _replies(seed: int, number: int) -> str | None:
+    """A hundred replies that plant one label in hostile surroundings."""
+    chance = random.Random(f"{seed} {number}")
+    for _ in range(100):
+        space, labels = chance.choice(_SPACES)
+        label, form = chance.choice(labels), chance.choice(_FORMS)
+        before, after = (
+            "".join(chance.choice(_QUIET) for _ in range(chance.choice([0, 1, 5, 30])))
+            for _ in range(2)
+        )
+        text = before + form.format(label) + after
+        outcome = parse_reply(text, space, truncated=chance.random() < 0.2)
+        value = getattr(outcome, "value", label)
+        if value != label:
+            return f"wrong verdict: {value} of {text[:500]!r}"
+    return None
+
+
+# --- running them ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of an input: faults by kind, and what it took."""
+
+    name: str
+    faults: tuple[tuple[str, str], ...]
+    cpu_s: float
+    rss_mb: float
+
+
+def attempt(case: Case) -> Result:
+    """Run a case in a folder of its own, and look at what is left."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _prepare(case, folder)
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        faults: list[tuple[str, str]] = []
+        cpu = rss = 0.0
+        for step in case.steps or ((),):
+            code, out, used = _forked(case, step, folder)
+            cpu, rss = max(cpu, used.ru_utime + used.ru_stime), max(rss, used.ru_maxrss / 1024)
+            faults += [
+                (kind, f"{' '.join(step[:2])}: {why}") for kind, why in _judged(step, code, out)
+            ]
+            if len(out) > case.most_output:
+                faults.append(("tracebacks", f"{' '.join(step[:2])}: {len(out)} bytes printed"))
+        faults += _left(folder, before)
+        return Result(case.name, tuple(faults), cpu, rss)
+
+
+def _prepare(case: Case, folder: Path) -> None:
+    for name, content in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            os.mkfifo(path)
+        elif isinstance(content, str):
+            path.write_bytes(content.encode("utf-8", "surrogatepass"))
+        else:
+            path.write_bytes(content)
+    for name, target in case.links.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(folder / target)
+
+
+def _forked(case: Case, step: Sequence[str], folder: Path) -> tuple[int, str, Any]:
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "GITHUB"))},
+        **processes.ENVIRONMENT,
+        **case.environment,
+        "TOY_KEY": KEY,
+        "GITHUB_ACTIONS": "true",
+        "HOME": str(folder),
+    }
+    with tempfile.TemporaryFile() as out:
+        if not (child := os.fork()):
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
+            code = 97
+            try:
+                if step:
+                    asked = {"arguments": list(step), "cwd": str(folder), "limit": CLOCK_S}
+                    asked["environment"] = environment
+                    processes._become(asked, out.fileno(), out.fileno())
+                signal.alarm(CLOCK_S)
+                os.dup2(out.fileno(), 1)
+                os.dup2(out.fileno(), 2)
+                os.chdir(folder)
+                assert case.inside is not None
+                wrong = case.inside()
+                print(wrong or "", flush=True)
+                code = 98 if wrong else 0
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
+            except BaseException:  # noqa: BLE001 - whatever it is, it is a fault
+                traceback.print_exc()
+            sys.stdout and sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        _, status, used = os.wait4(child, 0)
+        out.seek(0)
+        return os.waitstatus_to_exitcode(status), out.read().decode("utf-8", "replace"), used
+
+
+def _judged(step: Sequence[str], code: int, out: str) -> Iterator[tuple[str, str]]:
+    if code in (-signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL):
+        yield "hangs", f"signal {-code}"
+    # The last is what is said of an output that nobody foresaw could fail.
+    elif any(one in out for one in ("Traceback (most recent", "INTERNALERROR", "(-v shows where)")):
+        yield "tracebacks", out[-1500:]
+    elif not step:
+        if code:
+            yield "wrong verdicts", out[-700:]
+    elif code not in CODES[step[0]]:
+        yield "tracebacks", f"exit code {code}: {out[-1500:]}"
+    if KEY in out:
+        yield "secrets", "printed"
+    ours = ("::error file=", "::error title=", "::warning", "::notice")
+    for line in out.splitlines():
+        if "##[" in line or (line.lstrip().startswith("::") and not line.startswith(ours)):
+            yield "wrong verdicts", f"a workflow command: {line[:200]}"
+
+
+def _left(folder: Path, before: Mapping[Path, bytes]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the files that a run has left."""
+    forms = [KEY.encode(), json.dumps(KEY)[1:-1].encode()]
+    for path in folder.rglob("*"):
+        if not path.is_file() or path.is_symlink():
+            continue
+        data = path.read_bytes()
+        if data == before.get(path):
+            continue
+        if any(form in data for form in forms):
+            yield "secrets", path.name
+        if path.name == "victim":
+            yield "wrong verdicts", "written through a link"
+        # An edited log says itself what the verdicts are.
+        if path.name == "out.jsonl" and not (folder / "l.jsonl").exists():
+            for line in data.splitlines():
+                if json.loads(line).get("verdict") not in (None, "YES", "A"):
+                    yield "wrong verdicts", line[:300].decode("utf-8", "replace")
+        if path.name == "x.xml":
+            ET.fromstring(data)  # noqa: S314 - pytest has written it
+        if path.suffix == ".md" and len(data) > 300_000:
+            yield "tracebacks", f"{path.name} has {len(data)} bytes"
+        if path.name.endswith(".tmp"):
+            yield "tracebacks", f"left behind: {path.name}"
+
+
+def good_files(port: int) -> dict[str, str]:
+    """What a session leaves whose endpoint is honest."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        case = Case("good", project(port))
+        _prepare(case, folder)
+        code, out, _ = _forked(case, session("record", "--judge-save-baseline=base.json"), folder)
+        if code != 1:  # the check fails: one answer to everything is degenerate
+            raise SystemExit(f"an honest endpoint could not be recorded: {out}")
+        return {one: (folder / one).read_text() for one in (TAPE, *OUTPUTS, "base.json")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="what hostile files and endpoints do")
+    parser.add_argument("--quick", action="store_true", help="end within 50 s")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="inputs with this in their names")
+    parser.add_argument("--slowest", type=int, default=5, help="so many are shown")
+    options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    processes._import_all()
+    forking = multiprocessing.get_context("fork")
+    ours, theirs = forking.Pipe()
+    server = forking.Process(target=serve, args=(theirs,), daemon=True)
+    server.start()
+    started = time.monotonic()
+    port = ours.recv()
+    good = good_files(port)
+    known = [("review", case) for case in reviewed(port, good)]
+    count = FEW if options.quick else INPUTS
+    known += [("made", case) for case in made(port, good, options.seed, count)]
+    known = [(kind, case) for kind, case in known if options.only in case.name]
+    # Forked workers see them: they hold functions, which do not travel.
+    _CASES.extend(case for _, case in known)
+    with forking.Pool(max(2, os.cpu_count() or 2)) as pool:
+        results = []
+        for result in pool.imap(_numbered, range(len(_CASES)), chunksize=1):
+            results.append(result)
+            for kind, why in result.faults:
+                print(f"FAULT {result.name}: {kind}: {why}", flush=True)
+    server.kill()
+    server.join()
+
+    faults = Counter(kind for result in results for kind, _ in result.faults)
+    for result in sorted(results, key=lambda one: -one.cpu_s)[: options.slowest]:
+        print(f"{result.cpu_s:6.2f} s of processor, {result.rss_mb:5.0f} MB  {result.name}")
+    rows = []
+    for kind in ("review", "made"):
+        of = [result for (one, _), result in zip(known, results, strict=True) if one == kind]
+        wrong = Counter(name for result in of for name, _ in result.faults)
+        slowest = max((result.cpu_s for result in of), default=0)
+        rows.append([kind, f"{len(of)}", *(f"{wrong[name]}" for name in BARS), f"{slowest:.1f}"])
+    print_table(("inputs", "number", *BARS, "slowest, s"), rows)
+    print(f"{time.monotonic() - started:.0f} s")
+    return conclude("hostile", {name: float(faults[name]) for name in BARS}, BARS)
+
+
+_CASES: list[Case] = []
+
+
+def _numbered(number: int) -> Result:
+    return attempt(_CASES[number])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

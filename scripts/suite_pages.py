@@ -215,8 +215,8 @@ def scores(name: str) -> Iterator[str]:
         )
         yield from ["", f"One half tells nothing; lint warns above {MOST_SOLVED}."]
         if split:
-            yield "The share takes more or less for better, whichever does better. Behind it stands how"
-            yield "often the better text has more, by difficulty."
+            yield "The share takes more or less for better, whichever does better. Behind it stands"
+            yield "how often the better text has more, by difficulty."
         yield ""
     yield from ["The simulated judge on the recordings that come along:", ""]
     measures = MEASURES.get(name, AGREEMENT)

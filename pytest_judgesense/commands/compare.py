@@ -109,7 +109,7 @@ def _comparison_lines(
     rows = [
         (pair, compare(then.side, now.side, registry.named(measure), condition))
         for pair, (then, now) in enumerate(pairs)
-        for measure, condition in _rows(then, now)
+        for measure, condition in _rows(then, now, registry)
     ]
     # Holm's family is what has a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
@@ -146,10 +146,16 @@ def _named(of: Sequence[Measured]) -> str:
     return ", ".join(f"{m.judge} on {m.suite}" for m in of) or "nothing"
 
 
-def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each measure under its widest conditions: narrower ones would only enlarge Holm's family."""
+def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each measure under its widest conditions: narrower ones would only enlarge Holm's family, and
+    so would a quiet one that has nothing to tell.
+    """
     known: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for estimate in (*new.side.estimates, *old.side.estimates):
+    every = (*new.side.estimates, *old.side.estimates)
+    telling = {one.measure for one in every if one.value or not registry.named(one.measure).quiet}
+    for estimate in every:
+        if estimate.measure not in telling:
+            continue
         if (condition := dict(estimate.condition)) not in known[estimate.measure]:
             known[estimate.measure].append(condition)
     for measure, conditions in known.items():

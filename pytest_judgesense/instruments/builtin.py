@@ -38,7 +38,8 @@ REPORTS: Final = (
                 _board("leaderboard"),
                 _board("board"),
                 _board("board_lines"),
-                names=("judge_pairs", "best_judge"),
+                names=("judge_pairs", "best_judge", "judge_spread"),
+                first=_board("most_labels"),
             ),
         ),
         words=(

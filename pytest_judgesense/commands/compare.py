@@ -21,10 +21,11 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Entrant
 from pytest_judgesense.sections import compare as compared_judges
@@ -73,6 +74,7 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
         )
     for one in view_of(Datasheet(seed, "report", {}, (), tables), registry).comparisons:
         yield from one.comparison.lines(*one.shown)
+    yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
 
 
 def _entrant(one: Measured, registry: Registry) -> Entrant:

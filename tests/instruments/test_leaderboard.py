@@ -20,7 +20,7 @@ from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.markdown import markdown
-from pytest_judgesense.report.terminal import datasheet_lines
+from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Row, Rows, tables_named
 from pytest_judgesense.trial import Design, Judgment
@@ -328,3 +328,38 @@ def test_compare_ranks_the_judges_of_one_file_or_of_two(tmp_path: Path) -> None:
     alone_ = processes.run("judgesense", "compare", one, cwd=tmp_path)
     assert alone_.returncode == 2
     assert "there are no judges to rank" in alone_.stderr
+
+
+def budgeted(sheet: Datasheet, **budgets: int) -> Datasheet:
+    """The judges with what they may say at the most."""
+    judges = []
+    for of in sheet.judges:
+        identity = {"name": of.judge, "provider": "openai", "max_tokens": budgets[of.judge]}
+        parts = tuple(replace(part, identity=identity) for part in of.parts)
+        judges.append(replace(of, identity=identity, parts=parts))
+    return replace(sheet, judges=tuple(judges))
+
+
+NOTICE = "notice: the judges compared differ in max_tokens (16: plain; 4096: thinker)"
+
+
+def test_every_section_that_compares_judges_says_where_their_budgets_differ(tmp_path: Path) -> None:
+    sheet = sheet_of(YES_NO, plain=flips(1), thinker=flips(9))
+    apart = budgeted(sheet, plain=16, thinker=4096)
+    alike = budgeted(sheet, plain=16, thinker=16)
+    file = tmp_path / "sheet.json"
+    for of, times in ((apart, 1), (alike, 0)):
+        file.write_text(datasheet_json(of))
+        compared = processes.run("judgesense", "compare", file, cwd=tmp_path).stdout
+        for text in ("\n".join(datasheet_lines(view_of(of))), compared):
+            assert " ".join(text.split()).count(NOTICE) == times
+        # The same where a comparison has a section of its own, above the datasheet.
+        boards = tuple(replace(one, apart=True) for one in BUILT_IN.comparisons)
+        ranking = ranking_lines(view_of(of, replace(BUILT_IN, comparisons=boards)))
+        assert " ".join(" ".join(ranking).split()).count(NOTICE) == times
+    # A log does not say what a judge could spend.
+    file.write_text(datasheet_json(budgeted(sheet_of(YES_NO, plain=flips(1)), plain=16)))
+    other = log(tmp_path / "other.jsonl", named("other", cell(YES_NO, flips(3))))
+    two = processes.run("judgesense", "compare", file, other, cwd=tmp_path).stdout
+    assert "s, by jss" in two
+    assert "differ in max_tokens" not in two

@@ -8,7 +8,7 @@ estimates keep their values with their worst cases. A row of the table::
 
 Outcomes: ``unparsed``, a reply without a verdict; ``failed``, a call without a reply;
 ``incomplete``, a verdict that no number of canonical pairs uses, for the other presentation order
-has none. Reasons stand without their particulars (``several verdicts``, ``HTTP 500``).
+has none. Reasons stand without their particulars (``several verdicts: ...``, ``HTTP 500: ...``).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | 
 
 def _without_particulars(reason: str) -> str:
     refused = _REFUSED if reason.startswith(_REFUSED) else ""
-    return refused + reason.removeprefix(refused).partition(": ")[0]
+    head, colon, _ = reason.removeprefix(refused).partition(": ")
+    return f"{refused}{head}{colon and ': ...'}"
 
 
 def excluded_lines(rows: Rows) -> Iterator[str]:

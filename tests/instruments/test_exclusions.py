@@ -49,17 +49,17 @@ def test_each_reason_has_its_share_of_all_calls() -> None:
     steady = worded({f"i{k}": ["YES", "NO"] for k in range(8)})
     of = cell(YES_NO, with_outcomes(steady, *ENDED))
     assert [(r["outcome"], r["reason"], r["calls"], r["share"]) for r in table(of)] == [
-        ("unparsed", "several verdicts", 2, 2 / 16),
-        ("failed", "HTTP 500", 1, 1 / 16),
-        ("failed", "refused: HTTP 400", 1, 1 / 16),
+        ("unparsed", "several verdicts: ...", 2, 2 / 16),
+        ("failed", "HTTP 500: ...", 1, 1 / 16),
+        ("failed", "refused: HTTP 400: ...", 1, 1 / 16),
         ("unparsed", "refusal", 1, 1 / 16),
     ]
     assert sum(row["calls"] for row in table(of)) == sum(
         estimate(of, name).count or 0 for name in ("unparsed_rate", "failed_rate")
     )
     line = (
-        "excluded: 5 of 16 calls (31.2%): 2 unparsed, several verdicts; 1 failed, HTTP 500; "
-        "1 failed, refused: HTTP 400; 1 for other reasons"
+        "excluded: 5 of 16 calls (31.2%): 2 unparsed, several verdicts: ...; "
+        "1 failed, HTTP 500: ...; 1 failed, refused: HTTP 400: ...; 1 for other reasons"
     )
     assert shown(of) == [line]
     assert line.partition(":")[0] in markdown(view_of(datasheet_of_cells([of])))

@@ -218,7 +218,7 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
 
     The budgets of callables and of judges of logs are unknown: they are left out.
     """
-    known = [one for one in identities if one.get("provider") not in ("callable", "log")]
+    known = [one for one in identities if one.get("provider") not in (None, "callable", "log")]
     notices = []
     for setting in _BUDGETS:
         by_value: dict[str, list[str]] = {}

@@ -156,6 +156,8 @@ class Comparison:
         material: from a cell of one of them to what the comparison needs of it, plain values.
         figures: from a datasheet to the figures of a page.
         apart: whether a terminal shows it in a separate section, above the datasheet.
+        first: from a suite and its judges to a number: suites with a greater one come first, those
+            with the same in alphabetical order.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -172,6 +174,7 @@ class Comparison:
     material: Callable[[Cell], Mapping[str, Any] | None] = lambda _: None
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
+    first: Callable[[str, Sequence[Entrant]], float] = lambda *_: 0
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -226,7 +229,9 @@ def compare(
     return tuple(
         table
         for comparison in comparisons
-        for suite in sorted(by_suite)
+        for suite in sorted(
+            by_suite, key=lambda suite: (-comparison.first(suite, by_suite[suite]), suite)
+        )
         for table in comparison.analyses(suite, by_suite[suite], seed, secondary=secondary)
     )
 

@@ -37,4 +37,5 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
 record(WHOLE, [])
 record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
+record(("clean",), [f"{name}@published-three-runs" for name in TASKS])
 record(PUBLISHED_ONLY, PUBLISHED)

@@ -21,10 +21,11 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.commands.options import BAR_FAILED, number, registry_of, seed, show
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Entrant
 from pytest_judgesense.sections import compare as compared_judges
@@ -73,6 +74,7 @@ def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iter
         )
     for one in view_of(Datasheet(seed, "report", {}, (), tables), registry).comparisons:
         yield from one.comparison.lines(*one.shown)
+    yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
 
 
 def _entrant(one: Measured, registry: Registry) -> Entrant:
@@ -109,7 +111,7 @@ def _comparison_lines(
     rows = [
         (pair, compare(then.side, now.side, registry.named(measure), condition))
         for pair, (then, now) in enumerate(pairs)
-        for measure, condition in _rows(then, now)
+        for measure, condition in _rows(then, now, registry)
     ]
     # Holm's family is what has a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
@@ -146,10 +148,16 @@ def _named(of: Sequence[Measured]) -> str:
     return ", ".join(f"{m.judge} on {m.suite}" for m in of) or "nothing"
 
 
-def _rows(old: Measured, new: Measured) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each measure under its widest conditions: narrower ones would only enlarge Holm's family."""
+def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each measure under its widest conditions: narrower ones would only enlarge Holm's family, and
+    so would a quiet one that has nothing to tell.
+    """
     known: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for estimate in (*new.side.estimates, *old.side.estimates):
+    every = (*new.side.estimates, *old.side.estimates)
+    telling = {one.measure for one in every if one.value or not registry.named(one.measure).quiet}
+    for estimate in every:
+        if estimate.measure not in telling:
+            continue
         if (condition := dict(estimate.condition)) not in known[estimate.measure]:
             known[estimate.measure].append(condition)
     for measure, conditions in known.items():

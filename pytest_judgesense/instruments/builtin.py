@@ -15,6 +15,7 @@ from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import registry_of
 from pytest_judgesense.sections import Comparison, Report, ReportSection
 
+_left_out: Final = partial(later, "pytest_judgesense.instruments.exclusions")
 _board: Final = partial(later, "pytest_judgesense.instruments.leaderboard")
 INSTRUMENTS: Final = (
     paraphrase,
@@ -31,14 +32,18 @@ REPORTS: Final = (
     debate.REPORT,
     # What every kind of suite has.
     Report(
-        sections=(ReportSection("standing", _board("standing"), only_drawn=True),),
+        sections=(
+            ReportSection("standing", _board("standing"), only_drawn=True),
+            ReportSection("excluded", _left_out("excluded"), _left_out("excluded_lines")),
+        ),
         comparisons=(
             Comparison(
                 "leaderboard",
                 _board("leaderboard"),
                 _board("board"),
                 _board("board_lines"),
-                names=("judge_pairs", "best_judge"),
+                names=("judge_pairs", "best_judge", "judge_spread"),
+                first=_board("most_labels"),
             ),
         ),
         words=(

@@ -6,11 +6,20 @@ compares judges of several processes, or of several files, without their judgmen
 (`stats.ranks`) is paired over whole clusters, its p-values are Holm's over all pairs of judges.
 
 A degenerate judge has no place where one answer to everything would pass for the best value.
+
+Of a measure of stability the spread over the judges stands beside the ranks (JudgeSense, arXiv
+2604.23478: how far wording separates judges, task by task). With m_j that of judge j::
+
+    spread       = max m_j - min m_j        over the judges that have a place
+    paper_spread = the same                 over all that have a value, degenerate ones too
+
+It grows with the number of judges, and with the error of each. Suites with more ordinal labels come
+first: these show shifts that two labels hide, so coherence leads the tables of the paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import printable
@@ -53,6 +62,7 @@ def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | N
             "measure": f"{measure.name}{under}",
             "higher": measure.floor,
             "stable": measure.stability,
+            "labels": len(cell.design.labels) * cell.design.ordinal,
             "value": estimate.value,
             "n": estimate.n,
             "lower": ends and ends.lower,
@@ -80,12 +90,7 @@ def leaderboard(
 
     Judges that cannot be ranked stand last, and say why.
     """
-    found = {
-        one.name: table["rows"][0]
-        for one in sorted(entrants, key=lambda one: one.name)
-        for table in one.analyses
-        if (table["analysis"], table["suite"]) == ("standing", suite)
-    }
+    found = _standings(suite, entrants)
     placed = {name: of for name, of in found.items() if of["left_out"] is None}
     if len(found) < 2 or not placed:
         return {}
@@ -113,7 +118,44 @@ def leaderboard(
         "leaderboard": rows,
         "judge_pairs": pair_rows(stand, measure, sign),
         "best_judge": [{"measure": measure, "judge": stand.best, "verdict": stand.verdict(what)}],
+        **({"judge_spread": spread} if first["stable"] and (spread := _spread(found)) else {}),
     }
+
+
+def _standings(suite: str, entrants: Iterable[Entrant]) -> dict[str, Row]:
+    return {
+        one.name: table["rows"][0]
+        for one in sorted(entrants, key=lambda one: one.name)
+        for table in one.analyses
+        if (table["analysis"], table["suite"]) == ("standing", suite)
+    }
+
+
+def most_labels(suite: str, entrants: Sequence[Entrant]) -> int:
+    """The ordinal labels of a suite; 0 without an order, and where a file does not say."""
+    return max((of.get("labels", 0) for of in _standings(suite, entrants).values()), default=0)
+
+
+def _spread(found: Mapping[str, Row]) -> Rows:
+    """How far the judges lie apart; no row where fewer than two have a value."""
+    values = {name: of["value"] for name, of in found.items() if of["value"] is not None}
+    placed = [name for name in values if found[name]["left_out"] is None]
+    if len(values) < 2 or not placed:
+        return []
+    least, most = (end(placed, key=values.__getitem__) for end in (min, max))
+    return [
+        {
+            "measure": found[least]["measure"],
+            "judges": len(placed),
+            "spread": values[most] - values[least] if len(placed) > 1 else None,
+            "least": least,
+            "lowest": values[least],
+            "most": most,
+            "highest": values[most],
+            "left_out": [name for name in values if name not in placed],
+            "paper_spread": max(values.values()) - min(values.values()),
+        }
+    ]
 
 
 def _row(name: str, of: Row) -> dict[str, Any]:
@@ -196,7 +238,22 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
 
 def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     yield tables["best_judge"][0]["verdict"]
+    yield from map(_spread_words, tables.get("judge_spread", ()))
     yield from pair_words(tables["judge_pairs"])
+
+
+def _spread_words(of: Row) -> str:
+    measure = of["measure"]
+    if of["spread"] is None:
+        words = f"spread of {measure} over judges: N/A, {of['least']} alone has a place"
+    else:
+        words = f"spread of {measure} over {of['judges']} judges: {number_text(of['spread'])}, "
+        words += f"from {number_text(of['lowest'])} ({of['least']}) "
+        words += f"to {number_text(of['highest'])} ({of['most']})"
+    if of["left_out"]:
+        words += f"; with {', '.join(of['left_out'])}, as in the paper: "
+        words += number_text(of["paper_spread"])
+    return words
 
 
 def pair_words(pairs: Rows) -> Iterator[str]:

@@ -118,12 +118,16 @@ def _course(
 def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
     if isinstance(reply, Failed):
         return reply, None
-    if reply.text is None:
-        return Unparsed("refusal" if reply.refused else "empty reply"), None
-    if (form := question.reply or suite.form.reply) is None:
-        return parse_reply(reply.text, suite.space, truncated=reply.truncated), None
-    with suite.form.blamed():
-        return form.read(reply.text, reply.truncated)
+    reading: Reading = Unparsed("empty reply"), None
+    if reply.text is not None:
+        if (form := question.reply or suite.form.reply) is None:
+            reading = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
+        else:
+            with suite.form.blamed():
+                reading = form.read(reply.text, reply.truncated)
+    # An endpoint may break off and say so: what is no verdict then is no fault of form.
+    declined = reply.refused and isinstance(reading[0], Unparsed)
+    return (Unparsed("refusal"), None) if declined else reading
 
 
 def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) -> Judgment:

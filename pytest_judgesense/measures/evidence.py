@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from pytest_judgesense.measures.cell import Cell, answered, no_preference
 from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.measures.rates import refused
+from pytest_judgesense.trial import TIE, Failed, Judgment, Unparsed
 
 Group: TypeAlias = tuple[Judgment, ...]
 Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], list[Group]]
@@ -57,7 +58,8 @@ missed = calls(_missed)
 wrong = calls(lambda judgment: _missed(judgment) and not no_preference(judgment))
 not_right = calls(lambda judgment: judgment.correct is False)
 missed_by_tie = calls(
-    lambda judgment: judgment.trial.label in ("1", "2") and no_preference(judgment)
+    lambda judgment: judgment.trial.label in ("1", "2") and judgment.chosen == TIE
 )
 unparsed = calls(lambda judgment: isinstance(judgment.outcome, Unparsed))
+refusals = calls(refused)
 failed = calls(lambda judgment: isinstance(judgment.outcome, Failed))

@@ -109,6 +109,8 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         ranked: a leaderboard ranks judges by it: from the estimates of a judge to what stands
             beside its rank, by head, such as `alone`, and under ``left_out`` why it has none;
             ``None`` for no leaderboard.
+        quiet: 0 is nothing to tell: people are shown it where it is not 0 or is gated; JSON files
+            hold it always.
         source: the plugin that gives it; empty for this package.
     """
 
@@ -127,6 +129,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     best: Literal["units", "half", "kappa"] | None = None
     conditional: bool = False
     ranked: Callable[[tuple[Estimate, ...]], Mapping[str, Any]] | None = None
+    quiet: bool = False
     source: str = ""
 
     @property

@@ -6,9 +6,19 @@ Conventions::
     repeat_flip_rate = items (in one template and order) whose replicates name more than one
                        verdict / those with two or more parsed replicates
     unparsed_rate    = replies without a usable verdict / replies received
+    refusal_rate     = replies that decline to judge / replies received, a part of these
     failed_rate      = calls without a reply / calls
 
 A failed call is no reply: it stands beside each other rate and in its worst-case bounds.
+
+A refusal is a reply of which the reader or the endpoint says so (`replies`); logs of others may say
+``refused``. Of several answers to one trial, graded one by one, one that is refused suffices.
+
+Of calls on pairs, W the content that is chosen::
+
+    tie_rate     = mean 1[W = tie]             abstain_rate = mean 1[W = abstain]
+
+Both prefer neither content, but only a tie is a judgment of the pair.
 """
 
 from __future__ import annotations
@@ -19,9 +29,12 @@ from dataclasses import replace
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import Cell, Units, answered, no_preference, rate, unavailable
+from pytest_judgesense.measures.cell import Cell, Units, answered, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Failed, Judgment, Unparsed
+
+# How the reasons of replies that decline to judge begin: those of readers, and those of logs.
+_REFUSED = ("refusal", "refused")
 
 
 def _received(judgment: Judgment) -> bool:
@@ -84,6 +97,23 @@ def unparsed(cell: Cell) -> list[Estimate]:
     return [rate(shared.UNPARSED_RATE, cell, units)]
 
 
+def is_refusal(reason: str) -> bool:
+    """Whether the reason of an `Unparsed` says that the judge declined to judge."""
+    return any(one.startswith(_REFUSED) for one in reason.split("; "))
+
+
+def refused(judgment: Judgment) -> bool:
+    """Whether a judgment is a reply that declines to judge."""
+    return isinstance(judgment.outcome, Unparsed) and is_refusal(judgment.outcome.reason)
+
+
+def refusals(cell: Cell) -> list[Estimate]:
+    """Replies that decline to judge, of those received."""
+    return [
+        rate(shared.REFUSAL_RATE, cell, Units.of_calls(cell.judgments, refused, usable=_received))
+    ]
+
+
 def failed(cell: Cell) -> list[Estimate]:
     """Calls without a reply, of all."""
     units = Units.of_calls(
@@ -92,16 +122,25 @@ def failed(cell: Cell) -> list[Estimate]:
     return [rate(shared.FAILED_RATE, cell, units)]
 
 
-def tie_rate(
-    cell: Cell,
-    judgments: Iterable[Judgment],
-    condition: Condition,
-    measure: Measure = shared.TIE_RATE,
+def chosen_rate(
+    measure: Measure, cell: Cell, judgments: Iterable[Judgment], condition: Condition, content: str
 ) -> Estimate:
-    """Share of the calls that prefer neither content."""
-    return rate(measure, cell, Units.of_calls(judgments, no_preference), condition)
+    """Share of the calls that choose a content: ``1``, ``2``, ``tie`` or ``abstain``."""
+    units = Units.of_calls(judgments, lambda judgment: judgment.chosen == content)
+    return rate(measure, cell, units, condition)
+
+
+def tie_and_abstain_rate(
+    cell: Cell, judgments: Iterable[Judgment], condition: Condition
+) -> list[Estimate]:
+    """Shares of the calls that answer a tie, and that abstain."""
+    judgments = list(judgments)
+    return [
+        chosen_rate(shared.TIE_RATE, cell, judgments, condition, TIE),
+        chosen_rate(shared.ABSTAIN_RATE, cell, judgments, condition, ABSTAIN),
+    ]
 
 
 def tie_rates(cell: Cell) -> list[Estimate]:
-    """The tie rate over all calls."""
-    return [tie_rate(cell, cell.judgments, {})]
+    """The same over all calls."""
+    return tie_and_abstain_rate(cell, cell.judgments, {})

@@ -86,17 +86,29 @@ UNPARSED_RATE: Final = _ceiling(
     estimator=_rates("unparsed"),
     evidence=Evidence("replies without a verdict", _found("unparsed")),
 )
+REFUSAL_RATE: Final = _ceiling(
+    name="refusal_rate",
+    meaning="replies that decline to judge",
+    estimator=_rates("refusals"),
+    evidence=Evidence("replies that decline to judge", _found("refusals")),
+    quiet=True,
+)
 FAILED_RATE: Final = _ceiling(
     name="failed_rate",
     meaning="calls without a reply",
     estimator=_rates("failed"),
     evidence=Evidence("calls without a reply", _found("failed")),
 )
+# What becomes of calls that state no verdict.
+WITHOUT_VERDICT: Final = (UNPARSED_RATE, REFUSAL_RATE, FAILED_RATE)
 # What every suite has whose trials are single calls.
-REPLIES: Final = (REPEAT_FLIP_RATE, UNPARSED_RATE, FAILED_RATE)
+REPLIES: Final = (REPEAT_FLIP_RATE, *WITHOUT_VERDICT)
 
 # Taken by the kinds that permit a tie, each over calls of its own.
 TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _rates("tie_rates"))
+ABSTAIN_RATE: Final = TIE_RATE._replace(
+    name="abstain_rate", meaning="the judge abstains, where that is a verdict", quiet=True
+)
 
 
 def right(judgment: Judgment) -> float | None:

@@ -31,8 +31,8 @@ CHECK_NAMES: Final = dict.fromkeys(
     instability_bound score_variance_bound confidence_variance_bound prompt_disagreement_bound
     agreement_parsed_floor consistency_floor pairwise_consistency_floor error_rate_ceiling
     error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
-    unparsed_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression ranked_first
-    recommended_temperature
+    unparsed_rate_ceiling refusal_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression
+    ranked_first recommended_temperature
     """.split()
 )
 

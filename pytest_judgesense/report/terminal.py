@@ -28,14 +28,22 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
         yield from ("", "judges compared")
         for one in compared:
             yield from one.comparison.lines(*one.shown)
-        for notice in view.notices:
-            yield from indented(f"notice: {notice}", width=2)
+        yield from notice_lines(view.notices)
 
 
 def ranking_lines(view: View) -> Iterator[str]:
     """What compares judges in a separate section, a suite each."""
-    for one in view.compared(apart=True):
+    compared = view.compared(apart=True)
+    for one in compared:
         yield from one.comparison.lines(*one.shown)
+    # Below the datasheet they stand once more: either section may be read alone.
+    yield from notice_lines(view.notices if compared else ())
+
+
+def notice_lines(notices: Iterable[str]) -> Iterator[str]:
+    """What sets judges apart beside their verdicts."""
+    for notice in notices:
+        yield from indented(f"notice: {notice}", width=2)
 
 
 def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[str]:

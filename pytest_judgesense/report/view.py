@@ -60,25 +60,31 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """One judge on one suite."""
+    """One judge on one suite; ``quiet``: names of measures of which 0 is nothing to tell."""
 
     part: SuiteSheet
     sections: tuple[ReportSection, ...]
+    quiet: frozenset[str]
 
     @property
     def rows(self) -> tuple[RowView, ...]:
-        """Every estimate with its checks."""
+        """Every estimate with its checks, but for those of a quiet measure that tell nothing."""
         gates: dict[Any, list[CheckLine]] = {}
         for line in self.part.checks:
             if isinstance(line.bar, float):
                 gates.setdefault(_gated(line), []).append(line)
         estimates = self.part.estimates
-        return tuple(RowView(one, tuple(gates.get(_gated(one), ()))) for one in estimates)
+        rows = (RowView(one, tuple(gates.get(_gated(one), ()))) for one in estimates)
+        return tuple(
+            one
+            for one in rows
+            if one.checks or one.estimate.value or one.estimate.measure not in self.quiet
+        )
 
     @property
     def words(self) -> Iterator[str]:
         """What stands below the estimates: what they are worth, and the tables in words."""
-        if worth := _worth(self.part.estimates):
+        if worth := _worth(one.estimate for one in self.rows):
             yield worth
         lines = {section.name: section.lines for section in self.sections}
         for one in self.part.analyses:
@@ -214,8 +220,9 @@ class View:
 def view_of(sheet: Datasheet, registry: Registry = BUILT_IN) -> View:
     """What renderings show of a datasheet; ``registry``: what puts it into words and figures."""
     judges = []
+    quiet = frozenset(name for name, measure in registry.measures.items() if measure.quiet)
     for judge in sheet.judges:
-        parts = tuple(PartView(part, registry.sections) for part in judge.parts)
+        parts = tuple(PartView(part, registry.sections, quiet) for part in judge.parts)
         profile = sketch(registry.profile, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
     notices = setting_notices(judge.identity for judge in sheet.judges)

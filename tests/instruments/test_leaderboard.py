@@ -11,14 +11,16 @@ import pytest
 
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.measure import alone
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.markdown import markdown
-from pytest_judgesense.report.terminal import datasheet_lines
+from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import Row, Rows, tables_named
 from pytest_judgesense.trial import Design, Judgment
@@ -31,6 +33,7 @@ from tests.measures.building import (
     YES_NO,
     both_orders,
     cell,
+    cell_of,
     climb,
     worded,
 )
@@ -112,6 +115,80 @@ def test_a_degenerate_judge_is_left_out_and_one_judge_is_no_leaderboard() -> Non
     assert tables_named(sheet_of(GRADES, x=constant, y=constant), "leaderboard") == []
     (best,) = table(sheet_of(GRADES, x=constant, y=steady), "best_judge")
     assert best["verdict"] == "most stable by jss: y, the only one that can be ranked"
+
+
+def published(task: str) -> dict[str, float]:
+    """The JSS of each judge of Table 1 of JudgeSense on a task."""
+    path = Path(__file__).parents[1] / "data" / "published.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["judgesense"]["rows"]
+    return {row["judge"]: row["jss"] for row in rows if row["task"] == task}
+
+
+def test_the_spread_over_judges_is_that_of_the_published_table() -> None:
+    # Flips of 375 pairs on coherence, Table 1 of JudgeSense: 230, 81, 32 and 3. So
+    # (375 - 3) / 375 - (375 - 230) / 375 = 227 / 375; as printed 0.992 - 0.387.
+    counts = {"gemini-2.5-flash": 230, "gpt-4o-mini": 81, "gpt-4o": 32, "claude-sonnet-4-5": 3}
+    sheet = sheet_of(YES_NO, **{name: flips(count, 375) for name, count in counts.items()})
+    (row,) = table(sheet, "judge_spread")
+    assert (row["judges"], row["spread"]) == (4, pytest.approx(227 / 375))
+    assert (row["least"], row["most"]) == ("gemini-2.5-flash", "claude-sonnet-4-5")
+    printed = published("coherence").values()
+    assert row["spread"] == pytest.approx(max(printed) - min(printed), abs=1e-3)
+    text = " ".join(" ".join(datasheet_lines(view_of(sheet))).split())
+    assert (
+        "spread of jss over 4 judges: 0.605, from 0.387 (gemini-2.5-flash) to 0.992 "
+        "(claude-sonnet-4-5)" in text
+    )
+    assert "spread of jss over 4 judges: 0.605" in markdown(view_of(sheet))
+
+
+def test_the_spread_leaves_degenerate_judges_out_and_says_what_it_is_with_them() -> None:
+    # Of five items x flips on one and y on two: 4/5 - 3/5. One label throughout is JSS 1: 1 - 3/5.
+    def graded(flipped: int) -> list[Judgment]:
+        return worded({f"i{k}": [str(k + 1), str(k + 1 - (k < flipped) or 2)] for k in range(5)})
+
+    constant = worded({f"i{k}": ["3", "3"] for k in range(5)})
+    sheet = sheet_of(GRADES, x=graded(1), y=graded(2), z=constant)
+    (row,) = table(sheet, "judge_spread")
+    assert (row["judges"], row["least"], row["most"], row["left_out"]) == (2, "y", "x", ["z"])
+    assert (row["spread"], row["paper_spread"]) == pytest.approx((0.2, 0.4))
+    text = " ".join(" ".join(datasheet_lines(view_of(sheet))).split())
+    assert "to 0.800 (x); with z, as in the paper: 0.400" in text
+    alone_placed = table(sheet_of(GRADES, x=graded(1), z=constant), "judge_spread")
+    assert alone_placed[0]["spread"] is None
+    # Where one answer to everything is not the best value, nothing is spread.
+    dark = both_orders("v", [("A", "B")] * 3)
+    assert tables_named(sheet_of(VACUUM, a=dark, b=dark), "judge_spread") == []
+
+
+def test_suites_with_more_ordinal_labels_come_first() -> None:
+    # As coherence does in the tables of JudgeSense, whatever the suites are called.
+    yes_no, graded = flips(1), worded({f"i{k}": [str(k + 1)] * 2 for k in range(5)})
+    cells = [
+        named(judge, cell_of(suite, design, of))
+        for judge in ("a", "b")
+        for suite, design, of in (
+            ("truth", YES_NO, yes_no),
+            ("answers", YES_NO, yes_no),
+            ("wholeness", GRADES, graded),
+        )
+    ]
+    sheet = datasheet_of_cells(cells)
+    order = ["wholeness", "answers", "truth"]
+    assert [suite for _, suite, _ in tables_named(sheet, "leaderboard")] == order
+    lines = list(datasheet_lines(view_of(sheet)))
+    assert [line.split(",")[0].strip() for line in lines if line.endswith(", by jss")] == order
+    (figure,) = wording_figures(sheet)
+    assert isinstance(figure, Figure)
+    assert list(dict.fromkeys(row[1] for row in figure.rows)) == order
+    parts = [
+        (
+            judge,
+            json.loads(datasheet_json(datasheet_of_cells(c for c in cells if c.judge == judge))),
+        )
+        for judge in ("a", "b")
+    ]
+    assert joined_datasheets(parts) == datasheet_json(sheet)
 
 
 def test_where_lower_is_better_the_lowest_is_first_and_differences_keep_their_sign() -> None:
@@ -251,3 +328,38 @@ def test_compare_ranks_the_judges_of_one_file_or_of_two(tmp_path: Path) -> None:
     alone_ = processes.run("judgesense", "compare", one, cwd=tmp_path)
     assert alone_.returncode == 2
     assert "there are no judges to rank" in alone_.stderr
+
+
+def budgeted(sheet: Datasheet, **budgets: int) -> Datasheet:
+    """The judges with what they may say at the most."""
+    judges = []
+    for of in sheet.judges:
+        identity = {"name": of.judge, "provider": "openai", "max_tokens": budgets[of.judge]}
+        parts = tuple(replace(part, identity=identity) for part in of.parts)
+        judges.append(replace(of, identity=identity, parts=parts))
+    return replace(sheet, judges=tuple(judges))
+
+
+NOTICE = "notice: the judges compared differ in max_tokens (16: plain; 4096: thinker)"
+
+
+def test_every_section_that_compares_judges_says_where_their_budgets_differ(tmp_path: Path) -> None:
+    sheet = sheet_of(YES_NO, plain=flips(1), thinker=flips(9))
+    apart = budgeted(sheet, plain=16, thinker=4096)
+    alike = budgeted(sheet, plain=16, thinker=16)
+    file = tmp_path / "sheet.json"
+    for of, times in ((apart, 1), (alike, 0)):
+        file.write_text(datasheet_json(of))
+        compared = processes.run("judgesense", "compare", file, cwd=tmp_path).stdout
+        for text in ("\n".join(datasheet_lines(view_of(of))), compared):
+            assert " ".join(text.split()).count(NOTICE) == times
+        # The same where a comparison has a section of its own, above the datasheet.
+        boards = tuple(replace(one, apart=True) for one in BUILT_IN.comparisons)
+        ranking = ranking_lines(view_of(of, replace(BUILT_IN, comparisons=boards)))
+        assert " ".join(" ".join(ranking).split()).count(NOTICE) == times
+    # A log does not say what a judge could spend.
+    file.write_text(datasheet_json(budgeted(sheet_of(YES_NO, plain=flips(1)), plain=16)))
+    other = log(tmp_path / "other.jsonl", named("other", cell(YES_NO, flips(3))))
+    two = processes.run("judgesense", "compare", file, other, cwd=tmp_path).stdout
+    assert "s, by jss" in two
+    assert "differ in max_tokens" not in two

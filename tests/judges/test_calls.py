@@ -152,6 +152,23 @@ def test_what_has_a_verdict_and_what_declines_one_is_not_sent_to_be_repaired(
     assert found == plain
 
 
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (None, Unparsed("refusal")),
+        ("Let me", Unparsed("refusal")),  # broken off, with stop_reason refusal
+        ("A", Verdict("A")),  # what has been stated before counts
+    ],
+)
+def test_an_endpoint_that_declines_is_believed_where_there_is_no_verdict(
+    grid: Suite, text: str | None, outcome: Outcome
+) -> None:
+    trial = _trial(grid, "pair")
+    answer = Answer(Reply(text, refused="stop_reason refusal"))
+    for judge in (PLAIN, REPAIRING):  # a refusal has no form to be repaired
+        assert judgment_of(grid, judge, trial, answer).outcome == outcome
+
+
 def test_a_grade_is_repaired_within_its_own_form(grid: Suite) -> None:
     def reply(prompt: str) -> str:
         if "Bring the reply into form" in prompt:

@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, LimitReached
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.loop import AskingLoop
@@ -465,24 +466,28 @@ def test_a_callables_own_client_is_believed_about_the_key(provider: Provider, pa
 
 
 @pytest.mark.parametrize(
-    ("response", "outcome"),
+    ("response", "outcome", "refused"),
     [
-        (says("YES"), Verdict),
-        (says("NO"), Verdict),
-        (says(None), Unparsed),
-        (says("", "length"), Unparsed),
-        (says(None, "content_filter"), Unparsed),
-        (says(None, refusal="I would rather not."), Unparsed),
-        (error(400), Failed),
+        (says("YES"), Verdict, 0),
+        (says("NO"), Verdict, 0),
+        (says(None), Unparsed, 0),
+        (says("", "length"), Unparsed, 0),
+        (says(None, "content_filter"), Unparsed, 1),
+        (says(None, refusal="I would rather not."), Unparsed, 1),
+        (says("I'm sorry, but I can't help with that."), Unparsed, 1),
+        (error(400), Failed, None),  # no reply, so none that could decline
     ],
 )
 def test_a_reply_without_a_verdict_is_unparsed_and_never_asked_again(
-    provider: Provider, tmp_path: Path, response: Response, outcome: type
+    provider: Provider, tmp_path: Path, response: Response, outcome: type, refused: float | None
 ) -> None:
     provider.script = lambda prompt, before: response
     found = _measure(_spec(provider), _suite(tmp_path, 3), tmp_path / "s.jsonl")
     assert {type(judgment.outcome) for judgment in found.judgments} == {outcome}
     assert len(provider.asked) == len(found.judgments)
+    rate = find_estimate(found.estimates, "refusal_rate")
+    assert rate is not None
+    assert rate.value == refused
 
 
 def test_no_status_from_300_is_taken_for_an_answer() -> None:

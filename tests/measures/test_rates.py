@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.rates import is_refusal
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment
 
-from .building import SLOTS, VACUUM, YES_NO, both_orders, cell, estimate, judgment
+from .building import LADDER, SLOTS, VACUUM, YES_NO, both_orders, cell, climb, estimate, judgment
 
 
 def repeats(**answers: str) -> list[Judgment]:
@@ -93,3 +101,65 @@ def test_a_suite_of_instruments_has_an_unparsed_rate_and_no_agreement() -> None:
     of = cell(VACUUM, both_orders("i", [("A", "?")]))
     assert estimate(of, "unparsed_rate").value == 0.5
     assert all(found.measure != "agreement" for found in estimate_all(of))
+
+
+def test_the_refusal_rate_counts_what_the_reader_takes_for_a_refusal() -> None:
+    # Of five calls one fails: four replies. Two decline, one only fails to state a verdict:
+    # 2/4; the failed call may have been a refusal: over all five 2/5 to 3/5.
+    space = DecisionSpace(("YES", "NO"))
+    said = [
+        parse_reply(text, space)
+        for text in ("YES", "I'm sorry, I can't help with that.", "As an AI, I cannot rate.", "Hm.")
+    ]
+    judgments = labelled("YES", "?", "?", "?", "!")
+    judgments[:4] = [replace(j, outcome=o) for j, o in zip(judgments[:4], said, strict=True)]
+    of = cell(YES_NO, judgments)
+    assert estimate(of, "unparsed_rate").count == 3
+    found = estimate(of, "refusal_rate")
+    assert (found.value, found.count, found.n) == (0.5, 2, 4)
+    assert (found.missing.lower_bound, found.missing.upper_bound) == (0.4, 0.6)
+    assert found.interval is not None
+    assert found.clustered is not None
+    # Wilson by hand, z = 1.959964: center (2 + z^2 / 2) / (4 + z^2) = 1/2, half width
+    # z / (4 + z^2) * sqrt(4 * 1/4 + z^2 / 4) = 0.35.
+    assert found.interval.lower == pytest.approx(0.1500, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("reason", "refused"),
+    [
+        ("refusal", True),
+        ("refused by the content filter", True),  # a log of others
+        ("no verdict (answer 1); refusal (answer 2)", True),  # answers graded one by one
+        ("no verdict", False),
+        ("abstention not permitted", False),
+    ],
+)
+def test_which_reasons_are_refusals(reason: str, refused: bool) -> None:
+    assert is_refusal(reason) is refused
+
+
+def test_a_refusal_among_grades_counts_on_every_kind_with_unparsed_replies() -> None:
+    for kind in BUILT_IN.kinds.values():
+        names = [measure.name for measure in kind.measures]
+        at = names.index("unparsed_rate")
+        assert names[at + 1 : at + 3] == ["refusal_rate", "failed_rate"], kind.name
+
+
+def test_ties_and_abstentions_are_counted_apart_and_add_up() -> None:
+    # Eight calls at distance 1, content 1 the better: right 3, wrong 1, a tie 1, abstained 3.
+    slots = [("A", "B"), ("A", "A"), ("tie", "abstain"), ("abstain", "abstain")]
+    of = cell(LADDER, climb(1, slots))
+    wanted = {"target_sensitivity": 3, "wrong_choice": 1, "miss_by_tie": 1, "abstain_rate": 3}
+    for condition in ({}, {"distance": 1}):
+        found = {name: estimate(of, name, **condition) for name in wanted}
+        assert {name: one.count for name, one in found.items()} == wanted
+        assert {one.n for one in found.values()} == {8}
+    assert estimate(of, "tie_rate", distance=1).count == 1
+
+
+def test_abstentions_on_vacuum_name_no_winner_and_are_no_ties() -> None:
+    of = cell(VACUUM, both_orders("v", [("A", "B"), ("tie", "abstain"), ("abstain", "abstain")]))
+    counts = {name: estimate(of, name).count for name in ("dark_current", "tie_rate")}
+    assert counts == {"dark_current": 2, "tie_rate": 1}
+    assert estimate(of, "abstain_rate").value == 3 / 6

@@ -9,6 +9,7 @@ import pytest
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.datasheet import Calls, CheckLine, SuiteSheet
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import datasheet_lines
@@ -38,7 +39,8 @@ def test_every_measure_suite_and_check_outcome_is_shown(profile: str) -> None:
     for part in parts:
         assert f"\n  {part.suite}\n" in text
         for estimate in part.estimates:
-            assert estimate.measure in text
+            quiet = BUILT_IN.measures[estimate.measure].quiet
+            assert estimate.measure in text or (quiet and not estimate.value)
     shown = sum(text.count(word) for word in (" PASS", " FAIL", " INCONCLUSIVE"))
     assert shown == sum(len(part.checks) for part in parts)
 
@@ -363,3 +365,16 @@ def test_an_effective_n_where_no_unit_differs_is_said_to_be_a_convention() -> No
     assert "effective n (design effect): jss 114 (1.8)" in text
     assert "effective n by convention, no unit differs: tie_rate 40" in text
     assert "tie_rate 40 (" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "gated", "shown"), [(0.0, False, False), (0.0, True, True), (0.1, False, True)]
+)
+def test_a_quiet_measure_is_shown_where_it_is_not_0_or_is_gated(
+    value: float, gated: bool, shown: bool
+) -> None:
+    refusals = estimate("refusal_rate", value=value, count=200 * value)
+    check = gate(check="refusal_rate_ceiling[0.2]", measure="refusal_rate", bar=0.2)
+    text = "\n".join(lines_of([part(estimate(), refusals, checks=(check,) * gated)]))
+    # In its row, and in the line of effective n.
+    assert text.count("refusal_rate") == 2 * shown

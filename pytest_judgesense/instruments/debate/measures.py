@@ -7,12 +7,7 @@ from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, later
-from pytest_judgesense.measures.shared import (
-    FAILED_RATE,
-    REPEAT_FLIP_RATE,
-    SIDE_BIAS,
-    UNPARSED_RATE,
-)
+from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHOUT_VERDICT
 
 # What flips, variance of scores, variance of confidences and side bias weigh in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
@@ -90,8 +85,7 @@ MEASURES: Final = (
     SAME_MODEL_WINS,
     PROMPT_DISAGREEMENT,
     SCORE_DELTA,
-    UNPARSED_RATE,
-    FAILED_RATE,
+    *WITHOUT_VERDICT,
 )
 RANKED_FIRST: Final = CheckKind(
     "ranked_first",

@@ -10,6 +10,7 @@ that an answer points at::
     filler preference        mean 1[W is the filler]          calls on filler controls
     plain preference         mean 1[W is the plain text]      the same calls
     tie rate                 mean 1[W = tie]                  calls of the condition
+    abstain rate             mean 1[W = abstain]              the same calls
     criterion shift          tie rate strict - baseline       the same calls under both prompts
 
 Identity: RFP0 = SCS + PFP + OSC/2 + Other; raw false preference is therefore taken over the
@@ -24,9 +25,11 @@ Over the calls at distance d, both orders::
     d'                           `stats.detection`, slot 1 as the signal
     detection threshold          `stats.threshold`, over all distances above 0
 
-Sensitivity, wrong choice and miss by tie sum to 1. A call without a verdict takes part in none of
-them. Its worst cases: for the rates 0 and 1; for d' a miss or a false alarm, and their opposites;
-for the threshold a wrong and a right answer, no worst case being known where it is censored.
+Sensitivity, wrong choice, miss by tie and abstain rate sum to 1: an abstention is no preference,
+like a tie, but no tie; NP of the decomposition holds both. A call without a verdict takes part in
+none of them. Its worst cases: for the rates 0 and 1; for d' a miss or a false alarm, and their
+opposites; for the threshold a wrong and a right answer, no worst case being known where it is
+censored.
 
 A measure whose arm was not run is unavailable with the reason: so the strict arm has no dark
 current unless vacuum was run under it. Of a ladder, or of a criterion, that was not run as it must
@@ -58,11 +61,12 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import DECOMPOSITION
-from pytest_judgesense.measures.rates import tie_rate
+from pytest_judgesense.measures.rates import chosen_rate, tie_and_abstain_rate
+from pytest_judgesense.measures.shared import ABSTAIN_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
-from pytest_judgesense.trial import Condition, Judgment, slot_of_content
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, slot_of_content
 
 # By the term of the decomposition.
 _TERMS: Final = {
@@ -95,7 +99,9 @@ def vacuum_estimates(cell: Cell) -> list[Estimate]:
     arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
     categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
     found = [_preference(cell, {**arm, **more}) for arm in arms for more in ({}, *categories)]
-    return [*found, *(tie_rate(cell, cell.where(**arm), _named(arm)) for arm in arms)]
+    for arm in arms:
+        found += tie_and_abstain_rate(cell, cell.where(**arm), _named(arm))
+    return found
 
 
 def _preference(cell: Cell, condition: Condition) -> Estimate:
@@ -196,7 +202,10 @@ def _different_subsets(cell: Cell) -> list[Estimate]:
     judgments = cell.where(**condition)
     if not judgments:
         return []
-    return [*_same_quality(cell, judgments, condition), tie_rate(cell, judgments, condition)]
+    return [
+        *_same_quality(cell, judgments, condition),
+        *tie_and_abstain_rate(cell, judgments, condition),
+    ]
 
 
 def _fillers(cell: Cell) -> list[Estimate]:
@@ -206,12 +215,10 @@ def _fillers(cell: Cell) -> list[Estimate]:
     if not judgments:
         reason = "no filler control was run"
         return [unavailable(measure, cell, reason) for measure in _FILLERS.values()]
-
-    def chosen(content: str) -> Units:
-        return Units.of_calls(judgments, lambda judgment: judgment.chosen == content)
-
-    rates = [rate(measure, cell, chosen(content)) for content, measure in _FILLERS.items()]
-    return [*rates, tie_rate(cell, judgments, condition)]
+    rates = [
+        chosen_rate(measure, cell, judgments, {}, content) for content, measure in _FILLERS.items()
+    ]
+    return [*rates, *tie_and_abstain_rate(cell, judgments, condition)]
 
 
 def _shift(cell: Cell, condition: Condition) -> Estimate:
@@ -225,7 +232,7 @@ def _shift(cell: Cell, condition: Condition) -> Estimate:
         reason = "the same calls were not run under both prompts"
         return unavailable(of.CRITERION_SHIFT, cell, reason, condition)
     units = Units.collect(
-        pairs, lambda strict, base: float(no_preference(strict)) - float(no_preference(base))
+        pairs, lambda strict, base: float(strict.chosen == TIE) - float(base.chosen == TIE)
     )
     # The worst case of a difference is not that of a rate: no bound is claimed.
     missing = units.missing(bounded=False)
@@ -251,22 +258,27 @@ def sensitivity_by_distance(
     for judgment in judgments:
         by_distance[judgment.trial.condition["distance"]].append(judgment)
     at = [({**condition, "distance": d}, by_distance[d]) for d in sorted(by_distance)]
-    ties = [tie_rate(cell, calls, where) for where, calls in at]
+    ties = [one for where, calls in at for one in tie_and_abstain_rate(cell, calls, where)]
     better = [(where, calls) for where, calls in at if _distance(calls[0]) > 0]
     if not better:
-        return [*(unavailable(name, cell, _NOTHING, condition) for name in _RATES), *ties]
-    pooled = (condition, [judgment for _, calls in better for judgment in calls])
+        without = (*_RATES, ABSTAIN_RATE)
+        return [*(unavailable(one, cell, _NOTHING, condition) for one in without), *ties]
+    pooled = [judgment for _, calls in better for judgment in calls]
     rates = [
-        _rate(name, cell, calls, where) for name in _RATES for where, calls in (pooled, *better)
+        _rate(one, cell, calls, where)
+        for one in _RATES
+        for where, calls in ((condition, pooled), *better)
     ]
-    return [*rates, *(_d_prime(cell, calls, where) for where, calls in better), *ties]
+    abstained = chosen_rate(ABSTAIN_RATE, cell, pooled, condition, ABSTAIN)
+    d_primes = (_d_prime(cell, calls, where) for where, calls in better)
+    return [*rates, abstained, *d_primes, *ties]
 
 
 def _rate(
     measure: Measure, cell: Cell, judgments: Sequence[Judgment], condition: Condition
 ) -> Estimate:
     if measure is of.MISS_BY_TIE:
-        return tie_rate(cell, judgments, condition, measure)
+        return chosen_rate(measure, cell, judgments, condition, TIE)
     if measure is of.TARGET_SENSITIVITY_DECISIVE:
         judgments = [judgment for judgment in judgments if not no_preference(judgment)]
     units = Units.of_calls(judgments, _wrong if measure is of.WRONG_CHOICE else _right)

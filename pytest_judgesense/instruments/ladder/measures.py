@@ -8,7 +8,7 @@ from typing import Final
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
-from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
+from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
 
 _ROOM: Final = "pytest_judgesense.instruments.ladder"
 _found: Final = partial(later, "pytest_judgesense.measures.evidence")
@@ -123,6 +123,7 @@ EVERY: Final = (
     MISS_BY_TIE,
     D_PRIME,
     TIE_RATE,
+    ABSTAIN_RATE,
     DETECTION_THRESHOLD,
 )
 LADDER_MEASURES: Final = (

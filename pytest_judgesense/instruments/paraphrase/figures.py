@@ -25,12 +25,21 @@ from pytest_judgesense.figures import (
     shown,
     ticks,
 )
+from pytest_judgesense.sections import tables_named
+
+
+def _tasks(sheet: Datasheet) -> list[str]:
+    """The suites with a JSS, those with most ordinal labels first, as leaderboards have them."""
+    known = {e.suite for j in sheet.judges for e in j.estimates if e.measure == "jss"}
+    tables = tables_named(sheet, "standing")
+    scale = {suite: rows[0].get("labels", 0) for _, suite, rows in tables}
+    return sorted(known, key=lambda suite: (-scale.get(suite, 0), suite))
 
 
 def wording_figures(sheet: Datasheet) -> Iterator[Found]:
     """The figure of stability under rewording."""
     head = Head("wording", "6", "JSS by judge and task")
-    suites = sorted({e.suite for j in sheet.judges for e in j.estimates if e.measure == "jss"})
+    suites = _tasks(sheet)
     names = [name_of(judge) for judge in sheet.judges]
     known = {
         (who, where): estimate

@@ -8,10 +8,9 @@ from typing import Final
 from pytest_judgesense.measures.measure import Evidence, Measure, later
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
-    FAILED_RATE,
     ORDER,
     REPEAT_FLIP_RATE,
-    UNPARSED_RATE,
+    WITHOUT_VERDICT,
 )
 
 _here: Final = partial(later, "pytest_judgesense.instruments.paraphrase.estimators")
@@ -68,6 +67,5 @@ MEASURES: Final = (
     AGREEMENT,
     # Where wordings vary, repeats are always reported: what one wording alone would flip.
     REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
-    UNPARSED_RATE,
-    FAILED_RATE,
+    *WITHOUT_VERDICT,
 )

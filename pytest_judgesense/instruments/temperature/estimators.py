@@ -69,7 +69,8 @@ from pytest_judgesense.instruments.temperature.sweep import (
 )
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.measures.rates import is_refusal
+from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, REFUSAL_RATE, UNPARSED_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 
 # Replicates that vote together.
@@ -169,6 +170,9 @@ class _Group:
             yield from map(self._majority, _VOTERS)
         if not self.condition:
             yield self._of_calls(UNPARSED_RATE, asked, received, unparsed)
+            declines = np.array([*map(is_refusal, sweep.reasons), False])  # -1: nothing was said
+            refused = unparsed & declines[sweep.reason[rows]]
+            yield self._of_calls(REFUSAL_RATE, asked, received, refused)
             yield self._of_calls(FAILED_RATE, asked, asked, state == FAILED)
 
     @cached_property

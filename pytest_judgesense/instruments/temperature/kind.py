@@ -46,7 +46,7 @@ REPORT: Final = Report(
         _section("attributions", "lines", "figures"),
         _section("attribution_points", only_drawn=True),
         _section("majority", "lines"),
-        _section("errors", "lines"),
+        _section("errors"),
         ReportSection(
             "recommended_temperature",
             here("checks", "recommended_rows"),

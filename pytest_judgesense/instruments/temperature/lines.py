@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,7 +17,6 @@ _COLUMNS: Final = {
     "error_rate": "error rate",
 }
 _FEATURES: Final = 3  # of an attribution that are named
-_REASONS: Final = 3
 
 
 def table(rows: Rows) -> Iterator[str]:
@@ -107,19 +106,6 @@ def attributions(rows: Rows) -> Iterator[str]:
             for row in sorted(features, key=lambda row: -row["value"])[:_FEATURES]
         ]
         yield f"{outcome} is moved by (mean |SHAP|): {', '.join(moving)}"
-
-
-def errors(rows: Rows) -> Iterator[str]:
-    """Why verdicts and replies are missing."""
-    for word in ("unparsed", "failed", "refused"):
-        counts: Counter[str] = Counter()
-        for row in rows:
-            if row["outcome"] == word:
-                counts[row["reason"]] += row["n"]
-        if counts:
-            shown = [f"{n} {reason}" for reason, n in counts.most_common(_REASONS)]
-            more = ", ..." if len(counts) > _REASONS else ""
-            yield f"{word}: {', '.join(shown)}{more}"
 
 
 def recommendation(rows: Rows) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
-from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.measures.shared import AGREEMENT, WITHOUT_VERDICT
 
 
 def here(module: str, name: str) -> Any:
@@ -102,8 +102,7 @@ MEASURES: Final = (
     ERROR_RATE_BEFORE_REPAIR,
     MAJORITY_AGREEMENT,
     *EFFECTS.values(),
-    UNPARSED_RATE.taken_by(_ESTIMATES),
-    FAILED_RATE.taken_by(_ESTIMATES),
+    *(measure.taken_by(_ESTIMATES) for measure in WITHOUT_VERDICT),
 )
 RECOMMENDED_TEMPERATURE: Final = CheckKind(
     "recommended_temperature",

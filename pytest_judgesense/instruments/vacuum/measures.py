@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
-from pytest_judgesense.measures.shared import ORDER, REPLIES, TIE_RATE
+from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
 
 _ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
 
@@ -24,4 +24,9 @@ DARK_CURRENT: Final = Measure(
     best="units",
     ranked=alone,
 )
-MEASURES: Final = (DARK_CURRENT, TIE_RATE.taken_by(_ESTIMATES), *ORDER, *REPLIES)
+MEASURES: Final = (
+    DARK_CURRENT,
+    *(measure.taken_by(_ESTIMATES) for measure in (TIE_RATE, ABSTAIN_RATE)),
+    *ORDER,
+    *REPLIES,
+)

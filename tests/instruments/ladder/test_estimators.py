@@ -13,7 +13,7 @@ def test_dark_current_counts_preferences_where_nothing_is_there() -> None:
     of = cell(VACUUM, both_orders("v", [("A", "B"), ("tie", "abstain")]))
     found = estimate(of, "dark_current")
     assert (found.value, found.count, found.n, found.unit) == (0.5, 2, 4, "call")
-    assert estimate(of, "tie_rate").value == 0.5
+    assert (estimate(of, "tie_rate").value, estimate(of, "abstain_rate").value) == (0.25, 0.25)
 
 
 def test_dark_current_stands_by_category_beside_the_pooled_one() -> None:
@@ -181,3 +181,10 @@ def test_one_cluster_has_no_clustered_interval() -> None:
     of = cell(VACUUM, both_orders("v", [("A", "B")] * 3, of_cluster=3))
     assert estimate(of, "dark_current").clustered is None
     assert estimate(of, "dark_current").value == pytest.approx(1.0)
+
+
+def test_an_abstention_is_no_tie_in_the_criterion_shift() -> None:
+    # Baseline: A B, A B: no tie of 4. Strict: abstain B, tie tie: 2 ties of 4. Shift 2/4.
+    judgments = armed("baseline", [("A", "B"), ("A", "B")])
+    judgments += armed("strict", [("abstain", "B"), ("tie", "tie")])
+    assert estimate(cell(CRITERION, judgments), "criterion_shift").value == 0.5

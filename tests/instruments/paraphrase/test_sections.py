@@ -210,4 +210,5 @@ def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
         "leaderboard",
         "judge_pairs",
         "best_judge",
+        "judge_spread",
     ]

@@ -1,0 +1,68 @@
+"""Which calls take no part in the numbers, and why: a table for suites of every kind.
+
+The papers gate validity by leaving calls out and saying how many; none names a share beyond which
+a number is void. Here `checks.outcome` has one for what gates (``--judge-max-missing``), and the
+estimates keep their values with their worst cases. A row of the table::
+
+    share = calls of that outcome and reason / all calls of the cell
+
+Outcomes: ``unparsed``, a reply without a verdict; ``failed``, a call without a reply;
+``incomplete``, a verdict that no number of canonical pairs uses, for the other presentation order
+has none. Reasons stand without their particulars (``several verdicts: ...``, ``HTTP 500: ...``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_judgesense.measures.cell import Cell, answered
+from pytest_judgesense.measures.shared import ORDER_TIED
+from pytest_judgesense.sections import Estimates, Rows
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Failed, Verdict
+
+_SHOWN: Final = 3
+_INCOMPLETE: Final = "incomplete"
+# What a call was that an endpoint did not take, as the reason of its failure begins.
+_REFUSED: Final = "refused: "
+
+
+def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """What is left out of a cell, the most frequent first; nothing where nothing is."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for judgment in cell.judgments:
+        if not isinstance(outcome := judgment.outcome, Verdict):
+            word = "failed" if isinstance(outcome, Failed) else "unparsed"
+            counts[word, _without_particulars(outcome.reason)] += 1
+    rows = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    if counts and ORDER_TIED.unit in {measure.unit for measure in cell.measures}:
+        pairs = cell.both_orders(cell.judgments)
+        alone = sum(answered(ab) != answered(ba) for ab, ba in pairs)
+        rows += [((_INCOMPLETE, "the other order has no verdict"), alone)] * bool(alone)
+    calls = len(cell.judgments)
+    return [
+        {"outcome": word, "reason": reason, "calls": n, "of": calls, "share": n / calls}
+        for (word, reason), n in rows
+    ] or None
+
+
+def _without_particulars(reason: str) -> str:
+    refused = _REFUSED if reason.startswith(_REFUSED) else ""
+    head, colon, _ = reason.removeprefix(refused).partition(": ")
+    return f"{refused}{head}{colon and ': ...'}"
+
+
+def excluded_lines(rows: Rows) -> Iterator[str]:
+    """How many calls are left out, and for which reasons."""
+    missing = [row for row in rows if row["outcome"] != _INCOMPLETE]
+    calls, of = sum(row["calls"] for row in missing), rows[0]["of"]
+    reasons = [f"{row['calls']} {row['outcome']}, {row['reason']}" for row in missing[:_SHOWN]]
+    if more := sum(row["calls"] for row in missing[_SHOWN:]):
+        reasons.append(f"{more} for other reasons")
+    yield f"excluded: {calls} of {of} calls ({calls / of:.1%}): {'; '.join(reasons)}"
+    for row in rows:
+        if row["outcome"] == _INCOMPLETE:
+            share = f"{row['share']:.1%}"
+            yield f"excluded from pairs: {row['calls']} more ({share}), {row['reason']}"

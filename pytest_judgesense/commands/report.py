@@ -17,6 +17,7 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     WRONG_COMMAND,
+    assignment,
     complain,
     registry_of,
     seed,
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--datasheet", type=Path, metavar="PATH", help=said, **MANY)
     forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
     said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
-    parser.add_argument("--export", nargs=2, metavar=("FORM", "DIR"), help=said, **MANY)
+    parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
     for flags, said, form in (
         (["--ranking"], "print what ranks the judges before the datasheet", FLAG),
         (["--badge"], "write what came of the checks as an SVG badge", FILE),

@@ -171,7 +171,9 @@ class Ranking:
         best = next(row for row in self.rows if row.name == candidates[0])
         of_all = ""
         if len(candidates) > 1:
-            of_all = f", by the sum of its ranks of {len(candidates)} that may be the most stable"
+            of_all = (
+                f", the lowest sum of ranks among {len(candidates)} that may be the most stable"
+            )
         kept = sum(winner == best.name for _, winner, _ in self.reliance)
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
         robust = best.prompt_disagreement

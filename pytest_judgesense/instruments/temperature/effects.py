@@ -9,7 +9,8 @@ differences to the first, and V the covariance of D over the K questions, which 
     V_D = K / (K - 1) sum over questions c of g_c g_c',   g_c = what c adds to D - mean
     F   = (K - p) / (p (K - 1)) D' V_D^-1 D,   p = L - 1,   with p and K - p degrees of freedom
 
-Hotelling's test; of two levels it is the square of Student's t of the paired differences.
+Hotelling's test; of two levels it is the square of Student's t of the paired differences. By each
+method the factors and outcomes are one family: ``p_holm`` is Holm's.
 
 The importance of a factor is that of all its columns together: of each unit the SHAP values of its
 one-hot columns are summed, and the mean of the absolute sums is taken, for two levels of one factor
@@ -41,6 +42,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     paired_differences,
 )
 from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.comparison import holm
 
 ALL: Final = "all"
 _OVERALL: Final = {"group": "overall", "level": ALL}
@@ -102,7 +104,14 @@ def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
     for key, levels in groupby(of_levels, lambda one: [one.head[k] for k in _MODERATED]):
         if key[-1] != _OVERALL["group"]:
             moderated.append(_moderation(dict(zip(_MODERATED, key, strict=True)), list(levels)))
-    return effects, moderated
+    return effects, [row for method in ("aipw", "paired") for row in _family(moderated, method)]
+
+
+def _family(moderated: Rows, method: str) -> Iterator[Row]:
+    rows = [row for row in moderated if row["method"] == method]
+    tested = [row["p"] for row in rows if row["p"] is not None]
+    adjusted = iter(holm(tested))
+    yield from ({**row, "p_holm": None if row["p"] is None else next(adjusted).p} for row in rows)
 
 
 _MODERATED: Final = ("method", "outcome", "group")

@@ -80,11 +80,11 @@ def votes(rows: Rows) -> Iterator[str]:
 def moderation(rows: Rows) -> Iterator[str]:
     """The factors whose levels differ in their effects."""
     for row in rows:
-        if row["p"] is not None and row["p"] <= _LEVEL:
+        if row["p_holm"] is not None and row["p_holm"] <= _LEVEL:
             yield (
                 f"the effect on {row['outcome']} depends on {row['factor']}, {row['method']}: "
                 f"{row['least']:+.3f} ({row['least_at']}) to {row['most']:+.3f} "
-                f"({row['most_at']}), p {row['p']:.3g}"
+                f"({row['most_at']}), p {row['p_holm']:.3g} after Holm"
             )
 
 

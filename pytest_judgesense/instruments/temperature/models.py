@@ -18,6 +18,7 @@ and changes between adjacent parsed replicates.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -182,10 +183,12 @@ def _texts(row: Row) -> Iterator[tuple[str, str]]:
 
 def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     yield from lines.effects(tables["model_effects"])
+    of_models: dict[str, list[str]] = defaultdict(list)
     for row in tables["model_effects"]:
         if row["method"] == "paired" and row["group"] == "model" and row["value"] is not None:
-            ends = "" if row["lower"] is None else f" [{row['lower']:+.3f}, {row['upper']:+.3f}]"
-            yield f"effect on {row['outcome']} of {row['level']}, paired: {row['value']:+.3f}{ends}"
+            named = of_models[f"effect of {row['high']} on {row['outcome']} by model, paired"]
+            named.append(f"{printable(row['level'])} {row['value']:+.3f}")
+    yield from (f"{what}: {', '.join(effects)}" for what, effects in of_models.items())
     yield from lines.moderation(tables["model_moderation"])
 
 

@@ -128,13 +128,13 @@ def test_the_command_writes_the_files_and_reads_them_back(
     Path("log.jsonl").write_text(
         "".join(f"{line}\n" for line in log_lines(JUDGMENTS, DESIGN)), encoding="utf-8"
     )
-    assert main(["report", "log.jsonl", "--export", "judgebench", "out"]) == 0
+    assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
     assert "11 files written: out" in capsys.readouterr().out
     assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
     assert (
         "7 judgments of gpt: big/one on judgebench; 3 state no verdict" in capsys.readouterr().out
     )
-    assert main(["report", "log.jsonl", "--export", "judgebenhc", "out"]) == 2
+    assert main(["report", "log.jsonl", "--export", "judgebenhc=out"]) == 2
     assert "did you mean 'judgebench'?" in capsys.readouterr().err
 
 

@@ -341,8 +341,8 @@ def test_the_recommendation_weighs_score_variance_and_other_prompts_among_the_mo
     # Ranks of the others by the three: k:p 2 + 1 + 1, r:p 1 + 2 + 2.
     assert ranking.candidates == {"k:p": 4, "r:p": 5}
     assert ranking.recommendation.startswith(
-        "recommended: k:p, by the sum of its ranks of 2 that may be the most stable: instability "
-        "0.183, score variance 0.000, other winners under other prompts 0.0%; first in "
+        "recommended: k:p, the lowest sum of ranks among 2 that may be the most stable: "
+        "instability 0.183, score variance 0.000, other winners under other prompts 0.0%; first in "
     )
 
 

@@ -60,11 +60,8 @@ def two_styles() -> Cell:
 
 @pytest.mark.usefixtures("without_extra")
 def test_of_two_levels_the_test_of_moderation_is_the_paired_t_test_squared() -> None:
-    (row,) = [
-        row
-        for row in rows_of(two_styles(), "temperature_moderation")
-        if row["outcome"] == "agreement"
-    ]
+    rows = {row["outcome"]: row for row in rows_of(two_styles(), "temperature_moderation")}
+    row = rows["agreement"]
     assert (row["method"], row["factor"], row["questions"]) == ("paired", "prompt_style", 5)
     assert (row["least"], row["least_at"], row["most"], row["most_at"]) == (
         pytest.approx(-0.8),
@@ -77,6 +74,9 @@ def test_of_two_levels_the_test_of_moderation_is_the_paired_t_test_squared() -> 
     assert row["F"] == pytest.approx(32 / 7)
     assert (row["df"], row["df_error"]) == (1, 4)
     assert row["p"] == pytest.approx(ttest_rel(LOST["direct"], LOST["reasoned"]).pvalue)
+    # Errors do not occur: of the two outcomes that are tested this is the less probable one.
+    assert rows["error_rate"]["p_holm"] is None
+    assert row["p_holm"] == pytest.approx(2 * row["p"])
 
 
 @pytest.mark.usefixtures("without_extra")
@@ -128,11 +128,13 @@ def test_what_moderates_an_effect_is_told_where_it_is_clear() -> None:
         "least_at": "big",
         "most": -0.1,
         "most_at": "small",
-        "p": 0.012,
+        "p_holm": 0.012,
     }
-    assert words_of("temperature_moderation", [row, {**row, "p": 0.06}]) == [
-        "the effect on agreement depends on model, paired: -0.300 (big) to -0.100 (small), p 0.012"
-    ]
+    (said,) = words_of("temperature_moderation", [row, {**row, "p_holm": 0.06}])
+    assert said == (
+        "the effect on agreement depends on model, paired: -0.300 (big) to -0.100 (small), p 0.012 "
+        "after Holm"
+    )
 
 
 @WITH_EXTRA

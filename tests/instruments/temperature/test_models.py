@@ -158,7 +158,7 @@ def test_the_terminal_and_markdown_tell_the_models_apart() -> None:
     assert max(map(len, lines)) <= WIDTH
     text = " ".join(" ".join(lines).split())
     assert "temperature, 2 models pooled calm: agreement 1.000 [" in text
-    assert "effect on agreement of wild, paired: -0.750 [" in text
+    assert "effect of >= 1.5 on agreement by model, paired: calm +0.000, wild -0.750" in text
     assert (
         "the effect on agreement depends on model, paired: -0.750 (wild) to +0.000 (calm)" in text
     )

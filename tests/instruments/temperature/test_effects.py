@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import f as f_distribution
 from scipy.stats import ttest_rel
 
+from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.kind import REPORT
@@ -18,6 +19,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
+from tests.checks.known import declare_check
 
 from .sweeps import replicates, swept
 
@@ -293,3 +295,18 @@ def test_rows_of_data_sets_are_left_to_the_files() -> None:
     assert len(named) == 1
     assert not [line for line in lines if "dataset facts" in line]
     assert any("by dataset: in the files" in line for line in lines)
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_a_check_can_be_held_on_one_data_set() -> None:
+    estimates = estimate_all(two_data_sets())
+    found = {
+        name: judge_check(
+            declare_check("agreement_floor", (), {"bar": 0.9, "dataset": name}),
+            "temperature",
+            estimates,
+        ).outcome
+        for name in ("facts", "chat")
+    }
+    # Agreement 1/2 on the one, 1 on the other, over both temperatures.
+    assert found == {"facts": "fail", "chat": "pass"}

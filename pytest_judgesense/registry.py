@@ -93,10 +93,16 @@ class Command(NamedTuple):
 
 
 class Importer(NamedTuple):
-    """A form of foreign files, as ``judgesense import`` names it."""
+    """A form of foreign files, as ``judgesense import`` names it.
+
+    Attributes:
+        written: from cells to the texts of such files by path, where ``judgesense report --export``
+            writes them.
+    """
 
     name: str
     read: Callable[[Namespace], Imported | ImportedSuite]
+    written: Callable[[Sequence[Cell]], Mapping[str, str]] | None = None
 
 
 class Logged(NamedTuple):

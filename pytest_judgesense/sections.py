@@ -187,17 +187,18 @@ class Comparison:
         return tuple(dict.fromkeys((self.name, *self.names, *self.secondary)))
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
-        """What the comparison needs of a cell; a plugin's names the comparison."""
+        """What the comparison needs of a cell; it names the comparison."""
         found = self.material(cell) if _is_of(cell, self.kinds) else None
-        return {"comparison": self.name, **found} if found and self.source else found
+        return {"comparison": self.name, **found} if found else found
 
     def analyses(
         self, suite: str, entrants: Sequence[Entrant], seed: int, *, secondary: bool
     ) -> list[Analysis]:
         """The tables of a suite; none where there is nothing to compare."""
-        named = self.name if self.source else None  # as `material_of` names what it made
         known = [
-            one if (one.material or {}).get("comparison") == named else one._replace(material=None)
+            one
+            if (one.material or {}).get("comparison") == self.name
+            else one._replace(material=None)
             for one in entrants
         ]
         tables = self.tables(suite, known, seed, secondary)

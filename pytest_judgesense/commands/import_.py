@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.options import FILE, FLAG, MANY, registry_of
+from pytest_judgesense.commands.options import FILE, FLAG, MANY, assignment, registry_of
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
     parser.add_argument("-o", "--output", required=True, **FILE)
     column, meant = (
-        {**MANY, "type": _assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
+        {**MANY, "type": assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
     )
     again = "may be repeated"
     for name, said, form in (
@@ -33,13 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--suite", "games, table: the suite of all rows", {"metavar": "NAME"}),
     ):
         parser.add_argument(name, help=said, **form)
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
-    return name, value
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:

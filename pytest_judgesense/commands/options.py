@@ -138,3 +138,11 @@ def show(lines: Iterable[str]) -> int:
 def complain(problem: object) -> None:
     """Print a problem where errors go."""
     sys.stderr.write(harmless(f"judgesense: {problem}") + "\n")
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """A value of the form ``NAME=VALUE``, as `argparse` reads it."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value

@@ -16,13 +16,14 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     WRONG_COMMAND,
+    assignment,
     complain,
     registry_of,
     seed,
     show,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
@@ -50,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     said = "write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may be "
     said += "repeated"
     parser.add_argument("--datasheet", type=Path, metavar="PATH", help=said, **MANY)
+    forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
+    said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
+    parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
     for flags, said, form in (
         (["--ranking"], "print what ranks the judges before the datasheet", FLAG),
         (["--badge"], "write what came of the checks as an SVG badge", FILE),
@@ -86,6 +90,8 @@ def run(options: argparse.Namespace) -> int:
         logs = [list(lines)] if suffix == ".jsonl" else []
         return datasheet_text(suffix, view, logs, evidence=Evidence(tuple(cells)))
 
+    for form, folder in options.export:
+        show(_exported(form, Path(folder), cells, registry))
     for path in options.datasheet:
         outputs.write("datasheet", path, partial(text, path.suffix))
     if options.badge is not None:
@@ -99,15 +105,31 @@ def run(options: argparse.Namespace) -> int:
     return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
 
 
+def _exported(form: str, folder: Path, cells: Sequence[Cell], registry: Registry) -> Iterator[str]:
+    """Write judgments as files of a form that can be imported."""
+    forms = {one.name: one.written for one in registry.importers.values() if one.written}
+    if form not in forms:
+        raise unknown_name("form of --export", form, forms)
+    files = forms[form](cells)
+    for name, text in files.items():
+        write_text(folder / name, text)
+    yield f"{len(files)} files written: {folder}"
+
+
 def _checks_told(options: argparse.Namespace) -> Iterator[str]:
     """Tell what came of the checks that datasheets hold."""
     named = ", ".join(str(path) for path in options.logs)
-    if options.datasheet or options.ranking or {p.suffix for p in options.logs} != {".json"}:
+    if (
+        options.datasheet
+        or options.ranking
+        or options.export
+        or {p.suffix for p in options.logs} != {".json"}
+    ):
         raise UsageError(
             "a datasheet holds no judgments to make another of",
             found=named,
-            expected="judgment logs (.jsonl) with --datasheet and --ranking; datasheets (.json) "
-            "alone, with --badge or without",
+            expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; datasheets "
+            "(.json) alone, with --badge or without",
         )
     entries = _judges_of_datasheets(options.logs)
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CONDITION_KEYS: Final = (
     "arm",
     "category",
+    "dataset",
     "distance",
     "gold",
     "judge_type",

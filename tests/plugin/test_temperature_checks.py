@@ -17,10 +17,13 @@ TABLES = {
     "temperature_table",
     "temperature_correlations",
     "temperature_effects",
+    "temperature_moderation",
     "standing",
     "temperature_attributions",
+    "temperature_importances",
     "temperature_attribution_points",
     "temperature_majority",
+    "temperature_votes",
     "temperature_errors",
 }
 

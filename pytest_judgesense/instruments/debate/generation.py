@@ -1,10 +1,12 @@
-"""Debates between two models: written, recorded like every call, and resumable.
+"""Debates between pairs of models: written, recorded like every call, and resumable.
 
 The command is ``judgesense debates``.
 
-Each topic is debated twice, with the sides exchanged. A debate has six speeches (see
-`instruments.debate.stimuli`); whoever speaks is shown the resolution and the whole transcript so
-far. A speech over its limit is cut after the last sentence that fits, and that is told.
+Each topic is debated twice, with the sides exchanged. Several pairs of debaters share the topics in
+their order, so evenly that the last pairs have one more: 25 topics are 8, 8 and 9 of three. A
+debate has six speeches (see `instruments.debate.stimuli`); whoever speaks is shown the resolution
+and the whole transcript so far. A speech over its limit is cut after the last sentence that fits,
+and that is told.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
 of its debater. What is recorded is not asked again: a run that was interrupted goes on where it
@@ -19,11 +21,12 @@ import hashlib
 import json
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
@@ -61,6 +64,9 @@ _ASSIGNMENTS: Final = ("original", "flipped")
 _MAX_TOKENS: Final = 1000  # a speech of 300 words, with room for an untidy end
 _NOT_IN_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SENTENCE: Final = re.compile(r"[.!?][\"')\]]*$")
+
+
+_Pair: TypeAlias = tuple[JudgeSpec, JudgeSpec]
 
 
 class Topic(NamedTuple):
@@ -142,9 +148,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument(
         "--debater",
         action="append",
-        required=True,
+        default=[],
         metavar="NAME",
         help="a declared judge or provider:model; given twice, the first begins as PRO",
+    )
+    generate.add_argument(
+        "--pair",
+        action="append",
+        default=[],
+        metavar="NAME,NAME",
+        help="two debaters instead; may be repeated, the topics are then split in their order",
     )
     generate.add_argument(
         "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
@@ -159,12 +172,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def debates_written(
     options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
 ) -> Iterable[str]:
-    """Have two models debate every topic, sides exchanged; what there is to tell."""
+    """Have models debate every topic in pairs, sides exchanged; what there is to tell."""
+    names = [name.strip() for pair in options.pair for name in pair.split(",")]
+    uneven = any(pair.count(",") != 1 for pair in options.pair)
+    if uneven or bool(names) == bool(options.debater):
+        raise UsageError(
+            "it is not said who debates whom",
+            found=" ".join([*options.debater, *options.pair]) or "no debater",
+            expected="--debater A --debater B, or --pair A,B once or more",
+        )
+    names += options.debater
+    known = dict(zip(dict.fromkeys(names), judges(names), strict=True))
     trust = Trust.here(*filter(None, [options.topics]))
     if options.topics is not None:
         trust.refuse_files("what is debated", [options.topics.resolve()])
     return generate_debates(
-        judges(options.debater),
+        [known[name] for name in names],
         read_topics(options.topics),
         options.output,
         options.judge_cassettes,
@@ -189,8 +212,8 @@ def generate_debates(
     """Have every topic debated under both assignments, and write the debates that are complete.
 
     Args:
-        debaters: the two who debate; the first is PRO in the original assignment.
-        topics: what is debated.
+        debaters: two and two who debate; the first of each is PRO in the original assignment.
+        topics: what is debated; the pairs share them in order.
         target: the file to write, a debate a line, as a debate suite reads it; what there is to
             tell is given back in lines.
         cassettes: folder of the recordings.
@@ -200,15 +223,23 @@ def generate_debates(
         trust: what may be sent, and where to.
 
     Raises:
-        UsageError: there are not two debaters, a number is wrong, or the file cannot be written.
+        UsageError: a pair is not two debaters or has no topic, a number is wrong, or the file
+            cannot be written.
         CassetteError: a recording cannot be read or written.
         JudgeError: a debater cannot be asked at all.
     """
-    if len({one.slug for one in debaters}) != 2 or len(debaters) != 2:
+    pairs = [] if len(debaters) % 2 else list(_paired(debaters))
+    if not pairs or any(one.slug == other.slug for one, other in pairs):
         raise UsageError(
             "a debate takes two debaters",
             found=", ".join(one.name for one in debaters),
-            expected="two names; one model may be declared under both",
+            expected="two names for a pair; one model may be declared under both",
+        )
+    if len(pairs) > len(topics):
+        raise UsageError(
+            "there are fewer topics than pairs of debaters",
+            found=f"{len(topics)} topics for {len(pairs)} pairs",
+            expected="a topic for each pair, or more",
         )
     if not 0 <= temperature < math.inf or concurrency < 1:
         raise UsageError(
@@ -218,17 +249,18 @@ def generate_debates(
         )
     recorder, deadline = Recorder.here(), Deadline()
     loop = AskingLoop(on_interrupt=deadline.interrupt)
-    paths = [cassettes / one.slug / f"{_RECORDING}.jsonl" for one in debaters]
+    known = {one.slug: one for one in debaters}  # who debates in several pairs has one recording
+    paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in known}
     with ExitStack() as stack:
         stack.callback(loop.close)
-        for path in sorted(paths):
+        for path in sorted(paths.values()):
             stack.enter_context(recording_alone(path, recorder))
         tapes = [
-            Cassette(path, "record", secrets=credentials_of(one))
-            for path, one in zip(paths, debaters, strict=True)
+            Cassette(paths[slug], "record", secrets=credentials_of(one))
+            for slug, one in known.items()
         ]
-        asked_as = [_asked_as(one, temperature) for one in debaters]
-        held = _Held(topics, style)
+        asked_as = [_asked_as(one, temperature) for one in known.values()]
+        held = _Held(_shared(topics, pairs), style)
         throttles = [Throttle(one, concurrency, limits=Limits(deadline)) for one in asked_as]
         try:
             loop.run(held.hold(throttles, asked_as, tapes, concurrency, trust))
@@ -246,6 +278,17 @@ def generate_debates(
     return [f"{len(lines)} of {planned} debates written: {target}", *held.told()]
 
 
+def _paired(debaters: Sequence[JudgeSpec]) -> Iterator[_Pair]:
+    """The debaters, two and two."""
+    return zip(debaters[::2], debaters[1::2], strict=True)
+
+
+def _shared(topics: Sequence[Topic], pairs: Sequence[_Pair]) -> list[tuple[Topic, _Pair]]:
+    """Each topic with its pair: 25 topics are 8, 8 and 9 of three."""
+    ends = [len(topics) * (place + 1) // len(pairs) for place in range(len(pairs))]
+    return [(topic, pairs[bisect_right(ends, place)]) for place, topic in enumerate(topics)]
+
+
 def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
     return replace(
         debater,
@@ -259,7 +302,7 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
 class _Held:
     """Debates as they are held: the complete ones in order, and what is to be told at the end."""
 
-    topics: Sequence[Topic]
+    topics: Sequence[tuple[Topic, _Pair]]
     style: str
     debates: list[dict[str, Any]] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
@@ -291,10 +334,11 @@ class _Held:
             for tape in tapes:
                 stack.enter_context(tape.intercepting())
 
-            async def one(topic: Topic, assignment: str) -> dict[str, Any] | None:
-                step = 1 if assignment == "original" else -1
-                pro, con = (debater.name for debater in debaters[::step])
-                speakers = dict(zip(("pro", "con"), clients[::step], strict=True))
+            by_slug = dict(zip((one.slug for one in debaters), clients, strict=True))
+
+            async def one(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
+                pro, con = pair[:: 1 if assignment == "original" else -1]
+                speakers = {"pro": by_slug[pro.slug], "con": by_slug[con.slug]}
                 debate = f"{topic.id}-{assignment}"
                 async with places:
                     speeches = await self._speeches(debate, topic, speakers)
@@ -304,8 +348,8 @@ class _Held:
                     "id": debate,
                     "resolution": topic.resolution,
                     **({} if topic.category is None else {"category": topic.category}),
-                    "pro_model": pro,
-                    "con_model": con,
+                    "pro_model": pro.name,
+                    "con_model": con.name,
                     "prompt_style": self.style,
                     "status": "completed",
                     "speeches": [
@@ -316,7 +360,7 @@ class _Held:
                     "model_assignment": assignment,
                 }
 
-            ended = await together(one(t, which) for t in self.topics for which in _ASSIGNMENTS)
+            ended = await together(one(*of, which) for of in self.topics for which in _ASSIGNMENTS)
         self.debates = [debate for debate in ended if debate is not None]
 
     async def _speeches(

@@ -8,6 +8,7 @@ judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
   way the two are one cluster. A debate without a file, or without a pair, is a cluster of its own.
 - ``category`` may be absent. Times are not read.
+- ``unparsed``, ``failed`` and ``flags`` are what `exporter` writes beside: they are taken over.
 - A judgment without a winner, or with scores or a confidence that are missing or out of range, is
   `Unparsed`, with the reasons of `replies`.
 - Debates that ``debate_ids.json`` lists (a list, or an object with the list under ``debate_ids``)
@@ -32,7 +33,7 @@ from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import SIDES, judgment_of_object, parse_debate
 from pytest_judgesense.instruments.debate.stimuli import CONDITION, debate_cluster
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Unparsed
+from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Trial, Unparsed
 
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
 
@@ -101,9 +102,18 @@ def _judgment(
     )
     said = value.get("judgment")
     reply = said if said is None or isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    outcome, detail = parse_debate(reply or "") if reparse else judgment_of_object(value)
-    if not reparse and value.get("winner") is None:
-        outcome, detail = Unparsed("no winner recorded"), None
+    outcome: Outcome
+    if "failed" in value:
+        outcome, detail = Failed(_field(value, "failed", str, file)), None
+    elif reparse:
+        outcome, detail = parse_debate(reply or "")
+    elif value.get("winner") is None:
+        reason = _field(value, "unparsed", str, file) if "unparsed" in value else None
+        outcome, detail = Unparsed(reason or "no winner recorded"), None
+    else:
+        outcome, detail = judgment_of_object(value)
+        if detail is not None and "flags" in value:
+            detail["flags"] = list(map(str, _field(value, "flags", list, file)))
     trial = _trial(debate, prompt, run, debates)
     return Judgment(trial, judge, outcome, reply=reply, detail=detail)
 

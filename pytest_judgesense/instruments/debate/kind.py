@@ -16,7 +16,9 @@ KINDS: Final = (
         (RANKED_FIRST,),
         logged=Logged("scores", here("replies", "logged_detail")),
         skills=(here("simulated", "speak"), here("simulated", "judge_debate")),
-        importers=(Importer("judgebench", here("importer", "imported")),),
+        importers=(
+            Importer("judgebench", here("importer", "imported"), here("exporter", "exported")),
+        ),
         commands=(
             Command(
                 "debates",
@@ -41,6 +43,9 @@ REPORT: Final = Report(
                 "configuration_agreement",
                 "by_category",
                 "configuration_pairs",
+                "model_pairs",
+                "ranking_intervals",
+                "ranking_recommendation",
             ),
             secondary=("anova", "post_hoc", "measure_correlation", "measure_pca"),
             kinds=("debate",),

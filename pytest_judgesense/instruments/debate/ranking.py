@@ -8,11 +8,25 @@ better. Beside each rank stand
   (`stats.ranks`), and topics in which two are swapped are the units of the test;
 - its distribution over 1,000 bootstrap resamples of topics: whole topics are drawn with
   replacement, the same ones for every configuration. Equal instabilities share the better rank;
+- percentile intervals (95%), from the same resamples, of its rank, its instability and the
+  components. They describe: the clustered intervals beside the measures gate. One without a width,
+  where all topics are alike, is none;
 - the ranks that it takes when one debate is left out;
 - its bands: repeat flips below 10%, 10 to 30%, above; side bias below 5%, 5 to 15%, above.
 
 The winner is tried against other weights (each halved, doubled, left out) and other composites:
 all components in units of their standard deviation, and the mean of the ranks by each component.
+
+**Models** are compared by the mean instability of their configurations, over the prompts that all
+of them have, in pairs over whole topics like configurations: all prompts of a topic are swapped at
+once. Their p-values are Holm's over the pairs of models.
+
+**Recommended** is, of the configurations that may be the most stable (none is told apart from them
+as better), the one with the lowest sum of three ranks among these: by instability, by score
+variance, and by prompt disagreement, the share of debates in which another prompt of its judge has
+another winner, in the mean over these prompts. Equal sums are told apart by the instability. So one
+that is no worse in all three, and better in one, is never passed over. Prompt disagreement takes no
+part where it is unknown of one of them, as of judges with one prompt.
 
 A configuration without a usable debate is left out, with the reason.
 
@@ -47,7 +61,14 @@ from pytest_judgesense.instruments.debate.estimators import (
     units_of,
     winner_of,
 )
-from pytest_judgesense.instruments.debate.measures import PROMPT_DISAGREEMENT, SCORE_DELTA, WEIGHTS
+from pytest_judgesense.instruments.debate.measures import (
+    INSTABILITY,
+    PROMPT_DISAGREEMENT,
+    RANK,
+    SCORE_DELTA,
+    SCORE_VARIANCE,
+    WEIGHTS,
+)
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.stats.ranks import Standings, standings
 from pytest_judgesense.trial import Judgment
@@ -71,6 +92,10 @@ class Ranked(NamedTuple):
         shares: share of the resamples in which it has rank 1, 2, ...
         left_out: the best and the worst rank when one debate is left out.
         ranks: the least and the greatest rank that it may have.
+        prompt_disagreement: share of debates in which another prompt of its judge has another
+            winner; ``None`` without one.
+        intervals: from the resamples, of ``rank``, ``instability`` and each component; ``None``
+            where all topics are alike.
     """
 
     name: str
@@ -80,6 +105,8 @@ class Ranked(NamedTuple):
     shares: tuple[float, ...]
     left_out: tuple[int, int]
     ranks: tuple[int, int]
+    prompt_disagreement: float | None
+    intervals: Mapping[str, tuple[float, float] | None]
 
     def band(self, measure: str) -> str:
         """``low``, ``medium`` or ``high``: of repeat flips or of side bias."""
@@ -100,6 +127,7 @@ class Ranking:
         reliance: what the winner depends on, one row a variant: name, winner, whether it is
             another than the ranking's.
         standings: the comparison of every two of them; ``None`` without any.
+        models: that of every two models; ``None`` without two that have a prompt in common.
     """
 
     suite: str
@@ -112,21 +140,47 @@ class Ranking:
     runs: int = 0
     reliance: tuple[tuple[str, str, bool], ...] = ()
     standings: Standings | None = None
+    models: Standings | None = None
 
     def find(self, name: str) -> Ranked | None:
         """The configuration of that name."""
         return next((row for row in self.rows if row.name == name), None)
 
     @property
+    def candidates(self) -> dict[str, int]:
+        """Those that may be the most stable, with sums of ranks; the recommended one first."""
+        some = [row for row in self.rows if row.ranks[0] == 1]
+        columns: list[list[float]] = [
+            [row.instability for row in some],
+            [row.parts[SCORE_VARIANCE.name] for row in some],
+        ]
+        robust = [row.prompt_disagreement for row in some]
+        known = [share for share in robust if share is not None]
+        columns += [known] * (len(known) == len(some))
+        sums = _ranks(np.array(columns)).sum(axis=0).tolist()
+        # Those of equal sums stay in the order of their instability.
+        ordered = sorted(zip(sums, some, strict=True), key=lambda one: one[0])
+        return {row.name: places for places, row in ordered}
+
+    @property
     def recommendation(self) -> str:
         """The configuration to choose, and why, in one sentence."""
         if not self.rows or self.standings is None:
             return "no configuration can be recommended: none has debates with two parsed runs"
-        best = self.rows[0]
-        kept = sum(not changed for _, _, changed in self.reliance)
+        candidates = list(self.candidates)
+        best = next(row for row in self.rows if row.name == candidates[0])
+        of_all = ""
+        if len(candidates) > 1:
+            of_all = (
+                f", the lowest sum of ranks among {len(candidates)} that may be the most stable"
+            )
+        kept = sum(winner == best.name for _, winner, _ in self.reliance)
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
+        robust = best.prompt_disagreement
+        other = "" if robust is None else f", other winners under other prompts {robust:.1%}"
         text = (
-            f"recommended: {best.name}, the lowest instability ({best.instability:.3f}); first in "
+            f"recommended: {best.name}{of_all}: instability {best.instability:.3f}, score variance "
+            f"{best.parts[SCORE_VARIANCE.name]:.3f}{other}; first in "
             f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank {ranks} when a "
             f"debate is left out, first under {kept} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
@@ -166,13 +220,26 @@ def rank(
     parts = components(sums)
     values = parts @ vector
     ranks = _ranks(values)
-    drawn = _ranks(components(_resampled(rows, topics, seed)) @ vector)
+    drawn_parts = components(_resampled(rows, topics, seed))
+    drawn_values = drawn_parts @ vector
+    drawn = _ranks(drawn_values)
     left = _ranks(components(sums[:, None] - rows).swapaxes(0, 1) @ vector)
     stand = standings(
         dict(zip(names, map(_by_topic, compared), strict=True)),
         lambda summed: -(components(summed) @ vector),
         seed=seed,
     )
+
+    def intervals(i: int) -> dict[str, tuple[float, float] | None]:
+        named = {INSTABILITY.name: drawn_values[:, i]}
+        named |= dict(zip(COMPONENTS, drawn_parts[:, i].T, strict=True))
+        of_measures = {name: _percentiles(of, "linear") for name, of in named.items()}
+        # A rank is a whole number, and the same one in all resamples is a finding.
+        return {
+            RANK.name: _percentiles(drawn[:, i], "inverted_cdf"),
+            **{name: ends if ends[0] < ends[1] else None for name, ends in of_measures.items()},
+        }
+
     ranked = tuple(
         Ranked(
             names[i],
@@ -182,6 +249,8 @@ def rank(
             tuple(float(np.mean(drawn[:, i] == place + 1)) for place in range(len(names))),
             (int(left[:, i].min()), int(left[:, i].max())),
             stand.ranks[names[i]],
+            _prompt_disagreement(names[i], {name: usable[name] for name in names}, shared),
+            intervals(i),
         )
         for i in sorted(range(len(names)), key=lambda i: (ranks[i], names[i]))
     )
@@ -200,7 +269,50 @@ def rank(
         max(tally.runs for some in compared for tally in some),
         tuple((variant, name, name != ranked[0].name) for variant, name in winners.items()),
         stand,
+        _models(dict(zip(names, compared, strict=True)), vector, seed),
     )
+
+
+def _percentiles(drawn: Floats | NDArray[np.intp], method: Any) -> tuple[float, float]:
+    lower, upper = np.quantile(drawn, (0.025, 0.975), method=method)
+    return float(lower), float(upper)
+
+
+def _prompt_disagreement(
+    name: str, tallies: Mapping[str, Mapping[str, Tally]], debates: Sequence[str]
+) -> float | None:
+    judge, _, _ = name.rpartition(":")
+    shares = []
+    for other, of_other in tallies.items():
+        if other != name and other.rpartition(":")[0] == judge:
+            pairs = [(tallies[name][debate].winner, of_other[debate].winner) for debate in debates]
+            decided = [one != another for one, another in pairs if one and another]
+            shares += [sum(decided) / len(decided)] * bool(decided)
+    return sum(shares) / len(shares) if shares else None
+
+
+def _models(tallies: Mapping[str, Sequence[Tally]], weights: Floats, seed: int) -> Standings | None:
+    """The models by the mean instability over the prompts that all of them have."""
+    prompts: dict[str, list[str]] = defaultdict(list)
+    for name in tallies:
+        judge, _, prompt = name.rpartition(":")
+        prompts[judge].append(prompt)
+    common = sorted(set.intersection(*map(set, prompts.values())))
+    if len(prompts) < 2 or not common:
+        return None
+    rows = {}
+    for judge in prompts:
+        by_prompt = [_by_topic(tallies[f"{judge}:{prompt}"]) for prompt in common]
+        rows[judge] = {
+            topic: [number for of in by_prompt for number in of[topic]] for topic in by_prompt[0]
+        }
+
+    def value(summed: Floats) -> Floats:
+        of_prompts = components(summed.reshape(*summed.shape[:-1], len(common), -1)) @ weights
+        mean: Floats = -of_prompts.mean(axis=-1)
+        return mean
+
+    return standings(rows, value, seed=seed)
 
 
 def _by_topic(tallies: Sequence[Tally]) -> dict[str, list[float]]:

@@ -2,7 +2,9 @@ r"""Tables beside the ranking of judge configurations: plain values, as datashee
 
 ``ranking``, ``ranking_sensitivity`` (its winner under other weights and composites),
 ``ranking_thresholds`` (configurations in each band, as the thresholds stand and when one is moved),
-``configuration_pairs`` (every two of them compared over topics, see `leaderboard`),
+``ranking_intervals`` (percentile bootstrap over topics, of ranks and of measures),
+``ranking_recommendation`` (what the recommendation takes into account, see `ranking`),
+``configuration_pairs`` and ``model_pairs`` (every two compared over topics, see `leaderboard`),
 ``configuration_agreement`` (share of the debates with one winner for each pair; Krippendorff's
 nominal alpha over all configurations) and ``by_category`` (the measures by category of topics).
 
@@ -30,6 +32,7 @@ from typing import Any, Final
 import numpy as np
 
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
+from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK, SCORE_VARIANCE
 from pytest_judgesense.instruments.debate.ranking import (
     BANDS,
     RESAMPLES,
@@ -41,6 +44,7 @@ from pytest_judgesense.instruments.debate.ranking import (
 from pytest_judgesense.instruments.leaderboard import pair_rows
 from pytest_judgesense.stats.agreement import krippendorff_alpha
 from pytest_judgesense.stats.paired import paired_t
+from pytest_judgesense.stats.ranks import Standings
 
 # By how much the thresholds of the bands are moved, to show what hangs on them.
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}
@@ -66,7 +70,10 @@ def analyses_of(
         "ranking_thresholds": list(_thresholds(ranking)),
         "configuration_agreement": _agreement(ranked),
         "by_category": list(_by_category(ranked, ranking.weights)),
-        "configuration_pairs": _pairs(ranking),
+        "configuration_pairs": _pairs(ranking.standings),
+        "model_pairs": _pairs(ranking.models),
+        "ranking_intervals": list(_intervals(ranking)),
+        "ranking_recommendation": _recommended(ranking),
     }
     if not secondary:
         return tables
@@ -79,8 +86,40 @@ def analyses_of(
     }
 
 
-def _pairs(ranking: Ranking) -> _Rows:
-    return pair_rows(ranking.standings, "instability", -1) if ranking.standings else []
+def _pairs(compared: Standings | None) -> _Rows:
+    return pair_rows(compared, INSTABILITY.name, -1) if compared else []
+
+
+def _intervals(ranking: Ranking) -> Iterator[dict[str, Any]]:
+    for row in ranking.rows:
+        values = {RANK.name: row.rank, INSTABILITY.name: row.instability, **row.parts}
+        for measure, ends in row.intervals.items():
+            lower, upper = ends or (None, None)
+            yield {
+                "configuration": row.name,
+                "measure": measure,
+                "value": values[measure],
+                "lower": lower,
+                "upper": upper,
+                "level": 0.95,
+                **({} if ends else {"unavailable": "all topics are alike"}),
+            }
+
+
+def _recommended(ranking: Ranking) -> _Rows:
+    candidates = ranking.candidates
+    return [
+        {
+            "configuration": row.name,
+            "recommended": row.name == next(iter(candidates)),
+            "may_be_first": row.name in candidates,
+            "sum_of_ranks": candidates.get(row.name),
+            INSTABILITY.name: row.instability,
+            SCORE_VARIANCE.name: row.parts[SCORE_VARIANCE.name],
+            "prompt_disagreement": row.prompt_disagreement,
+        }
+        for row in ranking.rows
+    ]
 
 
 def _basis(ranking: Ranking) -> dict[str, Any]:

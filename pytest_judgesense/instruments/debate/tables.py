@@ -68,6 +68,7 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     for name, reason in basis["excluded"].items():
         yield f"left out: {name}, {reason}"
     yield basis["recommendation"]
+    yield from pair_words([of for of in tables["model_pairs"] if of["told_apart"]])
     yield from pair_words(tables["configuration_pairs"])
 
 

@@ -14,8 +14,9 @@ The score is doubly robust: it needs m or g to be right, not both. Propensities 
 clusters of the interval, for the replicates and configurations of one question share its difficulty
 (`stats.clustered.clustered_mean`).
 
-Attributions: SHAP values of one outcome model over all units, by one-hot column. Their standard
-error comes from 50 resamples of questions, each with trees of its own.
+Attributions: SHAP values of one outcome model over all units, by one-hot column, and by factor: of
+each unit the sum over the columns of the factor. Their standard error comes from 50 resamples of
+questions, each with trees of its own.
 
 Everything is seeded and runs in one thread: the same units give the same numbers.
 
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -69,19 +71,19 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What a column contributes to the predictions of an outcome.
+    """What a column, or several together, contribute to the predictions of an outcome.
 
     Attributes:
         values: SHAP values, shape (units,).
         size: the mean of their absolute values, ``error`` its bootstrap standard error.
         direction: Pearson's r of column and SHAP value: which way the outcome moves with it; 0
-            where either does not vary.
+            where either does not vary, ``None`` of several columns.
     """
 
     values: _Array
     size: float
     error: float
-    direction: float
+    direction: float | None
 
 
 def installed(package: str) -> bool:
@@ -191,21 +193,31 @@ class _Kinds(NamedTuple):
 
 
 def attributions(
-    columns: _Array, outcome: _Array, questions: _Codes, seed: int
+    columns: _Array,
+    outcome: _Array,
+    questions: _Codes,
+    seed: int,
+    factors: Sequence[Sequence[int]] = (),
 ) -> list[Attribution] | str:
-    """An `Attribution` for each column, or the reason why there are none.
+    """An `Attribution` for each column, then for each factor; or the reason why there are none.
 
     Args:
         columns: shape (units, columns).
         outcome: shape (units,), finite.
         questions: the cluster of each unit, codes from 0.
         seed: for the trees and the resamples.
+        factors: which columns are one factor.
     """
     if missing := [package for package in ("lightgbm", "shap") if not installed(package)]:
         return INSTALL.format(missing[0])
     if np.ptp(outcome) == 0:
         return "the outcome does not vary"
-    kinds = _Kinds.of(columns)
+    kinds, width = _Kinds.of(columns), columns.shape[1]
+    # From SHAP values by column to those by column and by factor.
+    sums = np.zeros((width, len(factors)))
+    for place, factor in enumerate(factors):
+        sums[list(factor), place] = 1.0
+    wide = np.hstack([np.eye(width), sums])
 
     def sizes(values: _Array, weights: _Array) -> _Array:
         of_kind = np.bincount(kinds.which, weights, minlength=len(values))
@@ -213,7 +225,7 @@ def attributions(
         return size
 
     every = np.ones(outcome.size)
-    values = _shap_values(kinds.grown(outcome, every, "regression", seed), kinds.rows)
+    values = _shap_values(kinds.grown(outcome, every, "regression", seed), kinds.rows) @ wide
     count = int(questions.max()) + 1
     generator = np.random.default_rng(seed)
     resampled = []
@@ -224,12 +236,17 @@ def attributions(
             regrown = kinds.grown(outcome, weights, "regression", seed)
             # What shap itself asks of LightGBM, without its reading of the trees each time.
             shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
-            resampled.append(sizes(shares, weights))
+            resampled.append(sizes(shares @ wide, weights))
     errors = np.stack(resampled).std(axis=0, ddof=1)
-    of_columns = zip(columns.T, values[kinds.which].T, sizes(values, every), errors, strict=True)
+    of_all = zip(values[kinds.which].T, sizes(values, every), errors, strict=True)
     return [
-        Attribution(v, float(size), float(error), _correlation(column, v))
-        for column, v, size, error in of_columns
+        Attribution(
+            v,
+            float(size),
+            float(error),
+            _correlation(columns[:, place], v) if place < width else None,
+        )
+        for place, (v, size, error) in enumerate(of_all)
     ]
 
 

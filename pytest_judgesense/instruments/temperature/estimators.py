@@ -62,7 +62,8 @@ from pytest_judgesense.instruments.temperature.sweep import (
     Series,
     Sweep,
     Value,
-    majority_share,
+    majority_shares,
+    on,
     paired_differences,
     series_of,
     sweep_of,
@@ -74,7 +75,7 @@ from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, REFUSAL_RA
 from pytest_judgesense.stats.clustered import clustered_mean
 
 # Replicates that vote together.
-_VOTERS: Final = (1, 3, 5, 10)
+VOTERS: Final = (1, 3, 5, 10)
 _CALLS: Final = {"single": 2}
 
 
@@ -112,7 +113,8 @@ def _effect(sweep: Sweep, series: Series, outcome: str) -> Estimate:
     cell, measure = sweep.cell, EFFECTS[outcome]
     if "temperature" not in sweep.levels:
         return unavailable(measure, cell, "no temperature is known")
-    values, questions = paired_differences(series, outcome, series.high, ~series.high)
+    of, high = series.values[outcome], series.high
+    values, questions = paired_differences(series, on(high, of), on(~high, of))
     if not values.size:
         return unavailable(measure, cell, "no question was asked on both sides of the threshold")
     return Estimate(
@@ -167,7 +169,7 @@ class _Group:
                 )
                 before = unparsed | (repair > 0)
                 yield self._of_calls(ERROR_RATE_BEFORE_REPAIR, asked, received, before, notes)
-            yield from map(self._majority, _VOTERS)
+            yield from map(self._majority, VOTERS)
         if not self.condition:
             yield self._of_calls(UNPARSED_RATE, asked, received, unparsed)
             declines = np.array([*map(is_refusal, sweep.reasons), False])  # -1: nothing was said
@@ -260,9 +262,8 @@ class _Group:
             most = int(replies.max(initial=0))
             reason = f"needs {k} replies to a question, found {most}; set replicates in [design]"
             return self._none(measure, reason, condition)
-        kinds, which = np.unique(series.votes[at], axis=0, return_inverse=True)
-        shares = np.array([majority_share(k, v[0], tuple(v[1:-1]), v[-1]) for v in kinds.tolist()])
-        units = self._units(series, at, shares[which.ravel()], asked.size - at.size)
+        shares = majority_shares(series.votes[at], k)
+        units = self._units(series, at, shares, asked.size - at.size)
         price = " or ".join(str(k * each) for each in np.unique(calls_of(self.sweep, series)[at]))
         flags = (*self._flags, f"{price} call{'s' * (price != '1')} a verdict")
         estimate = rate(measure, self.sweep.cell, units, condition, flags=flags)

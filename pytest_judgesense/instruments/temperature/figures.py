@@ -33,7 +33,7 @@ from pytest_judgesense.sections import Row, Rows, tables_named
 _MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 # What the rows of `temperature_table` are distinguished by, beside the temperature.
-_CELL: Final = ("judge_type", "prompt_style", "model", "gold")
+_CELL: Final = ("judge_type", "prompt_style", "model", "gold", "dataset")
 _NO_TEMPERATURES: Final = 'It needs a suite of several temperatures (kind = "temperature").'
 _NO_EFFECTS: Final = (
     "It needs a suite of several temperatures, and: pip install 'pytest-judgesense[causal]'."

@@ -12,7 +12,7 @@ from pytest_judgesense.instruments.temperature.measures import (
     here,
 )
 from pytest_judgesense.registry import SuiteKind
-from pytest_judgesense.sections import Report, ReportSection
+from pytest_judgesense.sections import Comparison, Report, ReportSection
 
 KINDS: Final = (
     SuiteKind(
@@ -38,19 +38,34 @@ REPORT: Final = Report(
             "table",
             "lines",
             "figures",
-            covers=("temperature", "judge_type", "prompt_style", "gold", "model"),
+            covers=("temperature", "judge_type", "prompt_style", "gold", "model", "dataset"),
             every="temperature",
         ),
         _section("correlations", "lines", "figures"),
         _section("effects", "lines", "figures"),
+        _section("moderation", "lines"),
         _section("attributions", "lines", "figures"),
+        _section("importances"),
         _section("attribution_points", only_drawn=True),
         _section("majority", "lines"),
+        _section("votes", "lines"),
         _section("errors"),
         ReportSection(
             "recommended_temperature",
             here("checks", "recommended_rows"),
             here("lines", "recommendation"),
+        ),
+    ),
+    comparisons=(
+        Comparison(
+            "temperature_models",
+            here("models", "tables"),
+            here("models", "board"),
+            here("models", "board_lines"),
+            names=("model_effects", "model_moderation"),
+            secondary=("model_attributions", "model_importances"),
+            kinds=("temperature",),
+            material=here("models", "material_of"),
         ),
     ),
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.instruments.temperature.tables import ALL
+from pytest_judgesense.instruments.temperature.effects import ALL
+from pytest_judgesense.instruments.temperature.sweep import SOURCES
 from pytest_judgesense.sections import Row, Rows
 
 _COLUMNS: Final = {
@@ -16,6 +17,7 @@ _COLUMNS: Final = {
     "consistency": "consistency",
     "error_rate": "error rate",
 }
+_LEVEL: Final = 0.05
 _FEATURES: Final = 3  # of an attribution that are named
 
 
@@ -25,7 +27,7 @@ def table(rows: Rows) -> Iterator[str]:
     by_prompt: list[tuple[str, Row]] = []
     for row in rows:
         kind, at = [str(row["judge_type"]), str(row["prompt_style"])], row["temperature"]
-        if "gold" in row or "model" in row:
+        if not {*SOURCES}.isdisjoint(row):
             continue
         if at == ALL and ALL not in kind:
             by_prompt.append((", ".join(kind), row))
@@ -37,7 +39,7 @@ def table(rows: Rows) -> Iterator[str]:
     for name, row in named:
         cells = "".join(f"{_spread(row, column):<16}" for column in _COLUMNS)
         yield f"{name:<26}{row['n']:>6}  {cells}".rstrip()
-    by = "".join(f", by {key}" for key in ("gold", "model") if any(key in row for row in rows))
+    by = "".join(f", by {key}" for key in SOURCES if any(key in row for row in rows))
     rest = len(rows) - len(named)
     yield f"{rest} further rows by temperature, judge type and prompt style{by}: in the files"
 
@@ -59,6 +61,30 @@ def majority(rows: Rows) -> Iterator[str]:
             of[row["temperature"]].append(vote)
     for temperature, votes in of.items():
         yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
+
+
+def votes(rows: Rows) -> Iterator[str]:
+    """At each temperature the greatest vote that is told apart from one call at the lowest one."""
+    apart = {row["temperature"]: row for row in rows if row["k"] > 1 and row["p_holm"] <= _LEVEL}
+    for at, row in apart.items():
+        often = "more" if row["value"] > 0 else "less"
+        yield (
+            f"a vote of {row['k']} at temperature {at:g} agrees {often} often than one call at "
+            f"{row['cold']:g}: {row['value']:+.3f} [{row['lower']:+.3f}, {row['upper']:+.3f}], "
+            f"p {row['p_holm']:.3g} after Holm, {row['calls']:.3g} calls for "
+            f"{row['calls_cold']:.3g}"
+        )
+
+
+def moderation(rows: Rows) -> Iterator[str]:
+    """The factors whose levels differ in their effects."""
+    for row in rows:
+        if row["p_holm"] is not None and row["p_holm"] <= _LEVEL:
+            yield (
+                f"the effect on {row['outcome']} depends on {row['factor']}, {row['method']}: "
+                f"{row['least']:+.3f} ({row['least_at']}) to {row['most']:+.3f} "
+                f"({row['most_at']}), p {row['p_holm']:.3g} after Holm"
+            )
 
 
 def correlations(rows: Rows) -> Iterator[str]:

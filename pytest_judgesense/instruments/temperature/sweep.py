@@ -11,7 +11,7 @@ for pairs of replicates, each joins the most frequent verdict, or the rarest.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -26,6 +26,8 @@ from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict, content
 
 FACTORS: Final = ("judge_type", "prompt_style", "temperature")
 SOURCES: Final = ("gold", "model", "dataset")
+# What a series is told by beside its question and its temperature: covariates, and moderators.
+COVARIATES: Final = ("judge_type", "prompt_style", "model", "dataset")
 # What came of a judgment; the last one: refused by the provider with its whole configuration.
 VERDICT, UNPARSED, FAILED, OUT = range(4)
 # From which temperature on it is high, unless the suite says otherwise.
@@ -100,18 +102,49 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Series:
-    """The series of a sweep, shape (series,) each; NaN where something is not defined.
+class Pool:
+    """Series of one judge or of several, shape (series,) each; NaN where something is not defined.
 
     Attributes:
-        first: position of the first judgment of each, where its conditions stand.
+        levels: for each factor and source its values in order, and their codes.
         question: code of its cluster.
-        keys: ids of its trials, one a line; none where those of the judgments are not known.
+        stratum: code of what it shares with series of other temperatures: question, prompt, model.
         alive: whether it was not refused by the provider.
-        high: whether its temperature is at or above the threshold.
         values: by name ``consistency`` and ``pairwise_consistency`` (see `estimators`), and of the
             replies received the shares that equal the gold label (``agreement``) and that state no
             verdict (``error_rate``).
+        threshold: from which temperature on it is high.
+    """
+
+    levels: Mapping[str, tuple[Sequence[Value], Codes]]
+    question: Codes
+    stratum: Codes
+    alive: Flags
+    temperature: Floats
+    values: Mapping[str, Floats]
+    threshold: float
+    seed: int
+
+    @property
+    def high(self) -> Flags:
+        """Whether its temperature is at or above the threshold."""
+        return self.temperature >= self.threshold
+
+    def several(self, *keys: str) -> Iterator[tuple[str, Value, Flags]]:
+        """Each level of each of the ``keys`` that has several, and which series are of it."""
+        for key in keys:
+            if key in self.levels and len(self.levels[key][0]) > 1:
+                values, codes = self.levels[key]
+                yield from ((key, value, codes == code) for code, value in enumerate(values))
+
+
+@dataclass(frozen=True)
+class Series(Pool):
+    """The series of a sweep.
+
+    Attributes:
+        first: position of the first judgment of each, where its conditions stand.
+        keys: ids of its trials, one a line; none where those of the judgments are not known.
         worst: the worst cases of the two consistencies, at least and at most.
         votes: replies for the gold content, for each other one, and without a verdict; shape
             (series, contents + 1).
@@ -119,13 +152,7 @@ class Series:
     """
 
     first: Codes
-    question: Codes
-    stratum: Codes
     keys: NDArray[np.object_]
-    alive: Flags
-    temperature: Floats
-    high: Flags
-    values: Mapping[str, Floats]
     worst: Mapping[str, tuple[Floats, Floats]]
     votes: Codes
     labelled: Flags
@@ -253,30 +280,26 @@ def _counted(sweep: Sweep) -> Series:
     lost = replies - n
     votes = np.column_stack([for_gold, np.sort(others, axis=1)[:, 1:], lost])
 
-    def unchanged(changed: Floats, n: Floats) -> Floats:
-        return 1 - _shares(changed, n - 1, n > 1)
-
     keys = sweep.keys[order] if sweep.keys.size else sweep.keys
     parts = np.split(keys, bounds[1:-1]) if keys.size else []
-    temperature = sweep.temperatures[first]
     return Series(
+        levels={key: (values, codes[first]) for key, (values, codes) in sweep.levels.items()},
+        threshold=sweep.threshold,
+        seed=sweep.cell.seed,
         first=first,
         question=sweep.question[first],
         stratum=sweep.stratum[first],
         keys=np.array(["\n".join(part) for part in parts], dtype=object),
         alive=sweep.state[first] != OUT,
-        temperature=temperature,
-        high=temperature >= sweep.threshold,
+        temperature=sweep.temperatures[first],
         values={
-            "agreement": _shares(for_gold, replies, labelled & (replies > 0)),
-            "consistency": unchanged(changes, n),
+            **outcomes_of(replies, np.where(labelled, for_gold, np.nan), lost, changes),
             "pairwise_consistency": _pairwise(by_content),
-            "error_rate": _shares(lost, replies, replies > 0),
         },
         worst={
             "consistency": (
-                unchanged(total(shown | touching, code[1:]), calls),
-                unchanged(changes, calls),
+                _unchanged(total(shown | touching, code[1:]), calls),
+                _unchanged(changes, calls),
             ),
             "pairwise_consistency": (_pairwise(few), _pairwise(many)),
         },
@@ -284,6 +307,19 @@ def _counted(sweep: Sweep) -> Series:
         labelled=labelled,
         judgments=order,
     )
+
+
+def outcomes_of(replies: Floats, right: Floats, lost: Floats, changes: Floats) -> dict[str, Floats]:
+    """The outcomes of series, of their counts of replies; ``right`` is NaN without a label."""
+    return {
+        "agreement": _shares(right, replies, replies > 0),
+        "consistency": _unchanged(changes, replies - lost),
+        "error_rate": _shares(lost, replies, replies > 0),
+    }
+
+
+def _unchanged(changed: Floats, n: Floats) -> Floats:
+    return 1 - _shares(changed, n - 1, n > 1)
 
 
 def _shares(part: Floats | Codes, whole: Floats | Codes, defined: Flags) -> Floats:
@@ -318,6 +354,13 @@ def majority_share(k: int, gold: int, others: tuple[int, ...], silent: int) -> f
     return won / comb(sum(sizes) + silent, k)
 
 
+def majority_shares(votes: Codes, k: int) -> Floats:
+    """`majority_share` of each series, from its row of `Series.votes`."""
+    kinds, which = np.unique(votes, axis=0, return_inverse=True)
+    shares = [majority_share(k, of[0], tuple(of[1:-1]), of[-1]) for of in kinds.tolist()]
+    return np.array(shares, dtype=np.float64)[which.ravel()]
+
+
 def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     """The means by code of what is not NaN; NaN where there is nothing."""
     known = np.isfinite(values)
@@ -325,20 +368,21 @@ def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     return _shares(np.bincount(codes[known], values[known], minlength=count), n, n > 0)
 
 
-def paired_differences(
-    series: Series, outcome: str, high: Flags, low: Flags
-) -> tuple[Floats, Codes]:
-    """For each question under one prompt and model, mean outcome of ``high`` less that of ``low``.
+def paired_differences(pool: Pool, high: Floats, low: Floats) -> tuple[Floats, Codes]:
+    """For each question under one prompt and model, mean of ``high`` less that of ``low``.
 
-    ``high`` and ``low`` say which series belong to a side, shape (series,). Given are the
-    differences where both sides have an outcome, and their clusters.
+    Both are outcomes of series, shape (series,), NaN where one does not belong to the side. Given
+    are the differences where both sides have an outcome, and their clusters.
     """
-    values, count = series.values[outcome], int(series.stratum.max(initial=-1)) + 1
-    of_high, of_low = (
-        means_of(np.where(side, values, np.nan), series.stratum, count) for side in (high, low)
-    )
+    count = int(pool.stratum.max(initial=-1)) + 1
+    of_high, of_low = (means_of(side, pool.stratum, count) for side in (high, low))
     difference = of_high - of_low
     known = np.flatnonzero(np.isfinite(difference))
     question = np.zeros(difference.size, dtype=np.intp)
-    question[series.stratum] = series.question
+    question[pool.stratum] = pool.question
     return difference[known], question[known]
+
+
+def on(side: Flags, values: Floats) -> Floats:
+    """The values of one side; NaN where a series does not belong to it."""
+    return np.where(side, values, np.nan)

@@ -1,7 +1,8 @@
 r"""Tables beside the measures of a temperature sweep: plain values, as in datasheets.
 
 ``temperature_table``: mean and standard deviation by temperature, judge type and prompt style, and
-by the margins of these (``all``), by model and by source of the gold label where there are several:
+by the margins of these (``all``), by model, by data set and by source of the gold label where there
+are several:
 of agreement and error rate over the replicates (the rate of each replicate over the questions), of
 consistency over the questions. Standard deviations divide by n - 1; one value has none.
 
@@ -14,10 +15,15 @@ difference within a question, prompt and model), and ``pair``, the same between 
 temperatures. The sweep is a full factorial, so the three estimate one thing; ``aipw`` is
 right also where a log is not. Intervals are clustered by question.
 
-``temperature_attributions`` and ``temperature_attribution_points``: SHAP values of an outcome model
-(see `causal`), and a sample of them to be drawn.
+``temperature_moderation``: for each factor, how far the effects of its levels are apart, and
+whether they differ (see `effects`).
 
-``temperature_majority``: agreement of a vote of k at each temperature, and its calls.
+``temperature_attributions`` and ``temperature_attribution_points``: SHAP values of an outcome model
+by feature (see `causal`), and a sample of them to be drawn; ``temperature_importances``: the same
+summed by factor.
+
+``temperature_majority``: agreement of a vote of k at each temperature, and its calls;
+``temperature_votes``: such a vote against one call at the lowest temperature (see `votes`).
 ``temperature_errors``: replies without a verdict and calls without a reply, by reason.
 
 What cannot be had is ``unavailable``, with the reason.
@@ -27,12 +33,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.instruments.temperature import causal
+from pytest_judgesense.instruments.temperature.effects import (
+    ALL,
+    Row,
+    Rows,
+    attribution_tables,
+    effect_tables,
+)
 from pytest_judgesense.instruments.temperature.estimators import calls_of
 from pytest_judgesense.instruments.temperature.measures import EFFECTS, MAJORITY_AGREEMENT
 from pytest_judgesense.instruments.temperature.sweep import (
@@ -42,50 +54,48 @@ from pytest_judgesense.instruments.temperature.sweep import (
     SOURCES,
     UNPARSED,
     VERDICT,
-    Codes,
     Flags,
     Floats,
     Series,
     Sweep,
     Value,
     means_of,
-    paired_differences,
     series_of,
     sweep_of,
 )
+from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.stats.clustered import clustered_mean
 
-ALL: Final = "all"
-_OVERALL: Final = {"group": "overall", "level": ALL}
-_SHOWN: Final = 100  # points of an attribution that are drawn
 _REASONS: Final = 20  # of a temperature; the rest is summed up
 
-_Row = dict[str, Any]
-_Rows = list[_Row]
 
-
-def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, _Rows]:
+def temperature_tables(cell: Cell, estimates: Sequence[Estimate]) -> Mapping[str, Rows]:
     """All tables of a cell by name, made once; none where no temperature is known."""
     return cell.once("tables", lambda: _tables(cell, estimates))
 
 
-def rows(name: str, cell: Cell, estimates: Sequence[Estimate], _: object) -> _Rows | None:
+def rows(name: str, cell: Cell, estimates: Sequence[Estimate], _: object) -> Rows | None:
     """The table of that name."""
     return temperature_tables(cell, estimates).get(name)
 
 
-def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, _Rows]:
+def _tables(cell: Cell, estimates: Sequence[Estimate]) -> dict[str, Rows]:
     sweep = sweep_of(cell)
     if "temperature" not in sweep.levels:
         return {}
     series = series_of(sweep)
+    effects, moderation = effect_tables(series)
+    attributions, importances, points = attribution_tables(series)
     return {
         "temperature_table": list(_table(sweep, series)),
-        "temperature_correlations": list(_correlations(sweep, series)),
-        "temperature_effects": [*_aipw(sweep, series), *_paired(sweep, series)],
-        **_attributions(sweep, series),
+        "temperature_correlations": list(_correlations(series)),
+        "temperature_effects": effects,
+        "temperature_moderation": moderation,
+        "temperature_attributions": attributions,
+        "temperature_importances": importances,
+        "temperature_attribution_points": points,
         "temperature_majority": list(_majority(sweep, series, estimates)),
+        "temperature_votes": vote_contrasts(sweep, series),
         "temperature_errors": list(_errors(sweep)),
     }
 
@@ -94,7 +104,7 @@ def _several(sweep: Sweep, *keys: str) -> list[str]:
     return [key for key in keys if key in sweep.levels and len(sweep.levels[key][0]) > 1]
 
 
-def _table(sweep: Sweep, series: Series) -> Iterator[_Row]:
+def _table(sweep: Sweep, series: Series) -> Iterator[Row]:
     """Rows by the three factors, then margins, then the same by each source."""
     kinds = [key for key in FACTORS if key in sweep.levels and key != "temperature"]
     for source in ((), *((key,) for key in _several(sweep, *SOURCES))):
@@ -104,7 +114,7 @@ def _table(sweep: Sweep, series: Series) -> Iterator[_Row]:
                     yield from _spreads(sweep, series, (*keys, *source))
 
 
-def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[_Row]:
+def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[Row]:
     codes, conditions = sweep.codes(keys)
     replicates, replicate = np.unique(sweep.replicate, return_inverse=True)
     shape = len(conditions), replicates.size
@@ -124,7 +134,7 @@ def _spreads(sweep: Sweep, series: Series, keys: Sequence[str]) -> Iterator[_Row
     of_series = codes[series.first]
     asked = np.bincount(codes[sweep.state != OUT], minlength=len(conditions))
     for code, condition in enumerate(conditions):
-        row: _Row = {key: condition.get(key, ALL) for key in FACTORS}
+        row: Row = {key: condition.get(key, ALL) for key in FACTORS}
         row |= {key: condition[key] for key in SOURCES if key in condition}
         row["n"] = int(asked[code])
         for name, (ones, all_) in rates.items():
@@ -142,19 +152,11 @@ def _spread(name: str, values: Floats) -> dict[str, float | None]:
     }
 
 
-def _levels(sweep: Sweep, series: Series, *keys: str) -> Iterator[tuple[str, Value, Flags]]:
-    """Each level of each of the ``keys`` that has several, and the series of it."""
-    for key in _several(sweep, *keys):
-        values, codes = sweep.levels[key]
-        for code, value in enumerate(values):
-            yield key, value, codes[series.first] == code
-
-
-def _correlations(sweep: Sweep, series: Series) -> Iterator[_Row]:
+def _correlations(series: Series) -> Iterator[Row]:
     columns = {"temperature": series.temperature} | {name: series.values[name] for name in EFFECTS}
     found, at = np.unique(series.temperature, return_inverse=True)
 
-    def of(level: str, table: Mapping[str, Floats], **condition: Value) -> Iterator[_Row]:
+    def of(level: str, table: Mapping[str, Floats], **condition: Value) -> Iterator[Row]:
         for x, y in combinations(table, 2):
             both = np.isfinite(table[x]) & np.isfinite(table[y])
             r = _pearson(table[x][both], table[y][both])
@@ -165,7 +167,7 @@ def _correlations(sweep: Sweep, series: Series) -> Iterator[_Row]:
 
     yield from of("means", means(np.ones(at.size, dtype=bool)))
     yield from of("rows", columns)
-    for _, model, within in _levels(sweep, series, "model"):
+    for _, model, within in series.several("model"):
         yield from of("means", means(within), model=model)
 
 
@@ -176,112 +178,7 @@ def _pearson(x: Floats, y: Floats) -> float | None:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _groups(sweep: Sweep, series: Series) -> Iterator[tuple[_Row, Flags]]:
-    """The whole, and each level of each factor beside the temperature."""
-    yield _OVERALL, np.ones(series.first.size, dtype=bool)
-    for key, value, within in _levels(sweep, series, "judge_type", "prompt_style", "model"):
-        yield {"group": key, "level": value}, within
-
-
-def _effect(head: _Row, values: Floats, questions: Codes, most: float | None = 1.0) -> _Row:
-    """A mean with its clustered interval; ``most``: how far a value can be from 0."""
-    least = None if most is None else -most
-    found = clustered_mean(values, questions, lower=least, upper=most) if values.size else None
-    return {
-        **head,
-        "value": float(values.mean()) if values.size else None,
-        "lower": found and found.lower,
-        "upper": found and found.upper,
-        "n": int(values.size),
-        "questions": int(np.unique(questions).size),
-        **({} if values.size else {"unavailable": "no question was asked on both sides"}),
-    }
-
-
-def _sides(sweep: Sweep) -> dict[str, str]:
-    return {"low": f"< {sweep.threshold:g}", "high": f">= {sweep.threshold:g}"}
-
-
-def _paired(sweep: Sweep, series: Series) -> Iterator[_Row]:
-    """Differences within questions: on both sides of the threshold, and by pair of temperatures."""
-    at = series.temperature
-    pairs = [
-        ("pair", {"low": low, "high": high}, at == high, at == low)
-        for low, high in combinations(sweep.levels["temperature"][0], 2)
-    ]
-    for compared in ([("paired", _sides(sweep), series.high, ~series.high)], pairs):
-        for outcome in EFFECTS:
-            for group, within in _groups(sweep, series):
-                for method, sides, high, low in compared:
-                    head = {"method": method, "outcome": outcome, **group, **sides}
-                    found = paired_differences(series, outcome, within & high, within & low)
-                    yield _effect(head, *found)
-
-
-def _one_hot(sweep: Sweep, series: Series) -> dict[str, Floats]:
-    """Columns of the factors beside the temperature, by name."""
-    levels = _levels(sweep, series, "judge_type", "prompt_style", "model")
-    return {f"{key}={value}": within.astype(np.float64) for key, value, within in levels}
-
-
-def _aipw(sweep: Sweep, series: Series) -> Iterator[_Row]:
-    within, questions = series.alive, series.question[series.alive]
-    columns = [*_one_hot(sweep, series).values()] or [np.zeros(series.first.size)]
-    scores = causal.effect_scores(
-        np.column_stack(columns)[within],
-        series.high[within],
-        {name: series.values[name][within] for name in EFFECTS},
-        questions,
-        sweep.cell.seed,
-    )
-    for outcome in EFFECTS:
-        head = {"method": "aipw", "outcome": outcome}
-        of = scores if isinstance(scores, str) else scores[outcome]
-        if isinstance(of, str):
-            head |= {**_OVERALL, **_sides(sweep)}
-            nothing = dict.fromkeys(("value", "lower", "upper"))
-            yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": of}
-            continue
-        for group, rows in _groups(sweep, series):
-            at = rows[within] & np.isfinite(of.psi)
-            propensity = of.propensity[at]
-            low, most = causal.CLIPPED
-            row = _effect({**head, **group, **_sides(sweep)}, of.psi[at], questions[at], None)
-            if at.any():
-                row |= {
-                    "propensity_min": float(propensity.min()),
-                    "propensity_max": float(propensity.max()),
-                    "clipped": int(((propensity < low) | (propensity > most)).sum()),
-                    "engine": causal.engine(),
-                }
-            yield row
-
-
-def _attributions(sweep: Sweep, series: Series) -> dict[str, _Rows]:
-    named = {"temperature": series.temperature, **_one_hot(sweep, series)}
-    columns, seed = np.column_stack([*named.values()]), sweep.cell.seed
-    table: _Rows = []
-    points: _Rows = []
-    for outcome in EFFECTS:
-        y = series.values[outcome]
-        at = np.flatnonzero(series.alive & np.isfinite(y))
-        found: Any = "no question has this outcome"
-        if at.size:
-            found = causal.attributions(columns[at], y[at], series.question[at], seed)
-        if isinstance(found, str):
-            table.append({"outcome": outcome, "unavailable": found})
-            continue
-        drawn = np.random.default_rng(seed).permutation(at.size)[:_SHOWN]
-        for (name, column), one in zip(named.items(), found, strict=True):
-            head = {"outcome": outcome, "feature": name}
-            sizes = {"value": one.size, "direction": one.direction, "se": one.error}
-            table.append({**head, **sizes, "n": int(at.size)})
-            drawn_pairs = zip(column[at][drawn].tolist(), one.values[drawn].tolist(), strict=True)
-            points += [{**head, "feature_value": x, "shap": shap} for x, shap in drawn_pairs]
-    return {"temperature_attributions": table, "temperature_attribution_points": points}
-
-
-def _majority(sweep: Sweep, series: Series, estimates: Sequence[Estimate]) -> Iterator[_Row]:
+def _majority(sweep: Sweep, series: Series, estimates: Sequence[Estimate]) -> Iterator[Row]:
     each = calls_of(sweep, series)
     for one in estimates:
         if one.measure != MAJORITY_AGREEMENT.name or "temperature" not in one.condition:
@@ -299,7 +196,7 @@ def _majority(sweep: Sweep, series: Series, estimates: Sequence[Estimate]) -> It
         }
 
 
-def _errors(sweep: Sweep) -> Iterator[_Row]:
+def _errors(sweep: Sweep) -> Iterator[Row]:
     values, codes = sweep.levels["temperature"]
     words = {UNPARSED: "unparsed", FAILED: "failed", OUT: "refused"}
     for code, temperature in enumerate(values):

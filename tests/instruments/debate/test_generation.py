@@ -208,3 +208,58 @@ def test_the_command_asks_no_host_and_takes_no_topics_that_the_project_alone_has
     assert main(["debates", "generate", *near, *written, "topics.txt"]) == 3
     assert f"export JUDGESENSE_ALLOW_PATHS={tmp_path}" in capsys.readouterr().err
     assert main(["debates", "generate", *near, *written, "../topics.txt"]) == 0
+
+
+def echo(messages: list[dict[str, str]]) -> str:
+    return "A point."
+
+
+def named(*names: str) -> list[JudgeSpec]:
+    return [JudgeSpec(name, "callable", "m:echo", function=echo) for name in names]
+
+
+def test_pairs_of_debaters_share_the_topics_in_order(tmp_path: Path) -> None:
+    topics = [Topic(f"t{i:02}", f"Topic {i}.") for i in range(25)]
+    # c debates in two pairs, and has one recording of both.
+    debaters = named("a", "b", "c", "d", "e", "c")
+    told = generate_debates(debaters, topics, tmp_path / "d.jsonl", tmp_path / "c")
+    assert told == [f"50 of 50 debates written: {tmp_path / 'd.jsonl'}"]
+    models = {d.id: (d.pro_model, d.con_model) for d in read(tmp_path / "d.jsonl")}
+    original = [models[f"t{i:02}-original"] for i in range(25)]
+    assert original == [("a", "b")] * 8 + [("c", "d")] * 8 + [("e", "c")] * 9
+    assert all(models[f"t{i:02}-flipped"] == original[i][::-1] for i in range(25))
+    # Three speeches of each of the 2 * (8 + 9) debates of c.
+    assert len(read_exchanges(tmp_path / "c" / "c" / "debates.jsonl")) == 3 * 2 * 17
+
+
+def test_pairs_need_two_debaters_each_and_a_topic(tmp_path: Path) -> None:
+    for debaters in (named("a", "b", "c"), named("a", "b", "c", "c"), []):
+        with pytest.raises(UsageError, match="two debaters"):
+            generate_debates(debaters, TOPICS, tmp_path / "d.jsonl", tmp_path)
+    with pytest.raises(UsageError, match="fewer topics than pairs"):
+        generate_debates(named(*"abcdef"), TOPICS, tmp_path / "d.jsonl", tmp_path)
+
+
+def test_the_command_takes_pairs_or_two_debaters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("topics.txt").write_text("Tips should be replaced by wages.\nNo moon.\n")
+    written = ["--topics", "topics.txt", "-o", "d.jsonl"]
+    pairs = ["--pair", "embedded:clean,embedded:mixed", "--pair", "embedded:noisy,embedded:clean"]
+    assert main(["debates", "generate", *pairs, *written]) == 0
+    assert capsys.readouterr().out == "4 of 4 debates written: d.jsonl\n"
+    found = [(debate.pro_model, debate.con_model) for debate in read(Path("d.jsonl"))]
+    assert found == [
+        ("clean", "mixed"),
+        ("mixed", "clean"),
+        ("noisy", "clean"),
+        ("clean", "noisy"),
+    ]
+    for wrong in (
+        [],
+        ["--pair", "embedded:clean"],
+        [*pairs, "--debater", "embedded:clean", "--debater", "embedded:mixed"],
+    ):
+        assert main(["debates", "generate", *wrong, *written]) == 2
+        assert "--debater A --debater B, or --pair A,B" in capsys.readouterr().err

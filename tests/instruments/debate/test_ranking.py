@@ -247,3 +247,124 @@ def test_shares_are_a_distribution_for_distinct_ranks_and_rank_one_is_never_empt
         assert 1 <= row.left_out[0] <= row.left_out[1] <= len(flips)
     assert sum(row.shares[0] for row in ranking.rows) >= 1.0 - 1e-9
     assert min(row.rank for row in ranking.rows) == 1
+
+
+def scored(flips: int, spread: float, con_wins: int = 0) -> list[Tally]:
+    """As `judge`, but in the last so many topics CON wins the debate that PRO wins elsewhere."""
+    turned = TOPICS[len(TOPICS) - con_wins :]
+    return [
+        one._replace(pro=3 - one.pro) if one.cluster in turned and one.debate[-1] == "1" else one
+        for one in judge(flips, spread)
+    ]
+
+
+def test_models_are_compared_over_topics_by_the_mean_of_their_prompts_after_holm() -> None:
+    found = analyses_of(
+        "s",
+        {
+            "a": material({"p": judge(0), "q": judge(0)}),
+            "b": material({"p": judge(6), "q": judge(2), "own": judge(10)}),
+            "c": material({"p": judge(10), "q": judge(10)}),
+        },
+        0,
+    )["model_pairs"]
+    assert [(row["first"], row["second"]) for row in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    ab, ac, bc = found
+    # The prompt that b has alone takes no part. Six and two of 20 debates flip, and PRO wins 30 + 6
+    # and 30 + 2 of 60 runs: 3 * 0.3 + 2 * 0.1 and 3 * 0.1 + 2 / 30.
+    assert ab["difference"] == pytest.approx(-(0.9 + 0.2 + 0.3 + 2 / 30) / 2)
+    # Prompts of one topic are swapped together: b differs from a in 6 topics, c in all 10, all to
+    # the same side. From c it differs in 10 as well, in two of them on neither prompt: 8. Times 2,
+    # 3 and 1 after Holm, and never less than the one before.
+    assert (ab["clusters_that_differ"], ac["clusters_that_differ"]) == (6, 10)
+    assert (ac["p"], ab["p"]) == (3 * 2 / 2**10, 2 / 2**6)
+    assert bc["clusters_that_differ"] == 8
+    assert bc["p"] == 2 * 2 / 2**8
+    assert all(row["measure"] == "instability" for row in found)
+
+
+def test_models_without_a_common_prompt_and_one_model_alone_are_not_compared() -> None:
+    apart = {"a": material({"p": judge(0)}), "b": material({"q": judge(6)})}
+    assert analyses_of("s", apart, 0)["model_pairs"] == []
+    assert analyses_of("s", {"a": material({"p": judge(0)})}, 0)["model_pairs"] == []
+
+
+def test_intervals_of_ranks_and_measures_are_those_of_resampled_topics() -> None:
+    from scipy.stats import binom
+
+    rows = analyses_of("s", {"a": material({"p": judge(3)}), "b": material({"p": judge(10)})}, 0)
+    found = {(row["configuration"], row["measure"]): row for row in rows["ranking_intervals"]}
+    assert [key[1] for key in found if key[0] == "a:p"] == [
+        "rank",
+        "instability",
+        "repeat_flip_rate",
+        "score_variance",
+        "confidence_variance",
+        "side_bias",
+    ]
+    # Of ten topics drawn, Binomial(10, 0.3) are such that flip in one of their two debates; 1,000
+    # resamples know its quantiles 0 and 6 up to a topic.
+    flips = found["a:p", "repeat_flip_rate"]
+    low, high = (binom.ppf(q, 10, 0.3) / 20 for q in (0.025, 0.975))
+    assert flips["value"] == 0.15
+    assert flips["lower"] == pytest.approx(low, abs=0.051)
+    assert flips["upper"] == pytest.approx(high, abs=0.051)
+    # b flips once in every topic: no resample differs, and an interval without a width is none.
+    assert found["b:p", "repeat_flip_rate"]["lower"] is None
+    assert found["b:p", "repeat_flip_rate"]["unavailable"] == "all topics are alike"
+    # In no resample is b before a, unless they are equal: then they share the first rank.
+    assert (found["a:p", "rank"]["lower"], found["a:p", "rank"]["upper"]) == (1, 1)
+    assert (found["b:p", "rank"]["lower"], found["b:p", "rank"]["upper"]) == (2, 2)
+    again = analyses_of("s", {"a": material({"p": judge(3)}), "b": material({"p": judge(10)})}, 0)
+    assert again["ranking_intervals"] == rows["ranking_intervals"]
+
+
+def test_the_recommendation_weighs_score_variance_and_other_prompts_among_the_most_stable() -> None:
+    # r:p is first by a hair, but its scores vary, and its prompts disagree in 2 of 20 debates;
+    # k:p and k:q agree throughout.
+    ranking = rank(
+        "s",
+        {
+            "r:p": scored(0, 0.15),
+            "r:q": scored(10, 0.15, con_wins=2),
+            "k:p": scored(1, 0.0),
+            "k:q": scored(1, 0.01),
+        },
+    )
+    assert [row.name for row in ranking.rows] == ["r:p", "k:p", "k:q", "r:q"]
+    # 1 of 20 debates flips and PRO wins 31 of 60: 0.15 + 1 / 30, above 0.15.
+    assert ranking.rows[1].instability == pytest.approx(0.15 + 1 / 30)
+    found = {row.name: row for row in ranking.rows}
+    assert found["r:p"].prompt_disagreement == pytest.approx(2 / 20)
+    assert found["k:p"].prompt_disagreement == 0
+    # k:q is worse than k:p by a hundredth in every topic, and r:q than r:p: both are told apart.
+    # Ranks of the others by the three: k:p 2 + 1 + 1, r:p 1 + 2 + 2.
+    assert ranking.candidates == {"k:p": 4, "r:p": 5}
+    assert ranking.recommendation.startswith(
+        "recommended: k:p, the lowest sum of ranks among 2 that may be the most stable: "
+        "instability 0.183, score variance 0.000, other winners under other prompts 0.0%; first in "
+    )
+
+
+def test_one_that_is_told_apart_as_worse_is_not_recommended_and_a_single_prompt_has_no_other() -> (
+    None
+):
+    ranking = rank("s", {"a:p": judge(0, 0.5), "b:p": judge(10)})
+    assert [row.name for row in ranking.rows] == ["a:p", "b:p"]
+    assert ranking.candidates == {"a:p": 2}  # first by both that are known
+    assert ranking.recommendation.startswith(
+        "recommended: a:p: instability 0.500, score variance 0.500; first"
+    )
+    (first, second) = analyses_of(
+        "s", {"a": material({"p": judge(0, 0.5)}), "b": material({"p": judge(10)})}, 0
+    )["ranking_recommendation"]
+    assert (first["recommended"], first["may_be_first"], first["prompt_disagreement"]) == (
+        True,
+        True,
+        None,
+    )
+    assert (second["recommended"], second["may_be_first"], second["sum_of_ranks"]) == (
+        False,
+        False,
+        None,
+    )

@@ -1,0 +1,270 @@
+r"""What a high temperature changes: effects by two methods, what moderates them, attributions.
+
+All of it is taken of the series of a `Pool`, of one judge or of several on the same questions.
+
+A level of a factor (a judge type, a prompt style, a model, a data set) has an effect of its own.
+Whether these differ is one question for each factor: with m the effects of its L levels, D their
+differences to the first, and V the covariance of D over the K questions, which are the clusters::
+
+    V_D = K / (K - 1) sum over questions c of g_c g_c',   g_c = what c adds to D - mean
+    F   = (K - p) / (p (K - 1)) D' V_D^-1 D,   p = L - 1,   with p and K - p degrees of freedom
+
+Hotelling's test; of two levels it is the square of Student's t of the paired differences. By each
+method the factors and outcomes are one family: ``p_holm`` is Holm's.
+
+The importance of a factor is that of all its columns together: of each unit the SHAP values of its
+one-hot columns are summed, and the mean of the absolute sums is taken, for two levels of one factor
+share what they say between their columns in any way. ``share`` is its part of the sum over factors.
+
+References:
+    H. Hotelling (1931), The Annals of Mathematical Statistics 2, 360-378.
+    S. Lundberg, S.-I. Lee (2017), NeurIPS 30 (SHAP values add up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, groupby
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from scipy.special import fdtrc
+
+from pytest_judgesense.instruments.temperature import causal
+from pytest_judgesense.instruments.temperature.measures import EFFECTS
+from pytest_judgesense.instruments.temperature.sweep import (
+    COVARIATES,
+    Codes,
+    Flags,
+    Floats,
+    Pool,
+    on,
+    paired_differences,
+)
+from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.comparison import holm
+
+ALL: Final = "all"
+_OVERALL: Final = {"group": "overall", "level": ALL}
+_SHOWN: Final = 100  # points of an attribution that are drawn
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+
+class _Contrast(NamedTuple):
+    """An effect, unit by unit.
+
+    Attributes:
+        head: its method, its outcome and its group.
+        sides: the temperatures that are compared.
+        values: of each unit, ``questions`` their clusters.
+        most: how far a value can be from 0, where that is known.
+        beside: what else is said of it.
+    """
+
+    head: Row
+    sides: Row
+    values: Floats
+    questions: Codes
+    most: float | None = 1.0
+    beside: Mapping[str, Any] = {}
+
+    @property
+    def row(self) -> Row:
+        found = effect_row({**self.head, **self.sides}, self.values, self.questions, self.most)
+        return {**found, **self.beside}
+
+
+def effect_row(head: Row, values: Floats, questions: Codes, most: float | None = 1.0) -> Row:
+    """A mean with its clustered interval; ``most``: how far a value can be from 0."""
+    least = None if most is None else -most
+    found = clustered_mean(values, questions, lower=least, upper=most) if values.size else None
+    return {
+        **head,
+        "value": float(values.mean()) if values.size else None,
+        "lower": found and found.lower,
+        "upper": found and found.upper,
+        "n": int(values.size),
+        "questions": int(np.unique(questions).size),
+        **({} if values.size else {"unavailable": "no question was asked on both sides"}),
+    }
+
+
+def effect_tables(pool: Pool) -> tuple[Rows, Rows]:
+    """The effects, overall and by level; and for each factor whether those of its levels differ."""
+    aipw, paired = list(_aipw(pool)), list(_paired(pool))
+    effects = [one if isinstance(one, dict) else one.row for one in (*aipw, *paired)]
+    moderated: Rows = []
+    of_levels = [
+        one
+        for one in (*aipw, *paired)
+        if isinstance(one, _Contrast) and one.head["method"] != "pair" and one.values.size
+    ]
+    for key, levels in groupby(of_levels, lambda one: [one.head[k] for k in _MODERATED]):
+        if key[-1] != _OVERALL["group"]:
+            moderated.append(_moderation(dict(zip(_MODERATED, key, strict=True)), list(levels)))
+    return effects, [row for method in ("aipw", "paired") for row in _family(moderated, method)]
+
+
+def _family(moderated: Rows, method: str) -> Iterator[Row]:
+    rows = [row for row in moderated if row["method"] == method]
+    tested = [row["p"] for row in rows if row["p"] is not None]
+    adjusted = iter(holm(tested))
+    yield from ({**row, "p_holm": None if row["p"] is None else next(adjusted).p} for row in rows)
+
+
+_MODERATED: Final = ("method", "outcome", "group")
+
+
+def _groups(pool: Pool) -> Iterator[tuple[Row, Flags]]:
+    """The whole, and each level of each factor beside the temperature."""
+    yield _OVERALL, np.ones(pool.question.size, dtype=bool)
+    for key, value, within in pool.several(*COVARIATES):
+        yield {"group": key, "level": value}, within
+
+
+def _sides(pool: Pool) -> Row:
+    return {"low": f"< {pool.threshold:g}", "high": f">= {pool.threshold:g}"}
+
+
+def _paired(pool: Pool) -> Iterator[_Contrast]:
+    """Differences within questions: on both sides of the threshold, and by pair of temperatures."""
+    at = pool.temperature
+    pairs = [
+        ("pair", {"low": low, "high": high}, at == high, at == low)
+        for low, high in combinations(pool.levels["temperature"][0], 2)
+    ]
+    for compared in ([("paired", _sides(pool), pool.high, ~pool.high)], pairs):
+        for outcome in EFFECTS:
+            for group, within in _groups(pool):
+                for method, sides, high, low in compared:
+                    head = {"method": method, "outcome": outcome, **group}
+                    ends = (on(within & side, pool.values[outcome]) for side in (high, low))
+                    yield _Contrast(head, sides, *paired_differences(pool, *ends))
+
+
+def _one_hot(pool: Pool) -> dict[str, tuple[str, Floats]]:
+    """Columns of the factors beside the temperature by name, each with its factor."""
+    return {
+        f"{key}={value}": (key, within.astype(np.float64))
+        for key, value, within in pool.several(*COVARIATES)
+    }
+
+
+def _aipw(pool: Pool) -> Iterator[_Contrast | Row]:
+    within, questions = pool.alive, pool.question[pool.alive]
+    columns = [column for _, column in _one_hot(pool).values()] or [np.zeros(within.size)]
+    scores = causal.effect_scores(
+        np.column_stack(columns)[within],
+        pool.high[within],
+        {name: pool.values[name][within] for name in EFFECTS},
+        questions,
+        pool.seed,
+    )
+    for outcome in EFFECTS:
+        head, sides = {"method": "aipw", "outcome": outcome}, _sides(pool)
+        of = scores if isinstance(scores, str) else scores[outcome]
+        if isinstance(of, str):
+            nothing = dict.fromkeys(("value", "lower", "upper"))
+            head |= {**_OVERALL, **sides}
+            yield {**head, **nothing, "n": 0, "questions": 0, "unavailable": of}
+            continue
+        for group, rows in _groups(pool):
+            at = rows[within] & np.isfinite(of.psi)
+            propensity = of.propensity[at]
+            low, most = causal.CLIPPED
+            beside: Row = {}
+            if at.any():
+                beside = {
+                    "propensity_min": float(propensity.min()),
+                    "propensity_max": float(propensity.max()),
+                    "clipped": int(((propensity < low) | (propensity > most)).sum()),
+                    "engine": causal.engine(),
+                }
+            yield _Contrast({**head, **group}, sides, of.psi[at], questions[at], None, beside)
+
+
+def _moderation(head: Row, levels: list[_Contrast]) -> Row:
+    """How far the effects of levels are from one another, and Hotelling's test that they differ."""
+    effects = np.array([one.values.mean() for one in levels])
+    named = [one.head["level"] for one in levels]
+    _, codes = np.unique(np.concatenate([one.questions for one in levels]), return_inverse=True)
+    parts = np.split(codes, np.cumsum([one.values.size for one in levels])[:-1])
+    count, p = int(codes.max()) + 1, len(levels) - 1
+    added = np.column_stack(
+        [
+            np.bincount(part, (one.values - one.values.mean()) / one.values.size, minlength=count)
+            for one, part in zip(levels, parts, strict=True)
+        ]
+    )
+    row = {
+        "method": head["method"],
+        "outcome": head["outcome"],
+        "factor": head["group"],
+        "least": float(effects.min()),
+        "least_at": named[int(effects.argmin())],
+        "most": float(effects.max()),
+        "most_at": named[int(effects.argmax())],
+        "range": float(np.ptp(effects)),
+        "questions": count,
+        "F": None,
+        "df": p,
+        "df_error": count - p,
+        "p": None,
+    }
+    if p < 1 or count <= p:
+        return {**row, "unavailable": f"{len(levels)} levels and {count} questions are too few"}
+    differences = effects[1:] - effects[0]
+    spread = added[:, 1:] - added[:, :1]
+    covariance = count / (count - 1) * spread.T @ spread
+    if np.linalg.matrix_rank(covariance, hermitian=True) < p:
+        return {**row, "unavailable": "the differences do not vary between questions"}
+    distance = float(differences @ np.linalg.solve(covariance, differences))
+    statistic = (count - p) / (p * (count - 1)) * distance
+    return {**row, "F": statistic, "p": float(fdtrc(p, count - p, statistic))}
+
+
+def attribution_tables(pool: Pool) -> tuple[Rows, Rows, Rows]:
+    """SHAP values by feature and by factor, and points of them that are drawn."""
+    one_hot = {"temperature": ("temperature", pool.temperature), **_one_hot(pool)}
+    columns = np.column_stack([column for _, column in one_hot.values()])
+    of_factor: dict[str, list[int]] = {}
+    for place, (factor, _) in enumerate(one_hot.values()):
+        of_factor.setdefault(factor, []).append(place)
+    table: Rows = []
+    factors: Rows = []
+    points: Rows = []
+    for outcome in EFFECTS:
+        y = pool.values[outcome]
+        at = np.flatnonzero(pool.alive & np.isfinite(y))
+        found: Any = "no question has this outcome"
+        if at.size:
+            given = columns[at], y[at], pool.question[at], pool.seed
+            found = causal.attributions(*given, [*of_factor.values()])
+        if isinstance(found, str):
+            table.append({"outcome": outcome, "unavailable": found})
+            factors.append({"outcome": outcome, "unavailable": found})
+            continue
+        drawn = np.random.default_rng(pool.seed).permutation(at.size)[:_SHOWN]
+        for place, (name, one) in enumerate(zip(one_hot, found, strict=False)):
+            head = {"outcome": outcome, "feature": name}
+            sizes = {"value": one.size, "direction": one.direction, "se": one.error}
+            table.append({**head, **sizes, "n": int(at.size)})
+            seen, shap = columns[at][drawn, place].tolist(), one.values[drawn].tolist()
+            pairs = zip(seen, shap, strict=True)
+            points += [{**head, "feature_value": x, "shap": value} for x, value in pairs]
+        of_factors = found[len(one_hot) :]
+        total = sum(one.size for one in of_factors)
+        factors += [
+            {
+                "outcome": outcome,
+                "factor": factor,
+                "value": one.size,
+                "se": one.error,
+                "share": one.size / total if total else None,
+                "n": int(at.size),
+            }
+            for factor, one in zip(of_factor, of_factors, strict=True)
+        ]
+    return table, factors, points

@@ -1,0 +1,218 @@
+"""The judges of a run on one sweep, pooled: the model as a factor (arXiv 2603.28304).
+
+A unit is a question under a judge type, a prompt style, a temperature and a *model*: a judge, or,
+where its log holds several models, each of these. Units of all judges are pooled; those of one
+question are one cluster, whichever model was asked. The model is one more covariate of ``aipw``,
+one more factor whose levels may differ in their effects, and one more of the outcome model behind
+SHAP values; ``paired`` differences stay within a model. See `effects` and `causal`.
+
+``temperature_models``: for each model, at each temperature and over all of them, the mean over its
+units of agreement, consistency and error rate, with intervals clustered by question.
+``model_effects``, ``model_moderation``, ``model_attributions`` and ``model_importances`` have the
+form of the tables of one judge. The attributions are made for files alone.
+
+What a judge gives for it are its series in whole numbers, one a line: codes of question, stratum
+and condition, replies received, those equal to the label (-1 without one), those without a verdict,
+and changes between adjacent parsed replicates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.instruments.temperature import lines
+from pytest_judgesense.instruments.temperature.effects import (
+    ALL,
+    attribution_tables,
+    effect_tables,
+)
+from pytest_judgesense.instruments.temperature.measures import EFFECTS
+from pytest_judgesense.instruments.temperature.sweep import (
+    COVARIATES,
+    Codes,
+    Flags,
+    Floats,
+    Pool,
+    Value,
+    outcomes_of,
+    series_of,
+    sweep_of,
+)
+from pytest_judgesense.layout import indented
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.sections import Board, Digits, Entrant, Row, Rows
+from pytest_judgesense.stats.clustered import clustered_mean
+
+_TEMPERATURE: Final = "temperature"
+
+
+def material_of(cell: Cell) -> dict[str, Any] | None:
+    """What pooling needs of a judge, as plain values; ``None`` where no temperature is known."""
+    sweep = sweep_of(cell)
+    if _TEMPERATURE not in sweep.levels:
+        return None
+    series = series_of(sweep)
+    codes, conditions = sweep.codes([k for k in (_TEMPERATURE, *COVARIATES) if k in sweep.levels])
+    replies, lost = series.votes.sum(axis=1), series.votes[:, -1]
+    # Of n parsed replicates 1 - changes / (n - 1) are unchanged.
+    changes = np.nan_to_num((1 - series.values["consistency"]) * (replies - lost - 1))
+    table = np.column_stack(
+        [
+            series.question,
+            series.stratum,
+            codes[series.first],
+            replies,
+            np.where(series.labelled, series.votes[:, 0], -1),
+            lost,
+            np.rint(changes).astype(np.intp),
+        ]
+    )
+    return {
+        "threshold": series.threshold,
+        "questions": list(sweep.questions),
+        "conditions": conditions,
+        "series": [" ".join(map(str, row)) for row in table[series.alive].tolist()],
+    }
+
+
+def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> Pool:
+    """The series of several judges, from what `material_of` gave, by name; none was refused.
+
+    The threshold is that of the first judge by name.
+    """
+    known: dict[str, int] = {}
+    tables: list[Codes] = []
+    conditions: list[dict[str, Value]] = []
+    strata = 0
+    for name, of in sorted(materials.items()):
+        table = np.array([line.split() for line in of["series"]], dtype=np.intp).reshape(-1, 7)
+        own = np.array([known.setdefault(q, len(known)) for q in of["questions"]], dtype=np.intp)
+        table[:, 0] = own[table[:, 0]]
+        table[:, 1] += strata
+        strata = 1 + int(table[:, 1].max(initial=strata - 1))
+        table[:, 2] += len(conditions)
+        tables.append(table)
+        models = {one.get("model", "") for one in of["conditions"]}
+        conditions += [
+            {**one, "model": f"{name}: {one.get('model', '')}" if len(models) > 1 else name}
+            for one in of["conditions"]
+        ]
+    question, stratum, condition, *counts = np.concatenate(tables).T
+    replies, right, lost, changes = (count.astype(np.float64) for count in counts)
+    levels = {
+        key: _coded([one.get(key, "") for one in conditions], condition)
+        for key in dict.fromkeys(key for one in conditions for key in one)
+    }
+    values, codes = levels[_TEMPERATURE]
+    return Pool(
+        levels=levels,
+        question=question,
+        stratum=stratum,
+        alive=np.ones(question.size, dtype=bool),
+        temperature=np.array([float(value) for value in values])[codes],
+        values=outcomes_of(replies, np.where(right < 0, np.nan, right), lost, changes),
+        threshold=float(materials[min(materials)]["threshold"]),
+        seed=seed,
+    )
+
+
+def _coded(of_conditions: Sequence[Value], condition: Codes) -> tuple[Sequence[Value], Codes]:
+    values = sorted(set(of_conditions), key=lambda value: (isinstance(value, str), value))
+    return values, np.array([values.index(one) for one in of_conditions], dtype=np.intp)[condition]
+
+
+def tables(
+    _suite: str, entrants: Sequence[Entrant], seed: int, secondary: bool
+) -> Mapping[str, Rows]:
+    """The tables of the judges of a suite, by name; none of one model alone."""
+    materials = {one.name: one.material for one in entrants if one.material is not None}
+    if not materials:
+        return {}
+    pool = pooled(materials, seed)
+    models = list(pool.several("model"))
+    if not models:
+        return {}
+    effects, moderation = effect_tables(pool)
+    found: dict[str, Rows] = {
+        "temperature_models": [
+            row for _, model, within in models for row in _means(pool, str(model), within)
+        ],
+        "model_effects": effects,
+        "model_moderation": moderation,
+    }
+    if secondary:
+        attributions, importances, _ = attribution_tables(pool)
+        found |= {"model_attributions": attributions, "model_importances": importances}
+    return found
+
+
+def _means(pool: Pool, model: str, within: Flags) -> Iterator[dict[str, Any]]:
+    levels, codes = pool.levels[_TEMPERATURE]
+    for at, of in [(ALL, within), *((v, within & (codes == i)) for i, v in enumerate(levels))]:
+        row: dict[str, Any] = {"model": model, _TEMPERATURE: at, "n": int(of.sum())}
+        for outcome in EFFECTS:
+            row |= _mean(outcome, pool.values[outcome][of], pool.question[of])
+        if of.any():
+            yield row
+
+
+def _mean(outcome: str, values: Floats, questions: Codes) -> dict[str, float | None]:
+    some = np.isfinite(values)
+    found = clustered_mean(values[some], questions[some], lower=0, upper=1) if some.any() else None
+    return {
+        outcome: float(values[some].mean()) if some.any() else None,
+        f"{outcome}_lower": None if found is None else found.lower,
+        f"{outcome}_upper": None if found is None else found.upper,
+    }
+
+
+def _texts(row: Row) -> Iterator[tuple[str, str]]:
+    """The mean of each outcome, and its interval."""
+    for outcome in EFFECTS:
+        ends = [row[f"{outcome}_{end}"] for end in ("lower", "upper")]
+        interval = "" if None in ends else f"[{', '.join(map(number_text, ends))}]"
+        yield "N/A" if row[outcome] is None else number_text(row[outcome]), interval
+
+
+def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+    yield from lines.effects(tables["model_effects"])
+    of_models: dict[str, list[str]] = defaultdict(list)
+    for row in tables["model_effects"]:
+        if row["method"] == "paired" and row["group"] == "model" and row["value"] is not None:
+            named = of_models[f"effect of {row['high']} on {row['outcome']} by model, paired"]
+            named.append(f"{printable(row['level'])} {row['value']:+.3f}")
+    yield from (f"{what}: {', '.join(effects)}" for what, effects in of_models.items())
+    yield from lines.moderation(tables["model_moderation"])
+
+
+def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+    """The models for Markdown."""
+    heads = [head for outcome in EFFECTS for head in (outcome.replace("_", " "), "95% clustered")]
+    return Board(
+        "Models at each temperature on",
+        ("model", "temperature", "n", *heads),
+        tuple(
+            (row["model"], *map(Digits, (row[_TEMPERATURE], row["n"], *chain(*_texts(row)))))
+            for row in tables["temperature_models"]
+        ),
+        tuple(_notes(tables)),
+    )
+
+
+def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+    """The models on a terminal, over all temperatures."""
+    whole = [row for row in tables["temperature_models"] if row[_TEMPERATURE] == ALL]
+    yield from indented(f"{suite}, {len(whole)} models pooled", width=2)
+    for row in whole:
+        of = zip(EFFECTS, _texts(row), strict=True)
+        said = ", ".join(" ".join((outcome, *texts)).rstrip() for outcome, texts in of)
+        yield from indented(f"{printable(row['model'])}: {said}, n {row['n']}", width=4)
+    for note in _notes(tables):
+        yield from indented(note, width=4)

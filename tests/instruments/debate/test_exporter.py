@@ -1,0 +1,152 @@
+"""Judgments written as JudgeBench's files are the same judgments when they are read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.errors import LogError
+from pytest_judgesense.instruments.debate.exporter import exported
+from pytest_judgesense.instruments.debate.importer import DESIGN, read_judgebench
+from pytest_judgesense.instruments.debate.replies import parse_debate
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Trial, Unparsed, Usage
+
+SCORES = {
+    name: {"PRO": 7.5, "CON": 6} for name in ("argument_quality", "evidence", "clash", "weighing")
+}
+REPLY = {"scores": SCORES, "winner": "PRO", "confidence": 0.75, "short_reason": "clash"}
+
+
+def judged(
+    debate: str,
+    run: int,
+    *,
+    topic: str = "tips",
+    prompt: str = "p0",
+    reply: str | None = json.dumps(REPLY),
+    failed: str | None = None,
+) -> Judgment:
+    outcome, detail = parse_debate(reply or "")
+    said: Outcome = Failed(failed) if failed else outcome
+    sides = ("one", "two")[:: 1 if debate.endswith("original") else -1]
+    trial = Trial(
+        id=f"house/{debate}/{prompt}/ab/r{run}",
+        suite="house",
+        item=debate,
+        cluster=topic,
+        template=prompt,
+        replicate=run,
+        condition={"category": "economy", "pro_model": sides[0], "con_model": sides[1]},
+    )
+    return Judgment(trial, "gpt: big/one", said, reply=reply, detail=detail, usage=Usage(9, 9))
+
+
+JUDGMENTS = (
+    judged("tips-original", 1),
+    # Text around the object, and a winner that contradicts the scores, are flags.
+    judged("tips-original", 2, reply="So: " + json.dumps({**REPLY, "winner": "CON"})),
+    judged("tips-flipped", 1, reply='{"winner": "PRO", "scores": {'),
+    judged("tips-flipped", 2, reply=None, failed="timeout: 60 s"),
+    judged("tips-original", 1, prompt="p1"),
+    judged("alone", 1, topic="alone", reply="I cannot say."),
+    judged("Zürich/1", 1, topic="Zürich"),
+)
+CELL = Cell("gpt: big/one", "house", DESIGN, JUDGMENTS)
+
+
+def read_back(judgment: Judgment) -> Judgment:
+    """As it comes from the form: its suite is called otherwise, tokens are not in it."""
+    trial = judgment.trial
+    own = f"judgebench/{trial.item}/{trial.template}/ab/r{trial.replicate}"
+    return replace(judgment, trial=replace(trial, id=own, suite="judgebench"), usage=Usage())
+
+
+def test_what_is_written_reads_back_as_the_same_judgments(tmp_path: Path) -> None:
+    files = exported([CELL])
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    found = {one.trial.id: one for one in read_judgebench(tmp_path)}
+    assert found == {one.trial.id: one for one in map(read_back, JUDGMENTS)}
+    # What came back is written as the same files once more.
+    again = Cell(CELL.judge, "judgebench", DESIGN, tuple(found.values()))
+    assert exported([again]) == files
+
+
+def test_there_is_one_file_a_run_in_the_form_of_judgebench() -> None:
+    files = exported([CELL])
+    results = {name: json.loads(text) for name, text in files.items() if name.startswith("results")}
+    assert len(results) == len(JUDGMENTS)
+    folders = {name.split("/")[1].rpartition("-")[0] for name in results}
+    assert folders == {"gpt-big-one_p0", "gpt-big-one_p1"}
+    (value,) = [
+        of
+        for name, of in results.items()
+        if "one_p0" in name and name.endswith("/tips-original_run1.json")
+    ]
+    assert value["debate_id"] == "tips-original"
+    assert value["judge_model"] == "gpt: big/one"
+    assert (value["judge_prompt"], value["run_number"]) == ("p0", 1)
+    assert (value["winner"], value["confidence"], value["scores"]) == ("PRO", 0.75, SCORES)
+    assert json.loads(files["debates/tips-flipped.json"]) == {
+        "id": "tips-flipped",
+        "pair_id": "tips",
+        "category": "economy",
+        "pro_model": "two",
+        "con_model": "one",
+    }
+    # A name that no file can have is made one, and told apart by a digest.
+    assert sum("Z-rich-1-" in name for name in files) == 2
+
+
+def test_what_the_form_cannot_hold_is_refused() -> None:
+    other = Cell("j", "s", Design(kind="paraphrase", labels=("YES", "NO")), JUDGMENTS)
+    with pytest.raises(LogError, match="no debates to write"):
+        exported([other])
+    twice = tuple(replace(one, trial=replace(one.trial, suite="next")) for one in JUDGMENTS)
+    with pytest.raises(LogError, match="cannot hold two judgments"):
+        exported([CELL, replace(CELL, suite="next", judgments=twice)])
+    bare = replace(JUDGMENTS[0], detail=None)
+    with pytest.raises(LogError, match="is no judgment in JudgeBench's form"):
+        exported([replace(CELL, judgments=(bare,))])
+    taken = (judged("tips", 1), judged("tips-flipped", 1))
+    with pytest.raises(LogError, match="debate tips-flipped cannot be written"):
+        exported([replace(CELL, judgments=taken)])
+
+
+def test_the_command_writes_the_files_and_reads_them_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.jsonl").write_text(
+        "".join(f"{line}\n" for line in log_lines(JUDGMENTS, DESIGN)), encoding="utf-8"
+    )
+    assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
+    assert "11 files written: out" in capsys.readouterr().out
+    assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
+    assert (
+        "7 judgments of gpt: big/one on judgebench; 3 state no verdict" in capsys.readouterr().out
+    )
+    assert main(["report", "log.jsonl", "--export", "judgebenhc=out"]) == 2
+    assert "did you mean 'judgebench'?" in capsys.readouterr().err
+
+
+def test_an_unparsed_reply_of_others_has_no_reason_and_a_wrong_one_is_an_error(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "results" / "c"
+    folder.mkdir(parents=True)
+    value = {"debate_id": "d", "judge_model": "j", "judge_prompt": "p", "run_number": 1}
+    path = folder / "d_run1.json"
+    path.write_text(json.dumps({**value, "winner": None}))
+    assert [one.outcome for one in read_judgebench(tmp_path)] == [Unparsed("no winner recorded")]
+    path.write_text(json.dumps({**value, "winner": None, "unparsed": 3}))
+    with pytest.raises(LogError, match="unparsed"):
+        list(read_judgebench(tmp_path))

@@ -1,7 +1,8 @@
 """What the built-in suites ask is what it was: recordings and baselines are found by it.
 
 Of each suite and preset, the digest of the suite, the calls of a whole run, and a digest of their
-trials and messages in order: computed once with version 0.1, before suites had kinds as values.
+trials and messages in order: computed when the suites were written anew, and to be changed with them
+alone.
 """
 
 from __future__ import annotations
@@ -20,29 +21,39 @@ from .known import builtin_suites, load_suite, presets_of
 
 JUDGE = judge_from_name("openai:gpt")
 ASKED = {
-    "coherence": ("8c95fb427ce960f7", 200, "ccdb445daa39eac2"),
-    "coherence@published": ("633a2fd551932896", 125, "561d573b3610134f"),
-    "coherence@all-pairs": ("df2ec46e3972af88", 200, "ccdb445daa39eac2"),
-    "criterion": ("bdeb9947173a93ca", 960, "f9601492957fe08a"),
-    "criterion@published": ("177acae9629524b5", 480, "e9123bd544250835"),
-    "debate": ("b4c66f05edfc64d9", 450, "769b9a73309e5f26"),
-    "factuality": ("1402d463dc718d05", 200, "d783fd0b647902d8"),
-    "factuality@published": ("8cc83c2dc9e27146", 125, "555886d64e4d8000"),
-    "factuality@all-pairs": ("29c0f934e66957c9", 200, "d783fd0b647902d8"),
-    "factuality@inverted": ("0831bb81ca60e4cf", 240, "c9d360c3248cbff4"),
-    "ladder": ("abdaa03ea54d8926", 1040, "c311cae71ae19691"),
-    "ladder@published": ("f8ac57be5abad0ab", 520, "2c25f71da41c54d4"),
-    "ladder-fine": ("8b41a7eb57929b20", 120, "30357c7f2c548e6a"),
-    "ladder-fine@pooled": ("ef384922f9c000ce", 720, "b9082742ff91ed73"),
-    "preference": ("83d97d67473ce586", 400, "1cefb332c05fde37"),
-    "preference@published": ("d14c7449a480076a", 125, "9da18544e205bb76"),
-    "preference@all-pairs": ("fd5b044278d99b91", 400, "1cefb332c05fde37"),
-    "relevance": ("9ed07727f6abb54e", 400, "a3851a940811c210"),
-    "relevance@published": ("d1dc15df138beada", 125, "681bca49e955ebb4"),
-    "relevance@all-pairs": ("a3111f781780d06c", 400, "a3851a940811c210"),
-    "temperature": ("81129390c4cd518f", 864, "0aee5c53425166a5"),
-    "temperature@full": ("28198c762adf3269", 31680, "c24f58bfc0954953"),
-    "vacuum": ("c5f18e8940fe9947", 120, "13c6632ba70c84aa"),
+    "coherence": ("4d476595dcc4c265", 200, "268fe6802e703748"),
+    "coherence@all-pairs": ("f44d428877a8e08a", 200, "268fe6802e703748"),
+    "coherence@published": ("1285d7c392960398", 125, "8886ed54e61e0092"),
+    "coherence@published-three-runs": ("1431dd9111551a69", 375, "d244e01a858be35b"),
+    "coherence@same-format": ("03827cf93ce0e5f4", 200, "3569b0802fd473ea"),
+    "criterion": ("07b1edd93f8da01b", 960, "a538b8b0bdc4ddaf"),
+    "criterion@published": ("9b5bb729183b8d04", 480, "1b90979dfe1d542d"),
+    "debate": ("7c7681e859e18217", 450, "2dcc0e0d5e2dc266"),
+    "factuality": ("de0150622b516158", 200, "ab6da467fce2d845"),
+    "factuality@all-pairs": ("1a672163fcc05a14", 200, "ab6da467fce2d845"),
+    "factuality@inverted": ("a6b1e6da4f7fecf5", 240, "9921704e417b09eb"),
+    "factuality@published": ("cbff6fad4aca2e7b", 125, "ba986c1977544587"),
+    "factuality@published-three-runs": ("c5513b2fcfdfd219", 375, "d87f5a9695cf7f09"),
+    "factuality@same-format": ("6423f60321d80b7e", 200, "e8b294bbc0cf839a"),
+    "ladder": ("4f8bc06870ddcc2a", 1040, "a339c1eec0468f9c"),
+    "ladder-fine": ("b523894b810b0171", 120, "ad47a70855436321"),
+    "ladder-fine@pooled": ("b70f127132c58fec", 720, "2b555c0daaa150cc"),
+    "ladder@published": ("f8d41db8eb712219", 520, "b2d84ceef3421dd4"),
+    "preference": ("4c790b218bcb399f", 400, "ac5a0336fe20827e"),
+    "preference@all-pairs": ("619240bfbe2ef661", 400, "ac5a0336fe20827e"),
+    "preference@published": ("bc5358b602cebf3b", 125, "3f87c5412126e2bd"),
+    "preference@published-three-runs": ("ed906795500ead5e", 375, "e2df141d2d9c8cd8"),
+    "preference@same-format": ("4a0484ca057b477f", 400, "5d4268bc8135c2e8"),
+    "relevance": ("fa72265cd9f2487a", 400, "41c9935dd474ff58"),
+    "relevance@all-pairs": ("d7e4496ac3077fd0", 400, "41c9935dd474ff58"),
+    "relevance@published": ("8c378781eaac42d0", 125, "158cf89f17cb908b"),
+    "relevance@published-three-runs": ("15e026342f3a0648", 375, "186854b21e124541"),
+    "relevance@same-format": ("b60dbe717156fc3d", 400, "9a10d422b84e9b5d"),
+    "temperature": ("7143ae2ae2269570", 864, "f9cf801cd71a1927"),
+    "temperature@full": ("3888cff4aa1e5345", 42240, "39c6baa63ab473ba"),
+    "vacuum": ("8bb61ba7ec39ae8d", 120, "b8725b2d6aab61b3"),
+    "vacuum@both-arms": ("8cdada56f47c3f77", 240, "f5a5b88a8557f810"),
+    "vacuum@quick": ("7377aa8813537141", 40, "3d3fb943685d2648"),
 }
 
 

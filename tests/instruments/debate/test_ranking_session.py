@@ -30,8 +30,8 @@ def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
     assert done.ret == 0
     text = done.stdout.str()
     assert text.index("= judge ranking =") < text.index("= judge datasheet =")
-    assert "1 to 3  clean:p0" in text
-    assert "recommended: clean:p0" in text
+    assert "1 to 3  clean:p2" in text
+    assert "recommended: clean:p2" in text
     again = processes.run("judgesense", "report", "--ranking", "log.jsonl", cwd=pytester.path)
     assert ranking(again.stdout) == ranking(text)
     line = json.loads(Path(pytester.path / "log.jsonl").read_text().splitlines()[0])
@@ -72,13 +72,13 @@ def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytest
     shipped = builtin_suites()["debate"]
     shutil.copytree(shipped.parent, pytester.path / "mine")
     suite = pytester.path / "mine" / shipped.name
-    check = 'ranked_first = { config = "clean:p0" }\n'
+    check = 'ranked_first = { config = "clean:p2" }\n'
     suite.write_text(suite.read_text(encoding="utf-8") + check, encoding="utf-8")
     listed = forked(pytester, "mine", *NAMES, "--collect-only", "-q").stdout.str()
-    assert "::clean::ranked_first[clean:p0]" in listed
+    assert "::clean::ranked_first[clean:p2]" in listed
     assert "::mixed::ranked_first" not in listed
     done = forked(pytester, "mine", *NAMES, "--judge-policy", "confident")
-    done.stdout.fnmatch_lines(["*ranked_first[[]clean:p0] of judge clean on debate: inconclusive"])
+    done.stdout.fnmatch_lines(["*ranked_first[[]clean:p2] of judge clean on debate: inconclusive"])
 
 
 def test_a_marker_compares_the_judges_of_its_test(pytester: pytest.Pytester) -> None:
@@ -113,4 +113,4 @@ def test_an_unknown_configuration_is_inconclusive_and_lists_the_known(
     done = forked(pytester, *NAMES[:2])
     done.assert_outcomes(failed=1)
     said = " ".join(done.stdout.str().split())
-    assert "not among the configurations: clean:p0, clean:p2, clean:p1" in said
+    assert "not among the configurations: clean:p2, clean:p0, clean:p1" in said

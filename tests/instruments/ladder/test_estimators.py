@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.trial import Judgment
 from tests.measures.building import CRITERION, LADDER, VACUUM, both_orders, cell, estimate, judgment
 
@@ -29,9 +30,15 @@ def test_vacuum_under_two_prompts_has_a_dark_current_under_each() -> None:
     judgments = both_orders("v", [("A", "B")], condition={"arm": "baseline"}, template="baseline")
     judgments += both_orders("v", [("tie", "B")], condition={"arm": "strict"}, template="strict")
     of = cell(VACUUM, judgments)
-    assert estimate(of, "dark_current", arm="baseline").value == 1.0
+    # That of the baseline prompt is the dark current, and names no arm: 2 of its 2 calls prefer,
+    # and not 3 of the 4 of both prompts. Under the strict prompt 1 of 2.
+    found = estimate(of, "dark_current")
+    assert (found.value, found.count, found.n) == (1.0, 2, 2)
     assert estimate(of, "dark_current", arm="strict").value == 0.5
+    assert estimate(of, "tie_rate").value == 0.0
     assert estimate(of, "tie_rate", arm="strict").value == 0.5
+    named = {one.condition.get("arm") for one in estimate_all(of) if one.measure == "dark_current"}
+    assert named == {None, "strict"}
 
 
 def test_dark_current_with_missing_replies_says_how_many_and_bounds_them() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import number_text
@@ -125,17 +127,45 @@ def ladder(*right: int, of: int = 20) -> list[Judgment]:
     ]
 
 
+def early_threshold(tail: float, draws: int = 400_000) -> tuple[float, float]:
+    """How often `ladder(0, 12)` with a right pseudo-cluster has 0.75 at distance 1, and the quantile.
+
+    By other draws than the project's: Gamma(a) with a = (z / t)^2 for each of the 8 clusters, of 10
+    calls each, and Gamma(0.55) for one that is right throughout (formula of `stats.threshold`).
+    """
+    rng = np.random.default_rng(7)
+    shape = (norm.isf(tail) / t.isf(tail, 7)) ** 2
+    first, second = rng.gamma(shape, size=(2, draws, 4))
+    unseen = 5 * rng.gamma(0.55, size=draws)  # at each of two distances half of a cluster's calls
+    right = [5 * first.sum(axis=1) + unseen, second @ [10, 10, 7, 5] + unseen]
+    calls = [10 * first.sum(axis=1) + unseen, 10 * second.sum(axis=1) + unseen]
+    low, high = right[0] / calls[0], right[1] / calls[1]
+    pooled = (right[0] + right[1]) / (calls[0] + calls[1])
+    low, high = np.where(low > high, pooled, low), np.where(low > high, pooled, high)
+    at = np.where(high >= 0.75, 1 + (0.75 - low) / np.where(high > low, high - low, 1), math.inf)
+    at = np.where(low >= 0.75, -math.inf, at)
+    return float((low >= 0.75).mean()), float(np.quantile(at, tail, method="lower"))
+
+
 def test_the_threshold_is_read_off_the_fitted_curve() -> None:
     # Always A is right in half of the calls. 0 of 20 pairs right at distance 1: 20/40 = 0.5; 12 of
     # 20 at distance 2: (24 + 8)/40 = 0.8. 0.75 is at 1 + 0.25/0.3 = 1.8333.
     found = estimate(cell(LADDER, ladder(0, 12)), "detection_threshold")
     assert found.value == pytest.approx(1 + 0.25 / 0.3)
     assert (found.n, found.count, found.unit) == (80, None, "call")
-    # Of the four tasks one is at 0.5 and one at 0.7 at distance 2: what weighs them most never gets
-    # to 0.75. And so few cannot exclude tasks that are right throughout.
-    assert found.flags == ("lower end left-censored", "upper end right-censored")
     assert found.interval is not None
     assert found.clustered is not None
+    # Of the four tasks one is at 0.5 and one at 0.7 at distance 2: what weighs them most never gets
+    # to 0.75. Tasks that are right throughout bring distance 1 there in fewer than 2.5% of the
+    # draws: the lower end lies within the steps, where `early_threshold` has it.
+    assert found.flags == ("upper end right-censored",)
+    censored, lower = early_threshold(0.025)
+    assert censored < 0.025
+    assert found.clustered.lower == pytest.approx(lower, abs=0.05)
+    # At 99% it is 0.5% of the draws that are left out, and not so.
+    assert early_threshold(0.005)[0] > 0.005
+    assert found.clustered.at is not None
+    assert found.clustered.at(0.995)[0] == 0.0
     # The paper's stands beside it: percentiles over resampled tasks, here within the steps run.
     assert found.interval.method == "task-bootstrap"
     assert 1 <= found.interval.lower <= found.value <= found.interval.upper == 2

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, norm, t
 
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import (
@@ -121,13 +121,16 @@ def test_a_negative_kappa_is_flagged() -> None:
 
 def test_the_kappa_interval_of_perfect_agreement_has_a_width() -> None:
     # Certainty from 20 items would be a lie. With balanced labels kappa is about 1 - 2 u, u the
-    # share of the pseudo-cluster of disagreement: Beta(1/4, 20 a + 1/2) with a = (z / t)^2 19/20 =
-    # 0.833051, whose 0.975 quantile is 0.0839: 0.83, and less as drawn labels are not balanced.
+    # share of the pseudo-cluster of disagreement: Beta(2/5, 20 a + 1/2) with a = (z / t)^2 =
+    # 0.876895, whose 0.975 quantile is 0.1178: 0.764, and less as drawn labels are not balanced
+    # (0.754 by two million gamma draws of numpy).
     answers = {f"i{i}": ["YES", "YES"] if i % 2 else ["NO", "NO"] for i in range(20)}
     kappa = estimate(cell(YES_NO, worded(answers)), "kappa")
     assert kappa.value == 1.0
     assert kappa.clustered is not None
-    unlike = beta(0.25, 20 * 0.833051 + 0.5).ppf(0.975)
+    shape = (norm.ppf(0.975) / t.ppf(0.975, 19)) ** 2
+    assert shape == pytest.approx(0.876895, abs=1e-6)
+    unlike = beta(0.4, 20 * shape + 0.5).ppf(0.975)
     assert kappa.clustered.lower == pytest.approx(1 - 2 * unlike, abs=0.05)
     assert kappa.clustered.lower < kappa.clustered.lower_bound < kappa.clustered.upper == 1.0
 

@@ -36,14 +36,15 @@ TIERS = {
 }
 
 
-def tables(of: Cell, *reviews: Review) -> list[Mapping[str, Any]]:
-    suite: Any = SimpleNamespace(reviews=reviews)
+def tables(of: Cell, *reviews: Review, **reviewers: str) -> list[Mapping[str, Any]]:
+    suite: Any = SimpleNamespace(reviews=reviews, reviewers=reviewers)
     made = (section.analysis(of, estimate_all(of), suite) for section in REPORT.sections)
     return [table for table in made if table is not None]
 
 
-def rows(of: Cell, name: str, *reviews: Review) -> list[Mapping[str, Any]]:
-    (found,) = [table["rows"] for table in tables(of, *reviews) if table["analysis"] == name]
+def rows(of: Cell, name: str, *reviews: Review, **reviewers: str) -> list[Mapping[str, Any]]:
+    made = tables(of, *reviews, **reviewers)
+    (found,) = [table["rows"] for table in made if table["analysis"] == name]
     return list(found)
 
 
@@ -178,6 +179,17 @@ def test_reviews_show_verdicts_of_compared_pairs_and_the_reviewers_kappa() -> No
     assert line == (
         "equivalence: template pairs 2 YES, 1 not reviewed, by ann, bob, "
         "kappa of ann and bob 0.500 on 4 pairs"
+    )
+    # A suite that says what its reviewers are has it beside each name, and nothing else changes.
+    kinds = {"ann": "human", "bob": "model"}
+    first, second, third, agreement = rows(of, "equivalence", *reviews, **kinds)
+    assert (first["verdict"], second["verdict"], third["verdict"]) == ("YES", "YES", None)
+    assert second["reviews"] == {"ann (human)": "YES", "bob (model)": "YES"}
+    assert agreement == {"reviewers": ["ann (human)", "bob (model)"], "kappa": 0.5, "n": 4}
+    (line,) = words(tables(of, *reviews, **kinds)[-1])
+    assert line == (
+        "equivalence: template pairs 2 YES, 1 not reviewed, by ann (human), bob (model), "
+        "kappa of ann (human) and bob (model) 0.500 on 4 pairs"
     )
 
 

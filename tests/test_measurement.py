@@ -215,8 +215,11 @@ def test_a_judge_behind_an_endpoint_is_recorded_and_replayed(tmp_path: Path, pro
     assert {j.verdict for j in again.judgments} == {"A", "B"}
     calls = again.calls
     assert calls.prompt_tokens is not None
-    assert calls.completion_tokens == 3 * 5 * 2  # one word a reply
-    assert calls.cost_usd == pytest.approx((calls.prompt_tokens + 10 * 30) / 1e6)
+    # The observer counts words, and replies in the form that each wording asks for: t1, t4 and t5
+    # "A" or "[[A]]", one word; t3 '{"verdict": "A"}', two; t2 "That is how it looks to me." and
+    # "Verdict: A", 7 + 2. Of three items in both orders: 3 * 2 * (1 + 9 + 2 + 1 + 1) = 84.
+    assert calls.completion_tokens == 84
+    assert calls.cost_usd == pytest.approx((calls.prompt_tokens + 10 * 84) / 1e6)
 
 
 def always_first(messages: list[dict[str, str]]) -> str:

@@ -169,7 +169,9 @@ def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
     lines = list(power_lines(suite, Asked(), judge, CASSETTES))
     assert lines == list(power_lines(suite, Asked(), judge, CASSETTES))
     assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
-    assert lines[3].split()[:3] == ["jss_floor[0.9]", "0.960", "(1)"]
+    # 8 of 40 items differ under one of five wordings, in two of their five pairs:
+    # JSS = 1 - 16 / 200 = 0.92.
+    assert lines[3].split()[:3] == ["jss_floor[0.9]", "0.920", "(1)"]
     assert "for judges like this recording" in lines[1]
     assert "%)" in lines[3]
     assert max(map(len, lines)) <= 100

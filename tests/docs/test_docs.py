@@ -55,7 +55,7 @@ COMMANDS = ("pytest", "judgesense", "python", "export")
 FIXTURES = {"judge", "judge_check", "judge_datasheet"}
 # What looks like an option of ours and is a field of imported files, a key of suite files, or a
 # table of the datasheet.
-FOREIGN_FIELDS = {"judge_model", "judge_type", "judge_pairs"}
+FOREIGN_FIELDS = {"judge_model", "judge_type", "judge_pairs", "judge_spread"}
 # The check of the example plugin in extending.md.
 OF_A_PLUGIN = {"pair_accuracy_floor"}
 

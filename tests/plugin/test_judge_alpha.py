@@ -2,8 +2,8 @@
 
 The judge flips two of the three pairs of each of six items: JSS 6/18, each cluster 1/3. The upper
 bound of six clusters that are alike is 1 - 2/3 B(q), with B(q) the (1 - q) quantile of
-Beta(6 a(q), 0.55), a(q) = (z(q) / t(5, q))^2 5/6 (stats.dirichlet): 0.653 at 95%, 0.749 at 97.5%,
-0.802 at 98.33%. So the bar 0.8 is refuted as one of two bars at alpha 0.05, not as one of three.
+Beta(6 a(q), 0.55), a(q) = (z(q) / t(5, q))^2 (stats.dirichlet): 0.611 at 95%, 0.702 at 97.5%,
+0.755 at 98.33%. So the bar 0.73 is refuted as one of two bars at alpha 0.05, not as one of three.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import pytest
 from .project import Project, even, no_traceback, parity_suite
 
 REFUTED = ("--judge-policy", "refuted")
-THREE = "jss_floor = 0.8\nfailed_rate_ceiling = 0.9\nunparsed_rate_ceiling = 0.9"
+ONE = "jss_floor = 0.73"
+THREE = f"{ONE}\nfailed_rate_ceiling = 0.9\nunparsed_rate_ceiling = 0.9"
 
 
 def drifted(prompt: str) -> str:
@@ -28,6 +29,7 @@ def drifted(prompt: str) -> str:
 @pytest.fixture
 def recorded(project: Project) -> Project:
     project.server.reply = drifted
+    parity_suite(project.path, checks=ONE)
     project.record()
     return project
 
@@ -43,7 +45,7 @@ def test_a_bar_that_a_bound_lies_beyond_is_refuted(
 ) -> None:
     result = recorded.run("parity.suite.toml", *REFUTED, *workers, "--judge-datasheet", "x.json")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*refuted: even the 95.00% bound, 0.653, misses*"])
+    result.stdout.fnmatch_lines(["*refuted: even the 95.00% bound, 0.611, misses*"])
     assert (check(recorded, "jss")["outcome"], check(recorded, "jss")["policy"]) == (
         "fail",
         "refuted",
@@ -60,7 +62,7 @@ def test_of_three_bars_it_is_neither_refuted_nor_proven_and_fails_nothing(
     assert check(recorded, "jss")["outcome"] == "inconclusive"
     assert check(recorded, "failed_rate")["outcome"] == "pass"
     result.stdout.fnmatch_lines(
-        ["*>= 0.8 INCONCLUSIVE*", "*missed, and not refuted: the 98.33% bound is 0.802*"]
+        ["*>= 0.73 INCONCLUSIVE*", "*missed, and not refuted: the 98.33% bound is 0.755*"]
     )
 
 
@@ -92,7 +94,7 @@ def test_markers_and_suite_files_are_one_family(recorded: Project) -> None:
 
 @pytest.mark.parametrize("how", ["option", "ini"])
 def test_alpha_may_be_chosen(recorded: Project, how: str, workers: tuple[str, ...]) -> None:
-    # 0.15 for three bars leaves each 0.05: 0.653 again.
+    # 0.15 for three bars leaves each 0.05: 0.611 again.
     parity_suite(recorded.path, checks=THREE)
     arguments = ["--judge-alpha", "0.15"]
     if how == "ini":
@@ -100,7 +102,7 @@ def test_alpha_may_be_chosen(recorded: Project, how: str, workers: tuple[str, ..
         arguments = []
     result = recorded.run("parity.suite.toml", *(arguments and REFUTED), *arguments, *workers)
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["*even the 95.00% bound, 0.653, misses*"])
+    result.stdout.fnmatch_lines(["*even the 95.00% bound, 0.611, misses*"])
 
 
 def test_an_alpha_that_is_none_is_refused(recorded: Project) -> None:
@@ -112,7 +114,7 @@ def test_an_alpha_that_is_none_is_refused(recorded: Project) -> None:
 
 def test_a_measurement_that_fails_counts_and_does_not_stop_the_others(recorded: Project) -> None:
     # Two suites; the second has no recording, so its bar is not tried, and counts.
-    parity_suite(recorded.path, name="other", checks="jss_floor = 0.8\nfailed_rate_ceiling = 0.9")
+    parity_suite(recorded.path, name="other", checks=f"{ONE}\nfailed_rate_ceiling = 0.9")
     result = recorded.run(".", *REFUTED, "--judge-datasheet", "x.json")
     result.assert_outcomes(passed=1, failed=2)
     assert check(recorded, "jss")["outcome"] == "inconclusive"

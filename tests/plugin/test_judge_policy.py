@@ -27,9 +27,9 @@ def test_the_estimate_decides_by_default_and_a_close_call_is_told(project: Proje
     check = _check(project.path)
     assert (check["policy"], check["outcome"]) == ("estimate", "pass")
     # All of 18 pairs in 6 clusters agree: the lower end is the 0.025 quantile of Beta(6 a, 0.55),
-    # a = (1.9600 / 2.5706)^2 5/6 = 0.4845 (stats.dirichlet), which is 0.377.
+    # a = (1.9600 / 2.5706)^2 = 0.5813 (stats.dirichlet), which is 0.447.
     (warning,) = check["warnings"]  # type: ignore[misc]
-    assert "0.377 to 1.000 straddles the bar 0.8" in warning
+    assert "0.447 to 1.000 straddles the bar 0.8" in warning
     result.stdout.fnmatch_lines(["*straddles the bar 0.8*"])
 
 
@@ -45,7 +45,7 @@ def test_confident_fails_what_too_few_items_cannot_settle(
         pytester.makeini("[pytest]\njudge_policy = confident\n")
         arguments = []
     result = run(pytester, "parity.suite.toml", *arguments, "--judge-datasheet", "x.json")
-    # The one-sided 95% bound of 6 clusters that agree is 0.521 (see below), short of 0.8.
+    # The one-sided 95% bound of 6 clusters that agree is 0.583 (see below), short of 0.8.
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
     check = _check(pytester.path)
@@ -53,8 +53,8 @@ def test_confident_fails_what_too_few_items_cannot_settle(
 
 
 def test_confident_passes_what_the_bound_clears(project: Project) -> None:
-    # The 0.05 quantile of Beta(6 a, 0.55), a = (1.6449 / 2.0150)^2 5/6 = 0.5553, is 0.521.
-    parity_suite(project.path, checks="jss_floor = 0.45")
+    # The 0.05 quantile of Beta(6 a, 0.55), a = (1.6449 / 2.0150)^2 = 0.6663, is 0.583.
+    parity_suite(project.path, checks="jss_floor = 0.5")
     project.record()
     project.run("parity.suite.toml", "--judge-policy", "confident").assert_outcomes(passed=1)
 

@@ -119,7 +119,7 @@ def test_a_failing_check_explains_itself(project: Project, workers: tuple[str, .
             "jss_floor?0.9? of judge mine on parity: fail",
             # estimate and bar; counts and interval (see test_terminal's datasheet for 16/18)
             "  jss = 0.889, wanted >= 0.9: fail",
-            "    16 of 18 template pairs; 95% interval ?0.311, 1.000? over 6 clusters",
+            "    16 of 18 template pairs; 95% interval ?0.368, 1.000? over 6 clusters",
             "  flips: 2, on 1 item",
             "    parity/p2/t1/ab/r1: YES (label YES)",
             "      asked:   Is 2 even?*",

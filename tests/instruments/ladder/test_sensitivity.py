@@ -128,7 +128,7 @@ def ladder(*right: int, of: int = 20) -> list[Judgment]:
 
 
 def early_threshold(tail: float, draws: int = 400_000) -> tuple[float, float]:
-    """How often `ladder(0, 12)` with a right pseudo-cluster has 0.75 at distance 1, and the quantile.
+    """How often `ladder(0, 12)` with a right pseudo-cluster has 0.75 at distance 1; the lower end.
 
     By other draws than the project's: Gamma(a) with a = (z / t)^2 for each of the 8 clusters, of 10
     calls each, and Gamma(0.55) for one that is right throughout (formula of `stats.threshold`).

@@ -1,7 +1,7 @@
 """What the built-in suites ask is what it was: recordings and baselines are found by it.
 
 Of each suite and preset, the digest of the suite, the calls of a whole run, and a digest of their
-trials and messages in order: computed when the suites were written anew, and to be changed with them
+trials and messages in order: computed when the suites were written anew, to be changed with them
 alone.
 """
 

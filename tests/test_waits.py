@@ -105,6 +105,9 @@ BOUNDS = {
         "plain_aiohttp_request": TIMEOUT_S,
         "response.content.iter_any": TIMEOUT_S,
     },
+    "judges.simulated.key": {
+        "files(__package__).joinpath('key.json').read_bytes": "a file of the package",
+    },
     "measurement": {"asyncio.Semaphore": "as long as the trials before it, which are bounded"},
     "output": {"os.open": "a file or folder of ours, to sync it", "temporary.open": "a new file"},
     "plugin.fixture_values": {

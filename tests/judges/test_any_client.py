@@ -298,7 +298,7 @@ def test_a_judge_is_recorded_and_replayed_whatever_its_client(
     ]
 
 
-# On a busy machine a socket of the 32 clients is now and then closed by the collector alone, once in
+# On a busy machine a socket of the 32 clients is now and then closed by the collector, once in
 # many runs; what is recorded and replayed is asserted all the same.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("client", [_httpx, _requests, _urllib3, _urllib, _openai])

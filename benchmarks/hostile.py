@@ -46,6 +46,7 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from tests import processes
 from tests.fuzzing import PIECES
+from tests.fuzzing import SUITE as TOY
 
 INPUTS, FEW = 500, 30
 CPU_S, CLOCK_S = 10, 60
@@ -56,27 +57,7 @@ BARS: Final = {
 # pytest has 5 for nothing collected, and 3 for an internal error; ours has 3 for a broken file.
 CODES: Final = {"judgesense": {0, 1, 2, 3}, "pytest": {0, 1, 2, 4, 5}}
 
-SUITE: Final = """schema = "judgesense/suite/1"
-name = "toy"
-kind = "paraphrase"
-
-[space]
-labels = ["YES", "NO"]
-
-[stimuli]
-file = "toy.jsonl"
-
-[[templates]]
-id = "t1"
-text = "Is {{text}} true? Answer YES or NO."
-
-[[templates]]
-id = "t2"
-text = "Answer YES if {{text}} is true, otherwise NO."
-
-[checks]
-jss_floor = 0.9
-"""
+SUITE: Final = f"{TOY}\n[checks]\njss_floor = 0.9\n"
 ITEMS: Final = "".join(
     f'{{"id": "i{n}", "label": "YES", "text": "water number {n} is wet"}}\n' for n in (1, 2)
 )

@@ -104,7 +104,7 @@ _JUDGMENT: Final = json.dumps(
                    "pairwise": True, "pairs": "all", "others": False},
     }
 )  # fmt: skip
-_SUITE: Final = """schema = "judgesense/suite/1"
+SUITE: Final = """schema = "judgesense/suite/1"
 name = "toy"
 kind = "paraphrase"
 
@@ -149,7 +149,7 @@ interactions:
 )
 
 # Texts that one door or another reads without a complaint.
-GOOD: Final = (_EXCHANGE, _SHARED, _JUDGMENT, _SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B")
+GOOD: Final = (_EXCHANGE, _SHARED, _JUDGMENT, SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B")
 
 
 def _file(text: str, name: str, use: Callable[[Path], object]) -> None:
@@ -197,7 +197,7 @@ def suite_loader(text: str) -> None:
 
 def stimuli_loader(text: str) -> None:
     def load(path: Path) -> None:
-        (path.parent / "toy.suite.toml").write_text(_SUITE)
+        (path.parent / "toy.suite.toml").write_text(SUITE)
         load_suite(path.parent / "toy.suite.toml", None, BUILT_IN.forms)
 
     _file(text, "toy.jsonl", load)
@@ -302,14 +302,14 @@ DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]]
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
     "log reader": (log_reader, _edited(_JUDGMENT) | TEXTS),
-    "suite loader": (suite_loader, _edited(_SUITE) | TEXTS),
+    "suite loader": (suite_loader, _edited(SUITE) | TEXTS),
     "stimuli loader": (stimuli_loader, _edited(_ITEM) | TEXTS),
     "reply reader": (reply_reader, TEXTS),
     "commands on logs": (
         commands_on_logs,
         _edited(_JUDGMENT) | _edited(f"{_JUDGMENT}\n{_JUDGMENT}"),
     ),
-    "commands on suites": (commands_on_suites, _edited(_SUITE)),
+    "commands on suites": (commands_on_suites, _edited(SUITE)),
     "commands on recordings": (commands_on_recordings, _edited(_EXCHANGE) | _edited(_SHARED)),
     "foreign files": (foreign_files, st.sampled_from(_ROWS).flatmap(_edited) | TEXTS),
     "renderers": (renderers, TEXTS),

@@ -42,7 +42,7 @@ from pytest_judgesense.limits import DEEPEST, MOST_TOML, VARIABLE, Limits, json_
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
-from tests.fuzzing import _ITEM, _JUDGMENT, _SUITE
+from tests.fuzzing import _ITEM, _JUDGMENT, SUITE
 
 SECOND = "2026-01-31T12:00:00Z"
 
@@ -52,7 +52,7 @@ def exchange(call: int = 1, request: str = "{}", answer: str = "{}") -> Exchange
     return Exchange("s/i/t/ab/r1", call, asked, RecordedResponse(200, {}, answer), SECOND)
 
 
-def suite(folder: Path, text: str = _SUITE, items: str = _ITEM) -> Path:
+def suite(folder: Path, text: str = SUITE, items: str = _ITEM) -> Path:
     (folder / "toy.jsonl").write_text(items)
     (folder / "toy.suite.toml").write_text(text)
     return folder / "toy.suite.toml"
@@ -129,14 +129,14 @@ def test_a_file_that_is_read_whole_has_a_limit(
     path = suite(tmp_path)
     for name in ("r.jsonl", "r.json", "r.csv"):
         (tmp_path / name).write_text(" " * 1000)
-    monkeypatch.setenv(VARIABLE, f"file_bytes={len(_SUITE)}")
+    monkeypatch.setenv(VARIABLE, f"file_bytes={len(SUITE)}")
     assert load_suite(path, None, BUILT_IN.forms).name == "toy"
     for name in ("r.jsonl", "r.json", "r.csv"):
         with pytest.raises(LogError) as caught:
             list(read_rows(tmp_path / name))
         assert "has 1000 bytes, and at most file_bytes" in caught.value.found
         assert "JUDGESENSE_LIMITS=file_bytes=1000" in caught.value.found
-    monkeypatch.setenv(VARIABLE, f"file_bytes={len(_SUITE) - 1}")
+    monkeypatch.setenv(VARIABLE, f"file_bytes={len(SUITE) - 1}")
     path = suite(_folder(tmp_path, "again"))
     with pytest.raises(SuiteError, match="at most file_bytes"):
         load_suite(path, None, BUILT_IN.forms)
@@ -258,23 +258,23 @@ def test_a_suite_has_no_more_items_and_trials_than_may_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = "".join(f'{{"id": "i{n}", "label": "YES", "text": "t"}}\n' for n in range(3))
-    path = suite(tmp_path, f"{_SUITE}\n[design]\nreplicates = 4\n", items)
+    path = suite(tmp_path, f"{SUITE}\n[design]\nreplicates = 4\n", items)
     monkeypatch.setenv(VARIABLE, "trials=24")  # 3 items x 2 templates x 4 replicates
     loaded = load_suite(path, None, BUILT_IN.forms)
     assert len(plan_trials(loaded)) == 24
     monkeypatch.setenv(VARIABLE, "trials=23")
-    path = suite(_folder(tmp_path, "b"), f"{_SUITE}\n[design]\nreplicates = 4\n", items)
+    path = suite(_folder(tmp_path, "b"), f"{SUITE}\n[design]\nreplicates = 4\n", items)
     with pytest.raises(SuiteError, match="plans too many trials") as caught:
         plan_trials(load_suite(path, None, BUILT_IN.forms))
     assert (caught.value.found, caught.value.expected) == ("24 trials", "at most trials = 23")
     monkeypatch.setenv(VARIABLE, "trials=2")
-    path = suite(_folder(tmp_path, "c"), _SUITE, items)
+    path = suite(_folder(tmp_path, "c"), SUITE, items)
     with pytest.raises(SuiteError, match=r"toy\.jsonl:3: one item too many"):
         load_suite(path, None, BUILT_IN.forms)
 
 
 def test_a_billion_replicates_are_counted_before_they_are_planned(tmp_path: Path) -> None:
-    path = suite(tmp_path, f"{_SUITE}\n[design]\nreplicates = 1_000_000_000\n")
+    path = suite(tmp_path, f"{SUITE}\n[design]\nreplicates = 1_000_000_000\n")
     with pytest.raises(SuiteError) as caught:
         plan_trials(load_suite(path, None, BUILT_IN.forms))
     assert caught.value.found == "2000000000 trials"  # 1 item x 2 templates

@@ -71,7 +71,7 @@ def _overlap_share(text: str, beside: str) -> float:
 
 def _length(text: str, _: str) -> float:
     """Words."""
-    return len(_words(text))
+    return length(text)
 
 
 def _shared_stems(text: str, _: str) -> float:

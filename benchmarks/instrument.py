@@ -3,13 +3,14 @@
     python benchmarks/instrument.py [--quick]
 
 Each of seven effects is planted in an embedded judge and measured on the suite that identifies it,
-over 200 seeds; a run draws its tasks from a pool of generated ones. The truth is the measure's
-expectation under the parameters, over the whole pool and in closed form (`observing.Truth`). An
+over 200 seeds: once on generated texts, of which a run draws 30 of 400 tasks, and once on the texts
+that are shipped, of which it draws 30 with replacement. The truth is the measure's expectation
+under the parameters, over the whole pool and in closed form (`observing.Truth`). An
 effect counts as recovered where the clustered 95% interval contains the truth; at least 181 of 200
 must (of 200 intervals that cover with 0.95, fewer do so with a chance of 0.3%). Flags and outcomes
 must come up in every run of the judges that they are made for, and in none of the judges without
 the effect; that a side bias is told from none (``positional``) in at least 181 and at most 19 runs.
-Three seeds of each are asked over HTTP as well, and give the same verdicts.
+Three seeds of each on generated texts are asked over HTTP as well, and give the same verdicts.
 ``--quick`` takes as many seeds as fit 25 s, the same for each effect; the bar is then the same
 chance.
 """
@@ -30,8 +31,10 @@ from observing import (
     Truth,
     asked,
     cell_of,
+    drawn_tasks,
     factuality_items,
     ladder_tasks,
+    shipped_tasks,
     suite_of,
 )
 from reporting import Bar, conclude, print_table
@@ -40,6 +43,7 @@ from scipy.stats import binom
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.server import serving
@@ -180,7 +184,7 @@ def _found(estimates: _Estimates, name: str) -> Estimate:
 
 def _inconclusive(estimates: _Estimates) -> bool:
     """A JSS floor that the estimate clears, and the worst case of the missing replies does not."""
-    check = declare_check("jss_floor", (0.85,), {})
+    check = declare_check("jss_floor", (0.85,), {}, BUILT_IN)
     return judge_check(check, "pool", estimates).outcome == "inconclusive"
 
 
@@ -204,6 +208,7 @@ class Study:
     """An effect with its pool, and what was counted."""
 
     effect: Effect
+    texts: str
     pool: list = field(default_factory=list)
     runs: int = 0
     covered: dict = field(default_factory=dict)
@@ -212,14 +217,14 @@ class Study:
 
     def __post_init__(self) -> None:
         effect = self.effect
-        self.pool = (
-            ladder_tasks(POOL)
-            if effect.suite in ("ladder", "criterion")
-            else factuality_items(POOL)
-        )
+        climbs = effect.suite in ("ladder", "criterion")
+        if self.texts == "shipped":
+            self.pool = shipped_tasks("ladder" if climbs else "factuality")
+        else:
+            self.pool = ladder_tasks(POOL) if climbs else factuality_items(POOL)
         if effect.suite == "always-yes":
-            # Statements that are all supported: a judge that says YES throughout.
-            self.pool = self.pool[::2]
+            # Answers that are all right: a judge that says YES throughout.
+            self.pool = [task for task in self.pool if task[0].label == "YES"]
         whole = self.suite([item for task in self.pool for item in task])
         self.prompts = Prompts(whole)
         truth = Truth.of(effect.judge, whole, self.prompts)
@@ -233,6 +238,8 @@ class Study:
         return suite_of(name, items, replicates=self.effect.replicates)
 
     def drawn(self, seed: int) -> Suite:
+        if self.texts == "shipped":
+            return self.suite(drawn_tasks(self.pool, TASKS, seed))
         tasks = random.Random(seed).sample(self.pool, TASKS)
         return self.suite([item for task in tasks for item in task])
 
@@ -284,7 +291,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
     quick = parser.parse_args().quick
     started = time.monotonic()
-    studies = [Study(effect) for effect in EFFECTS]
+    studies = [Study(effect, texts) for texts in ("generated", "shipped") for effect in EFFECTS]
     for seed in range(SEEDS):
         for study in studies:
             study.run(seed)
@@ -295,6 +302,7 @@ def main() -> int:
         http = [
             study.same_over_http(seed, loop)
             for study in studies
+            if study.texts == "generated"
             for seed in range(1 if quick else OVER_HTTP)
         ]
     finally:
@@ -311,6 +319,7 @@ def _report(studies: list[Study], runs: int, fewest: int, http: list[bool]) -> i
             shown = ", ".join(f"{key}={value}" for key, value in condition.items())
             rows.append(
                 (
+                    study.texts,
                     study.effect.name,
                     study.effect.suite,
                     f"{name} ({shown})" if shown else name,
@@ -320,7 +329,7 @@ def _report(studies: list[Study], runs: int, fewest: int, http: list[bool]) -> i
                 )
             )
             least = min(least, study.covered[i])
-    print_table(("planted", "suite", "measure", "truth", "mean", "recovered"), rows)
+    print_table(("texts", "planted", "suite", "measure", "truth", "mean", "recovered"), rows)
     print()
     flags = []
     mute = loud = 0
@@ -331,8 +340,8 @@ def _report(studies: list[Study], runs: int, fewest: int, http: list[bool]) -> i
             mute += max(0, runs - count - spare) * wanted
             loud += max(0, count - spare) * (not wanted)
             bound = f"{runs - spare} or more" if wanted else f"{spare} or fewer"
-            flags.append((study.effect.name, flag, bound, f"{count} of {runs}"))
-    print_table(("planted", "flag or outcome", "wanted in", "came up in"), flags)
+            flags.append((study.texts, study.effect.name, flag, bound, f"{count} of {runs}"))
+    print_table(("texts", "planted", "flag or outcome", "wanted in", "came up in"), flags)
     print(f"\nover HTTP: {sum(http)} of {len(http)} runs with identical verdicts")
     return conclude(
         "instrument",

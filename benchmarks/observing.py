@@ -34,6 +34,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import TIE, Judgment, Trial, Verdict, content_of_slot
 
 LADDER_DISTANCES = (0, 1, 2)
+COPY = "@"  # between the name of an item and the number of the draw that it came by
 
 
 class Words:
@@ -93,16 +94,39 @@ def _pairs(task: str, words: Words, draw: random.Random, index: int) -> Iterable
 
 
 def factuality_items(count: int, seed: int = 0) -> list[tuple[Item, ...]]:
-    """Statements with a source; every other one has a word that the source does not hold."""
+    """Answers to a question that says what is so; every other one adds a word of its own."""
     words = Words(seed)
     tasks = []
     for i in range(count):
         known = [words() for _ in range(12)]
         source = " ".join(f"The {a} is near the {b}." for a, b in pairwise(known))
         said = known[3:7] if i % 2 == 0 else [*known[3:6], words()]
-        fields = {"source": source, "statement": f"The {said[0]} {said[1]} is {said[2]} {said[3]}."}
+        answer = f"The {said[0]} {said[1]} is {said[2]} {said[3]}."
+        fields = {"question": f"{source} What is true of this?", "answer": answer}
         tasks.append((Item(f"item{i}", f"item{i}", fields, (), "YES" if i % 2 == 0 else "NO"),))
     return tasks
+
+
+def shipped_tasks(name: str) -> list[tuple[Item, ...]]:
+    """The texts of a built-in suite by task; of a ladder the first pair at each distance."""
+    kept: dict[str, dict[object, Item]] = {}
+    for item in load_suite(builtin_suites()[name], None, BUILT_IN.forms).items:
+        distance = item.condition.get("distance")
+        if item.condition.get("subset", "same") == "same" and distance in (None, *LADDER_DISTANCES):
+            kept.setdefault(item.cluster, {}).setdefault(distance, item)
+    return [tuple(found.values()) for found in kept.values()]
+
+
+def drawn_tasks(pool: Sequence[tuple[Item, ...]], count: int, seed: int) -> list[Item]:
+    """Items of tasks drawn with replacement, each under a name of its own.
+
+    A task that is drawn twice is two clusters: `asked` draws for each copy apart.
+    """
+    return [
+        replace(item, id=f"{item.id}{COPY}{at}", cluster=f"{item.cluster}{COPY}{at}")
+        for at, task in enumerate(random.Random(seed).choices(pool, k=count))
+        for item in task
+    ]
 
 
 def suite_of(name: str, items: Iterable[Item], *, replicates: int = 1, **changes: object) -> Suite:
@@ -157,9 +181,10 @@ class Prompts:
         self._known: dict[tuple[str, str, str], str] = {}
 
     def of(self, trial: Trial) -> str:
-        key = trial.item, trial.template, trial.order
+        name = trial.item.partition(COPY)[0]
+        key = name, trial.template, trial.order
         if key not in self._known:
-            item, template = self._items[trial.item], self._templates[trial.template]
+            item, template = self._items[name], self._templates[trial.template]
             messages = render_messages(self.suite, item, template, trial.order)
             self._known[key] = "\n\n".join(message["content"] for message in messages)
         return self._known[key]
@@ -172,11 +197,13 @@ def asked(judge: Planted, suite: Suite, prompts: Prompts, seed: int) -> tuple[Ju
         judge: the judge.
         suite: its trials are those of the run.
         prompts: of the pool that its items are drawn from.
-        seed: request seed of the first replicate; later ones count up.
+        seed: request seed of the first replicate; later ones count up, and every copy of an item
+            has others.
     """
     judgments = []
     for trial in plan_trials(suite):
-        text = judge.reply(prompts.of(trial), seed + trial.replicate - 1)
+        copy = int(trial.item.partition(COPY)[2] or 0)
+        text = judge.reply(prompts.of(trial), seed + trial.replicate - 1 + 100_000 * copy)
         outcome = _parsed(text, _Space(suite.space))
         chosen = None
         if isinstance(outcome, Verdict) and suite.space.pairwise:

@@ -25,6 +25,7 @@ before anyone is asked.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,6 +45,7 @@ from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -387,7 +389,7 @@ def _undecidable(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             clusters = len({trial.cluster for trial in part})
             if measure.best is None or not clusters:
                 continue
-            needed = _needed(measure, bar)
+            needed = _needed(measure, bar, part)
             if needed is not None and needed <= clusters:
                 continue
             yield LintFinding(
@@ -414,27 +416,46 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def _needed(measure: Measure, bar: float) -> int | None:
+def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None:
     """Fewest clusters on which a judge without error would clear the bar with confidence.
 
-    Where all clusters are alike, how many units they have does not matter.
+    Where all clusters are alike, how many units they have does not matter. Kappa depends on how
+    often each label is right: beyond the suite's clusters their labels come again in their order.
     """
     if bar == float(measure.floor):
         return None
     # Without bias every cluster names both slots equally often: the share is one half.
     best = [0.0, 1.0] if measure.best == "half" else [float(measure.floor)]
+    told = _right_verdicts(trials) if measure.best == "kappa" else []
 
     def clears(clusters: int) -> bool:
-        owners = [cluster for cluster in range(clusters) for _ in best]
-        if measure.best == "kappa":
-            labels = [cluster % 2 for cluster in owners]
-            interval = clustered_kappa(labels, labels, owners)
+        if told:
+            units = [
+                (word, cluster) for cluster in range(clusters) for word in told[cluster % len(told)]
+            ]
+            words = [word for word, _ in units]
+            interval = clustered_kappa(words, words, [cluster for _, cluster in units])
+            if interval is None:  # of so few clusters all have one label
+                return False
         else:
-            interval = clustered_proportion(best * clusters, owners)
-        assert interval is not None
+            owners = [cluster for cluster in range(clusters) for _ in best]
+            found = clustered_proportion(best * clusters, owners)
+            assert found is not None
+            interval = found
         low, high = interval.lower_bound, interval.upper_bound
         if measure.best == "half":
             return max(0.5 - low, high - 0.5) <= bar
         return low >= bar if measure.floor else high <= bar
 
     return fewest_clusters(clears)
+
+
+def _right_verdicts(trials: Sequence[Trial]) -> list[list[str]]:
+    """What a judge without error says under one wording, cluster by cluster: the slot, of pairs."""
+    found: dict[str, list[str]] = defaultdict(list)
+    turned = {"1": "2", "2": "1"}
+    for trial in trials:
+        if trial.template == trials[0].template and trial.label is not None:
+            word = trial.label if trial.order != "ba" else turned.get(trial.label, trial.label)
+            found[trial.cluster].append(word)
+    return list(found.values()) or [["0"], ["1"]]

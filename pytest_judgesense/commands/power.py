@@ -14,10 +14,10 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar, get_args
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import TOO_FEW, Finding, Policy, judge_check
+from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
     MANY,
     add_cassettes,
@@ -28,7 +28,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
-from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -55,6 +55,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
 _NEVER: Final = Chance(1.0, 1.0, 1.0)
+_NO_BOUND: Final = "its interval has no bound at another level, which policy refuted needs"
 _MOST: Final = 10  # templates, and replicates, of a design that is sought
 
 
@@ -63,6 +64,8 @@ class Asked:
     """What is asked of a suite.
 
     Attributes:
+        alpha: under ``refuted``, of all bars of the suite together; each is tried at the part that
+            Holm leaves to the first.
         drop: a change for the worse that is to be stopped, above 0; ``None`` for none.
         half_width: of the 95% interval that a design is sought for, above 0.
         shares: for the plan alone, the assumed value of measures; any other is taken half-way
@@ -77,6 +80,7 @@ class Asked:
     shares: Mapping[str, float] = field(default_factory=dict)
     correlation: float = 0.3
     registry: Registry = BUILT_IN
+    alpha: float = ALPHA
 
     def __post_init__(self) -> None:
         for measure_name in self.shares:
@@ -117,7 +121,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = Fal
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
     option("--judge-name", required=judge_required, metavar="NAME")
     add_cassettes(parser)
-    option("--judge-policy", choices=["estimate", "confident"], default="estimate")
+    option("--judge-policy", choices=get_args(Policy), default="estimate")
+    option("--judge-alpha", type=number("alpha", float, 0.5), default=ALPHA, metavar="A")
     option("--judge-seed", type=seed, default=0, metavar="N")
 
     def assumption(text: str) -> tuple[str, float]:
@@ -140,6 +145,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         dict(options.assume),
         options.correlation,
         registry_of(options),
+        options.judge_alpha,
     )
     if options.judge_name is None or options.assume:
         return power_lines(suite_of(options), asked)
@@ -161,15 +167,16 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     known = cell or _imagined(suite, asked)
     estimates, parts, rows = estimate_all(known), _Parts(known), []
-    for one in suite.checks:
-        check = declare_check(one.name, (), dict(one.arguments), asked.registry)
-        findings = judge_check(check, suite.name, estimates, asked.policy).findings
+    checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
+    found = [judge_check(c, suite.name, estimates, asked.policy).findings for c in checks]
+    each = asked.alpha / max(1, sum(map(len, found)))
+    for check, findings in zip(checks, found, strict=True):
         for finding in findings:
             of = finding.estimate
             narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
             bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
             name = check.id if len(findings) == 1 else bar
-            rows.append(_row(name, finding, parts, asked, plan_alone=cell is None))
+            rows.append(_row(name, finding, each, parts, asked, plan_alone=cell is None))
     return rows
 
 
@@ -214,7 +221,7 @@ def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]
 
 
 def _row(
-    name: str, finding: Finding, parts: _Parts, asked: Asked, *, plan_alone: bool
+    name: str, finding: Finding, alpha: float, parts: _Parts, asked: Asked, *, plan_alone: bool
 ) -> CheckPower:
     estimate, found = finding.estimate, finding.estimate.clustered
     clusters = found.clusters if found else 0
@@ -224,9 +231,13 @@ def _row(
     if not plan_alone and finding.measure.stability and "degenerate" in estimate.flags:
         reason = "a degenerate judge never passes"
         return CheckPower(name, estimate.value, clusters, _NEVER, _NEVER, reason)
-    confident = asked.policy == "confident"
+    confident, refuting = asked.policy == "confident", asked.policy == "refuted"
     missing = 0.0 if plan_alone else estimate.missing.share
     gate = Gate(finding.bar, confident, finding.measure.best == "half", missing)
+    if refuting:
+        gate = replace(gate, refuting=True, level=1 - alpha)
+        if found and found.at is None:
+            return CheckPower(name, estimate.value, clusters, _NO_BOUND, _NO_BOUND, _NO_BOUND)
     if estimate.count is not None:
         return _share_row(name, finding, gate, parts, asked, plan_alone=plan_alone)
     reason = f"{estimate.measure} is no share of its units"
@@ -234,11 +245,18 @@ def _row(
         return CheckPower(name, None, clusters, reason, reason, reason)
     anew: Chance | str = reason
     if found and estimate.measure != "detection_threshold":
-        ends = estimate.value, found.lower_bound, found.upper_bound
+        ends = estimate.value, *_bounds(found, gate)
         if not finding.floor:  # a number below a ceiling is its negative above a floor
             ends, gate = (-ends[0], -ends[2], -ends[1]), replace(gate, bar=-gate.bar)
         anew = power.chance_of_estimate(gate, *ends, clusters)
     return CheckPower(name, estimate.value, clusters, reason, anew, reason)
+
+
+def _bounds(interval: Clustered, gate: Gate) -> tuple[float, float]:
+    """The one-sided bounds at the level of the gate."""
+    if gate.refuting and interval.at:
+        return interval.at(gate.level)
+    return interval.lower_bound, interval.upper_bound
 
 
 def _share_row(
@@ -267,7 +285,7 @@ def _share_row(
     else:
         value = estimate.value
         rho = power.correlation(found.design_effect, sizes)
-        bounds = sorted(map(share_of, (found.lower_bound, found.upper_bound)))
+        bounds = sorted(map(share_of, _bounds(found, gate)))
         again = _again(estimate, parts, gate, bounds, turned=turned)
         totals = [n - s if turned else s for s, n in units]
         ends = share_of(found.lower), share_of(found.upper)

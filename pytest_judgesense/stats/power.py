@@ -2,8 +2,8 @@ r"""How often a check does not pass: on the very same judge, and after a drop.
 
 A share stands over K clusters with totals t_c out of m_c units. Here it is always held against a
 floor: a ceiling is the floor of its complement. Not passing is what the checks say: the share lies
-below its floor; or, with `Gate.confident`, the one-sided bound of `stats.dirichlet` does; or,
-beyond 5% of missing replies, the worst case does.
+below its floor; or, with `Gate.confident`, its one-sided lower bound of `stats.dirichlet` does; or,
+with `Gate.refuting`, even its upper bound does; or, beyond 5% of missing replies, the worst case.
 
 **A judge whose share is known** gives totals that are beta-binomial, of mean p and intraclass
 correlation r; its chance is the part of simulated recordings that do not pass::
@@ -77,7 +77,8 @@ class Gate:
 
     Attributes:
         bar: the share must not lie below it.
-        confident: whether the one-sided bound decides, and not the share.
+        confident: whether the one-sided bound that clears the bar decides, and not the share.
+        refuting: whether the opposite bound does: what is missed and not refuted goes on.
         folded: whether, instead, its distance from 1/2 must not lie above the bar.
         missing: share of missing replies, and so of units that are left out.
         level: of the one-sided bound.
@@ -88,6 +89,14 @@ class Gate:
     folded: bool = False
     missing: float = 0.0
     level: float = 0.95
+    refuting: bool = False
+
+    def deciding(self, value: float, bounds: Sequence[float]) -> tuple[float, float]:
+        """Where the number may lie, from least to most, for the bar to be missed: see `misses`."""
+        if self.refuting and self.missing <= _MOST_MISSING:
+            low, high = bounds
+            return high, low
+        return (bounds[0], bounds[1]) if self.confident else (value, value)
 
     def misses(self, low: ArrayLike, high: ArrayLike) -> NDArray[np.bool_]:
         """Whether a share misses the bar that may lie anywhere from ``low`` to ``high``."""
@@ -166,7 +175,18 @@ def missed(gate: Gate, found: Recordings) -> NDArray[np.bool_]:
     """Which recordings do not pass."""
     shares = found.counts @ found.sums / (found.counts @ found.sizes)
     short = gate.misses(shares, shares)
-    if gate.confident:
+    if gate.refuting and gate.missing <= _MOST_MISSING:
+        open_ = np.flatnonzero(short)
+        refuted = np.zeros(open_.size, dtype=np.bool_)
+        # That an upper bound lies below the bar is that the complement's lower one lies above.
+        floor = 0.5 + gate.bar if gate.folded else 1 - gate.bar
+        against = found.sizes - found.sums
+        sides = (against, found.sums) if gate.folded else (against,)
+        for sums in sides if open_.size else ():
+            chances = chances_above(floor, sums, found.sizes, found.counts[open_], gate.level)
+            refuted |= chances >= gate.level
+        short[open_] = refuted
+    elif gate.confident:
         floor = 0.5 - gate.bar if gate.folded else gate.bar
         sides = (found.sums, found.sizes - found.sums) if gate.folded else (found.sums,)
         for sums in sides if floor > 0 else ():
@@ -250,7 +270,7 @@ def chance_asked_again(
     moved = np.arange(t.size + 1)
     most = 1 - _BEYOND ** (1 / (clusters * (replicates - 1)))
     away = np.diff(bdtr(moved, t.size, most), prepend=0)
-    low, high = bounds if gate.confident else (share, share)
+    low, high = gate.deciding(share, bounds)
     either = [gate.misses(low + by, high + by) for by in (moved / n, -moved / n)]
     rates = [float(away @ misses) for misses in either]
     now = float(either[0][0])
@@ -283,10 +303,10 @@ def _chance_of_number(
 ) -> Chance:
     """The same from a standard error of so many degrees of freedom.
 
-    Under `Gate.confident` the one-sided bounds decide, and move with the number. A share moves by
-    whole units, within 0 and 1.
+    Where one-sided bounds decide, they move with the number. A share moves by whole units, within 0
+    and 1.
     """
-    low, high = (end - value for end in bounds) if gate.confident else (0.0, 0.0)
+    low, high = (end - value for end in gate.deciding(value, bounds))
     moves = error * ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS)
 
     def chance(center: float, spread: float) -> float:

@@ -108,6 +108,43 @@ def test_the_confident_policy_stops_smaller_drops_and_stops_more_often() -> None
     assert strict.drop < plain.drop
 
 
+def test_the_policy_that_only_fails_what_is_refuted_stops_less() -> None:
+    suite = suite_of("factuality", replicates=2, jss_floor=0.98)
+    cell = flipping(suite, 4)  # 0.96 (see above): missed, and not refuted
+    plain = one(powers(suite, Asked(), cell))
+    refuted = one(powers(suite, Asked("refuted"), cell))
+    assert isinstance(plain.anew, Chance)
+    assert isinstance(refuted.anew, Chance)
+    assert isinstance(refuted.again, Chance)
+    assert isinstance(plain.drop, float)
+    assert isinstance(refuted.drop, float)
+    assert plain.anew.value > 0.8
+    assert refuted.anew.value < 0.05
+    assert refuted.again.value == 0
+    assert plain.drop == 0
+    assert refuted.drop > 0.02
+
+
+def test_a_refuted_bar_gets_the_part_that_holm_leaves_to_the_first() -> None:
+    # Two bars: each at 0.05 / 2, so that alone it would need an alpha of 0.025.
+    both = suite_of("factuality", jss_floor=0.98, flip_rate_bound=0.02)
+    alone = suite_of("factuality", jss_floor=0.98)
+    cell = flipping(both, 14)
+    row, _ = powers(both, Asked("refuted"), cell)
+    assert row == one(powers(alone, Asked("refuted", alpha=0.025), cell))
+    assert row.anew != one(powers(alone, Asked("refuted"), cell)).anew
+
+
+def test_numbers_that_are_no_shares_are_refuted_by_their_own_bounds() -> None:
+    # 2 and 30 of 40 items flip in one of five wordings: kappa 0.96 and 0.4.
+    suite = suite_of("factuality", kappa_floor=0.97)
+    found = [one(powers(suite, Asked("refuted"), flipping(suite, n))).anew for n in (2, 30)]
+    assert all(isinstance(chance, Chance) for chance in found)
+    few, many = (chance.value for chance in found if isinstance(chance, Chance))
+    assert few < 0.2
+    assert many == 1.0
+
+
 def test_a_judge_of_one_label_never_passes_a_floor_on_stability() -> None:
     suite = suite_of("factuality", jss_floor=0.5)
     judgments = [Judgment(trial, "toy", Verdict("YES")) for trial in plan_trials(suite)]

@@ -79,6 +79,37 @@ def test_a_folded_gate_is_the_greater_distance_of_the_bounds_from_one_half(
     assert power.missed(Gate(away - 0.01, folded=True), recording(totals, 5))[0]
 
 
+@pytest.mark.parametrize("level", [0.95, 0.995])
+@pytest.mark.parametrize("totals", [[5] * 30 + [0] * 10, [5, 5, 5, 4, 3, 0, 2] * 6])
+def test_a_refuting_gate_stops_what_the_upper_bound_of_the_checks_refutes(
+    totals: list[int], level: float
+) -> None:
+    """A bar just above the bound is refuted, one just below it is only missed."""
+    found = interval_of(totals, 5)
+    assert found.at is not None
+    bound = found.at(level)[1]
+    assert sum(totals) / (5 * len(totals)) < bound
+    for bar, stopped in ((bound + 1e-5, True), (bound - 1e-5, False)):
+        gate = Gate(bar, refuting=True, level=level)
+        assert power.missed(gate, recording(totals, 5))[0] == stopped
+
+
+def test_of_recordings_that_all_clear_the_bar_none_is_refuted() -> None:
+    assert not power.missed(Gate(0.9, refuting=True), recording([5] * 40, 5)).any()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_folded_gate_is_refuted_by_the_nearer_of_the_bounds(turned: bool) -> None:
+    totals = [5, 5, 5, 4, 5, 3, 5] * 6
+    found = interval_of(totals, 5)
+    assert found.at is not None
+    nearest = found.at(0.99)[0] - 0.5
+    read = recording([5 - t for t in totals] if turned else totals, 5)
+    for bar, stopped in ((nearest - 1e-5, True), (nearest + 1e-5, False)):
+        gate = Gate(bar, refuting=True, folded=True, level=0.99)
+        assert power.missed(gate, read)[0] == stopped
+
+
 def test_missing_replies_beyond_5_percent_count_at_their_worst() -> None:
     # 10% missing, all read right: at the worst 0.9 of all. A floor of 0.9 holds, 0.91 does not.
     right = recording([5] * 40, 5)

@@ -112,6 +112,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that is ended while it is answered is no fault."""
+
 
 class ChatServer:
     """An OpenAI-compatible endpoint on 127.0.0.1.

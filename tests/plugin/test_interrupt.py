@@ -63,11 +63,23 @@ def to_it(process: subprocess.Popen[str], number: int) -> None:
     os.kill(process.pid, number)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+SENT = {
+    "Ctrl-C": (to_all, signal.SIGINT),
+    "SIGTERM to all": (to_all, signal.SIGTERM),
+    "SIGINT to it": (to_it, signal.SIGINT),
+    "SIGTERM to it": (to_it, signal.SIGTERM),
+}
+
+
+# Without workers there is one process, whether `-n 0` says so or nothing does.
 @pytest.mark.parametrize(
-    ("send", "number"),
-    [(send, number) for send in (to_all, to_it) for number in (signal.SIGINT, signal.SIGTERM)],
-    ids=["Ctrl-C", "SIGTERM to all", "SIGINT to it", "SIGTERM to it"],
+    ("send", "number", "workers"),
+    [
+        pytest.param(*sent, workers, id=f"{name}-{'n' + workers[1] if workers else 'plain'}")
+        for name, sent in SENT.items()
+        for workers in ((), ("-n", "0"), ("-n", "2"))
+        if workers != ("-n", "0") or name == "Ctrl-C"
+    ],
 )
 def test_the_first_signal_loses_no_call_and_says_how_to_resume(
     project: Project,

@@ -316,7 +316,7 @@ def test_a_typed_path_is_the_users_own(
 def test_a_suite_that_comes_with_the_package_is_sent(
     pytester: pytest.Pytester, here: Path, proxy: Endpoint
 ) -> None:
-    # One call is enough to see: it is no reply of that suite, and the others would wait for retries.
+    # One call shows it: the reply is none of that suite, and others would wait for retries.
     run(pytester, "--judge-suite", "vacuum", *RECORD, "--judge-max-calls", "1")
     assert proxy.asked
 

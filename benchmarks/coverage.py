@@ -386,7 +386,7 @@ def grid(measure: str, quick: bool) -> list[Cell]:
     many = [10, 25] if quick else [10, 25, 100]
     if measure == "proportion":
         items, rates = (
-            ([10, 40], [0.5, 0.9, 0.98]) if quick else ([10, 20, 40, 100], [0.5, 0.8, 0.9, 0.98])
+            ([20, 100], [0.5, 0.9, 0.98]) if quick else ([10, 20, 40, 100], [0.5, 0.8, 0.9, 0.98])
         )
         rs = [0.05, 0.3, 1.0] if quick else [0.05, 0.3, 0.8, 1.0]
         return [

@@ -40,6 +40,7 @@ from pytest_judgesense.judges.statuses import (
 )
 from pytest_judgesense.judges.throttle import Attempt, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
@@ -51,13 +52,15 @@ class Call:
     """One call of a trial.
 
     The seed counts up with the ``replicate``; without a ``temperature`` the judge's is sent; one
-    that ``repairs`` goes to whoever brings the judge's malformed replies into form.
+    that ``repairs`` goes to whoever brings the judge's malformed replies into form. ``form`` is
+    that of its reply, where it is another than that of the suite.
     """
 
     messages: Sequence[Mapping[str, str]]
     replicate: int = 1
     temperature: float | None = None
     repairs: bool = False
+    form: ReplyForm | None = None
 
 
 # A module may load a model while it is imported.
@@ -98,6 +101,8 @@ class Endpoint:
         spec = self.spec
         if call.temperature is not None:
             spec = replace(spec, temperature=call.temperature)
+        if call.form is not None and spec.reply_schema is not None:
+            spec = replace(spec, reply_schema=call.form.schema)
         seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
         return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
 

@@ -30,7 +30,9 @@ from pytest_judgesense.judges.simulated.profiles import observer_named
 
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
 
-PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
+# The built-in providers that are asked for chat completions.
+SPEAK_OPENAI: Final = ("embedded", "openai")
+PROVIDERS: Final = ("anthropic", "callable", *SPEAK_OPENAI)
 # A day: no call is waited for without end, and no timer takes an infinite number.
 LONGEST_CALL_S: Final = 86_400.0
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -104,8 +106,10 @@ class JudgeSpec:
         tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
             quarter of its characters, and ``max_tokens``.
         called: what ``--judge-name`` takes for it, where that is not the name.
-        structured: whether suites whose replies are JSON ask for it by the provider's structured
-            output; ``None``: at the provider's own endpoint only.
+        structured: ``True``: every suite asks for replies by the provider's structured output, a
+            JSON schema, those that sweep temperatures excepted; ``"json"``: by its JSON mode, for
+            endpoints without schemas; ``None``: only suites whose replies are JSON anyway do, and
+            only at the provider's own endpoint.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
         options: settings that only a provider of a plugin knows; part of what the judge is.
@@ -133,7 +137,7 @@ class JudgeSpec:
     prompts: Prompts = Prompts()
     prices: Prices | None = None
     called: str | None = None
-    structured: bool | None = None
+    structured: bool | Literal["json"] | None = None
     reply_schema: Mapping[str, Any] | None = None
     repair: Repair | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -143,7 +147,7 @@ class JudgeSpec:
     def gives_structure(self) -> bool:
         """Whether it is asked for structured output: as declared, else where it surely exists."""
         if self.structured is not None:
-            return self.structured and self.provider in ("anthropic", "openai", "embedded")
+            return bool(self.structured)
         return self.provider in ("anthropic", "openai") and self.base_url is None
 
     @property
@@ -225,7 +229,7 @@ class _JudgeForm(_Form):
     max_retries: int = Field(default=5, ge=0)
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    structured: bool | None = None
+    structured: Annotated[bool, Strict()] | Literal["json"] | None = None
     options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
@@ -242,6 +246,15 @@ class _JudgeForm(_Form):
                 )
         elif self.model is None:
             raise ValueError("model is missing")
+        if self.structured and self.provider == "callable":
+            raise ValueError(
+                "structured is for judges that are asked over HTTP, not for a function"
+            )
+        if self.structured == "json" and self.provider not in SPEAK_OPENAI:
+            raise ValueError(
+                'structured = "json" is the JSON mode of OpenAI-compatible endpoints: structured = '
+                f"true asks {self.provider} for its structured output"
+            )
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:

@@ -17,6 +17,7 @@ from pytest_judgesense.trial import Failed, Usage
 
 # What a structured reply is called where it needs a name.
 _STRUCTURED: Final = "judgment"
+_IN_JSON: Final = "Reply with one JSON object and nothing around it. It fits this JSON schema:"
 _SHOWN: Final = 200
 # A count that is negative or larger says nothing of the call: it counts as not said.
 _MOST_TOKENS: Final = 10**9
@@ -29,20 +30,35 @@ def _completions(
     messages: Sequence[Mapping[str, str]],
     seed: int | None,
 ) -> HttpRequest:
-    form = {"name": _STRUCTURED, "strict": True, "schema": spec.reply_schema}
+    messages, form = _formed(spec, messages)
     body = {
         "model": spec.model,
-        "messages": [dict(m) for m in messages],
+        "messages": messages,
         "temperature": spec.temperature,
         # Models that reason take the budget under a name of its own, for thought and answer.
         "max_tokens" if spec.reasoning is None else "max_completion_tokens": spec.max_tokens,
         "reasoning_effort": spec.reasoning,
         "top_p": spec.top_p or None,
         "seed": seed,
-        "response_format": spec.reply_schema and {"type": "json_schema", "json_schema": form},
+        "response_format": form,
     }
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return _post(base_url.rstrip("/") + "/chat/completions", headers, body)
+
+
+def _formed(
+    spec: Settings, messages: Sequence[Mapping[str, str]]
+) -> tuple[list[dict[str, str]], dict[str, Any] | None]:
+    """The messages, and the ``response_format`` that they are sent with."""
+    sent, schema = [dict(m) for m in messages], spec.reply_schema
+    if schema is None:
+        return sent, None
+    if spec.structured != "json":
+        form = {"name": _STRUCTURED, "strict": True, "schema": schema}
+        return sent, {"type": "json_schema", "json_schema": form}
+    # JSON mode keeps to JSON and to no schema; where no message names JSON, endpoints refuse it.
+    sent[-1]["content"] += f"\n\n{_IN_JSON}\n{json.dumps(schema, ensure_ascii=False)}"
+    return sent, {"type": "json_object"}
 
 
 def _messages(

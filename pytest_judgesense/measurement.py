@@ -6,8 +6,9 @@ A judge is planned for, asked, understood and measured, in the order of that arr
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -213,13 +214,26 @@ def measure(
         recorded=span_of(span for span, _ in spans),
         oldest=min(spans)[-1] if spans else None,
         seed=seed,
-        notices=(*dict.fromkeys(chain(*noted)), *chain(*changed), *failures(judgments)),
+        notices=(
+            *dict.fromkeys(chain(*noted)),
+            *chain(*changed),
+            *failures(judgments),
+            *_in_free_text(judge, suite),
+        ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
     )
     if any(section.source for section in registry.sections):
         _ = made.sheet  # a section of a plugin that fails is an error of this measurement
     return made
+
+
+def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
+    if judge.structured and suite.form.sweeps:
+        yield (
+            f"{suite.name} was asked for free text, for all that the judge has structured = "
+            f"{json.dumps(judge.structured)}: it counts the replies that are out of form"
+        )
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:

@@ -76,7 +76,7 @@ HOOKS: Final = (
 )
 _MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
 _GROUP: Final = "judgesense"
-_PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "log", "openai")
+_PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "local", "log", "openai")
 
 
 class Command(NamedTuple):

@@ -74,6 +74,8 @@ DOORS = {
     "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments."),
     "scipy": ("stats.", "measures.", "instruments."),
+    # Optional, for language models on this machine.
+    "xllamacpp": ("judges.local.serving",),
     # Optional, for the page alone.
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),

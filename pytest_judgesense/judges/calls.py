@@ -206,7 +206,8 @@ def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
         at = trial.condition.get("temperature")
         temperature = at if isinstance(at, int | float) else None
-        return Call(rendered(trial, question), trial.replicate, temperature)
+        messages = rendered(trial, question)
+        return Call(messages, trial.replicate, temperature, form=question.reply)
 
     return lambda trial: partial(ask, trial)
 

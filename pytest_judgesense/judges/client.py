@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
 from pytest_judgesense.judges.apart import Apart, OutOfTime, apart
+from pytest_judgesense.judges.local.serving import served
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import function_of, key_of
@@ -40,6 +41,7 @@ from pytest_judgesense.judges.statuses import (
 )
 from pytest_judgesense.judges.throttle import Attempt, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
@@ -51,13 +53,15 @@ class Call:
     """One call of a trial.
 
     The seed counts up with the ``replicate``; without a ``temperature`` the judge's is sent; one
-    that ``repairs`` goes to whoever brings the judge's malformed replies into form.
+    that ``repairs`` goes to whoever brings the judge's malformed replies into form. ``form`` is
+    that of its reply, where it is another than that of the suite.
     """
 
     messages: Sequence[Mapping[str, str]]
     replicate: int = 1
     temperature: float | None = None
     repairs: bool = False
+    form: ReplyForm | None = None
 
 
 # A module may load a model while it is imported.
@@ -98,6 +102,8 @@ class Endpoint:
         spec = self.spec
         if call.temperature is not None:
             spec = replace(spec, temperature=call.temperature)
+        if call.form is not None and spec.reply_schema is not None:
+            spec = replace(spec, reply_schema=call.form.schema)
         seed = None if spec.seed is None or spec.seed is False else spec.seed + call.replicate - 1
         return provider_of(spec).request(spec, self.base_url, self.key, call.messages, seed)
 
@@ -110,7 +116,7 @@ class Endpoint:
 
     def usd(self, usage: Usage) -> float | None:
         """What tokens cost; ``None`` where that is not known."""
-        if self.spec.provider == "embedded":
+        if self.spec.provider in ("embedded", "local"):
             return 0.0
         prices, prompt, completion = self.spec.prices, usage.prompt_tokens, usage.completion_tokens
         if prices is None or prompt is None or completion is None:
@@ -400,7 +406,7 @@ async def open_client(
     trust: Trust = ANY_FILES,
 ) -> AsyncIterator[Client]:
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
-    embedded judge with its server on 127.0.0.1.
+    embedded judge or a local model with its server on 127.0.0.1.
 
     ``concurrency`` is the number of calls under way at once. A given ``throttle`` goes on with the
     pace and the backing off of earlier clients of this judge. ``skills`` are what the embedded
@@ -455,6 +461,9 @@ async def _connected(
     if spec.provider == "embedded" and spec.base_url is None:
         find = partial(observer_named, skills=skills)
         base_url = stack.enter_context(serving(find=find)).base_url
+    elif spec.provider == "local" and spec.base_url is None:
+        running = served(spec.model, threads=spec.threads, context=spec.context)
+        base_url = stack.enter_context(running)
     # aiohttp and all that comes with it are for those who ask.
     from pytest_judgesense.judges.transport import Connections
 

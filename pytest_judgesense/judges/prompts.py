@@ -5,9 +5,9 @@ The judge sees the rendered template and nothing else: no label, no level, no id
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -42,7 +42,8 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     A judge that sends no temperature at all (``None``) goes on sending none, unless the suite asks
     at several: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent
     none. A suite whose replies have a JSON schema asks for structured output where the provider has
-    it and the judge does not decline it.
+    it and the judge does not decline it; any other suite where the judge declares it. One that
+    sweeps temperatures never does: it counts the replies that are out of form.
 
     Raises:
         UsageError: a Python function is to be asked at the temperatures of the suite.
@@ -57,14 +58,13 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     temperature = judge.temperature
     if suite.temperature is not None and temperature is not None:
         temperature = suite.temperature
-    reply = suite.form.reply if judge.gives_structure else None
     asked = replace(
         judge,
         temperature=temperature,
         max_tokens=max(judge.max_tokens, suite.max_tokens or 0),
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
-        reply_schema=reply.schema if reply else None,
+        reply_schema=_reply_schema(judge, suite),
     )
     if judge.repair is None:
         return asked
@@ -77,6 +77,14 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
         repair=None,
     )
     return replace(asked, repair=replace(judge.repair, spec=repairer))
+
+
+def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
+    if not judge.gives_structure or suite.form.sweeps:
+        return None
+    if suite.form.reply is not None:
+        return suite.form.reply.schema
+    return suite.space.schema if judge.structured else None
 
 
 def _own_templates(suite: Suite, judge: JudgeSpec) -> tuple[Template, ...]:

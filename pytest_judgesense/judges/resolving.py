@@ -22,6 +22,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.local.models import MODELS
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES
@@ -114,11 +115,12 @@ def resolve_judges(
             return known[name]
         provider, colon, _ = name.partition(":")
         asked = (*PROVIDERS, *providers)
-        if colon and provider in asked:
+        if name in MODELS or (colon and provider in asked):
             return judge_from_name(name, providers)
         valid = [
             *known,
             *(f"embedded:{profile}" for profile in PROFILES),
+            *MODELS,
             *(f"{provider}:MODEL" for provider in asked if provider != "embedded"),
         ]
         raise unknown_name("judge", name, valid)
@@ -180,7 +182,7 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
 
 def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     """Name and value of the environment variable that holds the judge's key."""
-    if spec.provider in ("callable", "embedded"):
+    if spec.provider in ("callable", "embedded", "local"):
         return "", None
     name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)

@@ -25,12 +25,17 @@ from pydantic import (
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.local.models import BY_NAME, MODELS, name_of
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
 JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
 
-PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
+# The built-in providers that are asked for chat completions.
+SPEAK_OPENAI: Final = ("embedded", "local", "openai")
+PROVIDERS: Final = ("anthropic", "callable", *SPEAK_OPENAI)
+# Replies of a model on this machine depend on a seed, and take what it has of processors.
+_LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
 # A day: no call is waited for without end, and no timer takes an infinite number.
 LONGEST_CALL_S: Final = 86_400.0
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -104,10 +109,15 @@ class JudgeSpec:
         tokens_per_minute: the most tokens in any minute, a call counted before it is made: a
             quarter of its characters, and ``max_tokens``.
         called: what ``--judge-name`` takes for it, where that is not the name.
-        structured: whether suites whose replies are JSON ask for it by the provider's structured
-            output; ``None``: at the provider's own endpoint only.
+        structured: ``True``: every suite asks for replies by the provider's structured output, a
+            JSON schema, those that sweep temperatures excepted; ``"json"``: by its JSON mode, for
+            endpoints without schemas; ``None``: only suites whose replies are JSON anyway do, and
+            only at the provider's own endpoint.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
+        threads: that compute the replies of a ``local`` model; ``None`` for one a processor.
+        context: tokens that a prompt and its reply may have together, of a ``local`` model;
+            ``None`` for 4096.
         options: settings that only a provider of a plugin knows; part of what the judge is.
         plugin_provider: that provider; ``None`` for a built-in one.
     """
@@ -133,9 +143,11 @@ class JudgeSpec:
     prompts: Prompts = Prompts()
     prices: Prices | None = None
     called: str | None = None
-    structured: bool | None = None
+    structured: bool | Literal["json"] | None = None
     reply_schema: Mapping[str, Any] | None = None
     repair: Repair | None = None
+    threads: int | None = None
+    context: int | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     plugin_provider: Provider | None = field(default=None, repr=False)
 
@@ -143,7 +155,7 @@ class JudgeSpec:
     def gives_structure(self) -> bool:
         """Whether it is asked for structured output: as declared, else where it surely exists."""
         if self.structured is not None:
-            return self.structured and self.provider in ("anthropic", "openai", "embedded")
+            return bool(self.structured)
         return self.provider in ("anthropic", "openai") and self.base_url is None
 
     @property
@@ -225,7 +237,9 @@ class _JudgeForm(_Form):
     max_retries: int = Field(default=5, ge=0)
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    structured: bool | None = None
+    structured: Annotated[bool, Strict()] | Literal["json"] | None = None
+    threads: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    context: Annotated[int, Strict()] | None = Field(default=None, ge=256)
     options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
@@ -242,6 +256,17 @@ class _JudgeForm(_Form):
                 )
         elif self.model is None:
             raise ValueError("model is missing")
+        if self.structured and self.provider == "callable":
+            raise ValueError(
+                "structured is for judges that are asked over HTTP, not for a function"
+            )
+        if self.structured == "json" and self.provider not in SPEAK_OPENAI:
+            raise ValueError(
+                'structured = "json" is the JSON mode of OpenAI-compatible endpoints: structured = '
+                f"true asks {self.provider} for its structured output"
+            )
+        if self.provider != "local" and (self.threads or self.context):
+            raise ValueError("threads and context are for the provider local, which runs the model")
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:
@@ -285,6 +310,8 @@ def judge_from_table(
     model = form.model or form.function or ""
     if form.provider == "embedded":
         observer_named(model)
+    elif form.provider == "local":
+        name_of(model)
     resolved: dict[str, Any] = {"model": model, "prompts": _prompts(name, form.prompts, folder)}
     # Models that reason refuse a temperature of 0: unless one is asked for, none is sent.
     if form.reasoning is not None and "temperature" not in form.model_fields_set:
@@ -292,6 +319,8 @@ def judge_from_table(
     # The embedded judge is deterministic for a seed: without one, all replicates would be equal.
     if form.provider == "embedded" and form.seed is None:
         resolved["seed"] = 0
+    if form.provider == "local":
+        resolved |= {key: _LOCAL[key] for key in _LOCAL.keys() - form.model_fields_set}
     repair = _RepairForm() if form.repair is True else form.repair
     resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
@@ -329,14 +358,22 @@ def judge_from_name(
 ) -> JudgeSpec:
     """The judge of a ``provider:model`` name with default settings; `UsageError` otherwise.
 
-    An embedded judge is called by its profile alone, for its profile is its whole identity.
+    An embedded judge is called by its profile alone, for its profile is its whole identity; a local
+    one by its model, and it may be named so too.
     """
+    if name in MODELS:
+        name = f"local:{name}"
     provider, _, model = name.partition(":")
     if (provider not in PROVIDERS and provider not in providers) or not model:
         known = [*PROVIDERS, *providers]
         raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in known])
-    shown = model if provider == "embedded" else name
-    spec = judge_from_table(shown, {"provider": provider, "model": model}, Path(), providers)
+    table: dict[str, Any] = {"provider": provider, "model": model}
+    shown = name
+    if provider == "embedded":
+        shown = model
+    elif provider == "local":
+        shown, table = name_of(model), {**table, **BY_NAME}
+    spec = judge_from_table(shown, table, Path(), providers)
     return replace(spec, called=name)
 
 

@@ -34,6 +34,7 @@ from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
 from pytest_judgesense.errors import JudgeError, LimitReached
+from pytest_judgesense.judges.local.serving import PLACES
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
@@ -193,7 +194,9 @@ class Throttle:
         self.limits = limits or Limits()
         self.ended: JudgeError | None = None
         self._spec = spec
-        self._most = concurrency
+        # What a model on this machine is asked beyond that would only wait for its turn, in vain
+        # once its time is up.
+        self._most = concurrency = PLACES if spec.provider == "local" else concurrency
         self._sharing = sharing
         self._beside: dict[str, Throttle] = {}
         self._requests, self._tokens = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from pytest_judgesense.trial import ABSTAIN, TIE
 
@@ -36,3 +37,18 @@ class DecisionSpace:
     def verdicts(self) -> tuple[str, ...]:
         """All values that a verdict may have: the labels, then ``tie``, then ``abstain``."""
         return self.labels + (TIE,) * self.tie + (ABSTAIN,) * self.abstain
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON schema of a reply that states a verdict, or a prompt's name of it, and no more.
+
+        Strict, as structured output demands: ``{"verdict": "A"}``.
+        """
+        called = (name for value in self.verdicts for name in self.names.get(value, ()))
+        verdict = {"type": "string", "enum": [*dict.fromkeys((*self.verdicts, *called))]}
+        return {
+            "type": "object",
+            "properties": {"verdict": verdict},
+            "required": ["verdict"],
+            "additionalProperties": False,
+        }

@@ -11,13 +11,16 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
+from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply, Settings
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.trial import Failed, Usage
 
 # What a structured reply is called where it needs a name.
 _STRUCTURED: Final = "judgment"
+_IN_JSON: Final = "Reply with one JSON object and nothing around it. It fits this JSON schema:"
 _SHOWN: Final = 200
+_UNPUNISHED: Final = {"repeat_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
 # A count that is negative or larger says nothing of the call: it counts as not said.
 _MOST_TOKENS: Final = 10**9
 
@@ -28,21 +31,56 @@ def _completions(
     key: str | None,
     messages: Sequence[Mapping[str, str]],
     seed: int | None,
+    **more: Any,
 ) -> HttpRequest:
-    form = {"name": _STRUCTURED, "strict": True, "schema": spec.reply_schema}
+    messages, form = _formed(spec, messages)
     body = {
         "model": spec.model,
-        "messages": [dict(m) for m in messages],
+        "messages": messages,
         "temperature": spec.temperature,
         # Models that reason take the budget under a name of its own, for thought and answer.
         "max_tokens" if spec.reasoning is None else "max_completion_tokens": spec.max_tokens,
         "reasoning_effort": spec.reasoning,
         "top_p": spec.top_p or None,
         "seed": seed,
-        "response_format": spec.reply_schema and {"type": "json_schema", "json_schema": form},
+        "response_format": form,
+        **more,
     }
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return _post(base_url.rstrip("/") + "/chat/completions", headers, body)
+
+
+def _local_completions(
+    spec: Settings,
+    base_url: str,
+    key: str | None,
+    messages: Sequence[Mapping[str, str]],
+    seed: int | None,
+) -> HttpRequest:
+    """Chat completions of llama.cpp, drawn from what the model says and nothing else.
+
+    By default it cuts the distribution off (``top_k``, ``min_p``) and punishes what was said.
+    """
+    plain = {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0} | _UNPUNISHED
+    model = {"model": name_of(spec.model)}
+    # What is left in its cache of another prompt would decide how the next one is summed up.
+    cold = {"cache_prompt": False}
+    return _completions(spec, base_url, key, messages, seed, **model, **plain, **cold)
+
+
+def _formed(
+    spec: Settings, messages: Sequence[Mapping[str, str]]
+) -> tuple[list[dict[str, str]], dict[str, Any] | None]:
+    """The messages, and the ``response_format`` that they are sent with."""
+    sent, schema = [dict(m) for m in messages], spec.reply_schema
+    if schema is None:
+        return sent, None
+    if spec.structured != "json":
+        form = {"name": _STRUCTURED, "strict": True, "schema": schema}
+        return sent, {"type": "json_schema", "json_schema": form}
+    # JSON mode keeps to JSON and to no schema; where no message names JSON, endpoints refuse it.
+    sent[-1]["content"] += f"\n\n{_IN_JSON}\n{json.dumps(schema, ensure_ascii=False)}"
+    return sent, {"type": "json_object"}
 
 
 def _messages(
@@ -199,10 +237,13 @@ ANTHROPIC: Final = Provider(
 )
 # The port of the embedded judge is an accident of the run: this is where it stands in recordings.
 EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
+# So is the port of a model that is served here.
+LOCAL: Final = replace(EMBEDDED, name="local", build=_local_completions)
 BUILT_IN: Final[Mapping[str, Provider]] = {
     "openai": OPENAI,
     "anthropic": ANTHROPIC,
     "embedded": EMBEDDED,
+    "local": LOCAL,
 }
 
 

@@ -61,7 +61,10 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
     if form is None or (form[0] == "verdict" and reading.candidates is None):
         return None
     key, reasoned = form
+    if asked.permitted:
+        key, reasoned = "verdict", False
     logits, grounds = answer_logits(observer, reading, reasoned=reasoned)
+    logits = asked.permit(logits)
     if not logits:
         return NOTHING_TO_JUDGE
     # Replies at two temperatures are as independent as those at one.
@@ -69,6 +72,8 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
     verdict = choose(logits, asked.temperature, draw)
     if draw.random() < observer.lapse_rate:
         verdict = draw.choice(list(logits))
+    if asked.permitted:
+        return _written(key, verdict, None)
     label = "C" if verdict == TIE and '"C"' in reading.instruction else verdict
     reason = grounds if reasoned else None
     rate = malformed_rate(

@@ -12,6 +12,7 @@ What an observer can do beside that are its skills, each asked in turn whether a
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Callable
@@ -44,16 +45,27 @@ NOTHING_TO_JUDGE: Final = "I cannot find anything to judge in this prompt."
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an observer is asked: system and user text joined, its reading of them, and settings."""
+    """What an observer is asked: system and user text joined, its reading of them, and settings.
+
+    ``permitted`` are the verdicts that the request itself permits, by a JSON schema of the reply;
+    empty where it leaves the form of the reply to the prompt.
+    """
 
     prompt: str
     reading: Reading
     temperature: float
     seed: int
+    permitted: tuple[str, ...] = ()
 
     def draw(self, *apart: object) -> Random:
         """The source of all chance in the reply; another one for each value of ``apart``."""
         return Random(digest("\n".join([str(self.seed), *map(repr, apart), self.prompt])))
+
+    def permit(self, logits: dict[str, float]) -> dict[str, float]:
+        """The logits of what the form of the reply permits."""
+        if not self.permitted:
+            return logits
+        return {label: logit for label, logit in logits.items() if label in self.permitted}
 
 
 # What replies to prompts of one kind, and gives None for any other prompt.
@@ -93,27 +105,40 @@ class Observer:
     style: str = "{}"
     skills: tuple[Skill, ...] = ()
 
-    def reply(self, prompt: str, *, temperature: float = 0.0, seed: int = 0) -> str:
-        """The reply to ``prompt``; the same for the same prompt, temperature and seed."""
-        asked = Asked(prompt, read_prompt(prompt), temperature, seed)
+    def reply(
+        self,
+        prompt: str,
+        *,
+        temperature: float = 0.0,
+        seed: int = 0,
+        permitted: tuple[str, ...] = (),
+    ) -> str:
+        """The reply to ``prompt``; the same for the same prompt, temperature and seed.
+
+        Where a schema of the reply says which verdicts are ``permitted``, it is of that form, as
+        every reply is whose decoding is constrained: none is malformed.
+        """
+        asked = Asked(prompt, read_prompt(prompt), temperature, seed, permitted)
         for skill in self.skills:
             if (said := skill(self, asked)) is not None:
                 return said
         return self._judge(asked)
 
     def _judge(self, asked: Asked) -> str:
-        logits = self.logits(asked.reading)
+        logits = asked.permit(self.logits(asked.reading))
         if not logits:
             return NOTHING_TO_JUDGE
         draw = asked.draw()
-        if draw.random() < self.format_error_rate:
+        if draw.random() < self.format_error_rate and not asked.permitted:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
             return self._said(draw.choice(list(logits)), asked)
         return self._said(choose(logits, asked.temperature, draw), asked)
 
     def _said(self, label: str, asked: Asked) -> str:
-        """The label in the form that the prompt asks for; where it asks for none, in its style."""
+        """The label in the form that is asked for; where none is, in its style."""
+        if asked.permitted:
+            return json.dumps({"verdict": label})
         return written(label, asked.reading.instruction) or self.style.format(label)
 
     def logits(self, reading: Reading) -> dict[str, float]:

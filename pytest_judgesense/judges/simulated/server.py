@@ -34,7 +34,10 @@ def answer(
         return 404, {"error": {"type": "not_found_error", "message": str(error)}}
     prompt = _prompt(body)
     text = observer.reply(
-        prompt, temperature=float(body.get("temperature") or 0.0), seed=int(body.get("seed") or 0)
+        prompt,
+        temperature=float(body.get("temperature") or 0.0),
+        seed=int(body.get("seed") or 0),
+        permitted=_permitted(body),
     )
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]
     tokens = len(prompt.split()), len(text.split())
@@ -61,6 +64,20 @@ def answer(
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)),
     }
+
+
+def _permitted(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """The verdicts that a structured reply may state; none where it is to state more, or else."""
+    if name := (body.get("tool_choice") or {}).get("name"):
+        tools = body.get("tools") or ()
+        schemas = [tool.get("input_schema") for tool in tools if tool.get("name") == name]
+    else:
+        form = body.get("response_format") or {}
+        schemas = [(form.get("json_schema") or {}).get("schema")]
+    properties = (schemas[0] or {}).get("properties") or {} if schemas else {}
+    if set(properties) != {"verdict"}:
+        return ()
+    return tuple(map(str, properties["verdict"].get("enum") or ()))
 
 
 def _tool_input(body: Mapping[str, Any], text: str) -> dict[str, Any] | None:

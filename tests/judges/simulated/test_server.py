@@ -131,14 +131,25 @@ def test_the_seed_and_the_temperature_of_the_request_reach_the_observer() -> Non
     seen = []
 
     class Curious(Observer):
-        def reply(self, prompt: str, *, temperature: float = 0.0, seed: int = 0) -> str:
-            seen.append((prompt, temperature, seed))
+        def reply(
+            self,
+            prompt: str,
+            *,
+            temperature: float = 0.0,
+            seed: int = 0,
+            permitted: tuple[str, ...] = (),
+        ) -> str:
+            seen.append((prompt, temperature, seed, permitted))
             return "A"
 
     with serving(find=Curious) as own:
         httpx.post(f"{own.base_url}/chat/completions", json=_openai(temperature=0.7, seed=9))
         httpx.post(f"{own.base_url}/chat/completions", json=_openai(temperature=None))
-    assert seen == [(f"{SYSTEM}\n\n{PROMPT}", 0.7, 9), (f"{SYSTEM}\n\n{PROMPT}", 0.0, 0)]
+        schema = {"properties": {"verdict": {"type": "string", "enum": ["A", "B"]}}}
+        form = {"type": "json_schema", "json_schema": {"schema": schema}}
+        httpx.post(f"{own.base_url}/chat/completions", json=_openai(response_format=form))
+    prompt = f"{SYSTEM}\n\n{PROMPT}"
+    assert seen == [(prompt, 0.7, 9, ()), (prompt, 0.0, 0, ()), (prompt, 0.0, 0, ("A", "B"))]
 
 
 def test_concurrent_requests_get_their_own_answers(client: httpx.Client) -> None:

@@ -1,0 +1,1 @@
+"""Language models on this machine: which are known, where their files are, and who serves them."""

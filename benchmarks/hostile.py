@@ -4,8 +4,9 @@
 
 Each input has a folder and processes of its own: the commands that meet it, and pytest with the
 plugin and every form of output. First the inputs of a review by attack, then 500 that are made of
-good ones by a seed: recordings, logs, suites and foreign files with stretches replaced, answers of
-an endpoint, replies. Every reply says YES where it says anything: NO is a wrong verdict.
+good ones by a seed: recordings, logs, suites, batches, topics and foreign files with stretches
+replaced, names, answers of an endpoint, requests to one, replies. Every reply says YES where it
+says anything: NO is a wrong verdict.
 
 A hang is 10 s of processor time, or 60 s on the clock: the machine may be busy. A traceback is one
 that is printed, or an exit code that no command has. A secret is the judge's key, in any file that
@@ -20,18 +21,23 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import resource
 import signal
+import socket
 import socketserver
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import urllib.request
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
@@ -42,10 +48,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, conclude, print_table
 from pytest_judgesense.cassettes.exchange import text_id
+from pytest_judgesense.errors import well_formed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from tests import processes
-from tests.fuzzing import PIECES
+from tests.fuzzing import GRADED, GRID, PIECES, TOPICS
 from tests.fuzzing import SUITE as TOY
 
 INPUTS, FEW = 500, 30
@@ -141,11 +148,11 @@ def _drip(connection: Any, _: str) -> None:
         time.sleep(0.2)
 
 
-def _seeded(connection: Any, path: str) -> None:
+def _seeded(connection: Any, path: str, text: str = "Verdict: YES") -> None:
     chance = random.Random(int(path))
-    whole = http(completion(), "Content-Type: application/json", "X-Request-Id: 1")
+    whole = http(completion(text), "Content-Type: application/json", "X-Request-Id: 1")
     if chance.random() < 0.7:  # in the body, whose length stays right
-        body = edited(completion().decode(), chance).encode("utf-8", "surrogatepass")
+        body = edited(completion(text).decode(), chance).encode("utf-8", "surrogatepass")
         encoding = chance.choice(["", "", "gzip", "deflate", "br", "zstd", "gzip, deflate"])
         packed = gzip.compress(body) if encoding == "gzip" else body
         whole = http(packed, *([f"Content-Encoding: {encoding}"] if encoding else []))
@@ -155,6 +162,7 @@ def _seeded(connection: Any, path: str) -> None:
 
 
 ANSWERS |= {"endless": _endless, "drip": _drip, "seeded": _seeded}
+ANSWERS |= {"a tie": http(completion("C")), "seeded tie": partial(_seeded, text="C")}
 
 
 class _Handler(socketserver.BaseRequestHandler):
@@ -204,7 +212,7 @@ class Case:
         files: by path, their content; ``None``: a named pipe.
         steps: command lines; ``()`` for a call of ``inside``.
         inside: what is done in a process instead, which gives what is wrong.
-        absent: what may stand in no output and in no file that was made.
+        absent: what a command that succeeds may not print.
     """
 
     name: str
@@ -212,6 +220,7 @@ class Case:
     steps: tuple[tuple[str, ...], ...] = ()
     inside: Callable[[], str | None] | None = None
     links: Mapping[str, str] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     most_output: int = 2_000_000
 
@@ -256,6 +265,26 @@ TAPES: Final = (
     ("judgesense", "merge", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
 )
 TAPE: Final = "cassettes/mine/toy.jsonl"
+GENERATE: Final = (
+    *("judgesense", "debates", "generate", "--debater=mine", "--debater=other"),
+    *("--topics=topics.jsonl", "-o=debates.jsonl"),
+)
+EXPORT: Final = ("judgesense", "batch", "export", "--judge-name=mine", "-o=requests.jsonl")
+
+DEBATE: Final = """schema = "judgesense/suite/1"
+name = "debate"
+kind = "debate"
+
+[space]
+labels = ["PRO", "CON"]
+
+[stimuli]
+file = "debates.jsonl"
+
+[[templates]]
+id = "p0"
+text = "{{resolution}} {{transcript}} Who has won? Answer by one JSON object."
+"""
 
 
 def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR0915 - a list
@@ -381,58 +410,252 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
     )
 
 
+@dataclass(frozen=True)
+class Draw:
+    """What an input is made of: good files, and a generator with a seed of its own."""
+
+    port: int
+    good: Mapping[str, str]
+    seed: int
+    number: int
+
+    @property
+    def chance(self) -> random.Random:
+        return random.Random(f"{self.seed} {self.number}")
+
+    @property
+    def unlike(self) -> int:
+        """A number that no other input has."""
+        return self.seed * 1_000_000 + self.number
+
+    @property
+    def round(self) -> int:
+        return self.number // len(MAKERS)
+
+    def one_of(self, files: Mapping[str, bytes | str | None], *names: str) -> dict[str, Any]:
+        """``files``, with one of them edited."""
+        chance = self.chance
+        name = chance.choice(names)
+        return {**files, name: edited(str(files[name]), chance)}
+
+
+def _answer(draw: Draw) -> Case:
+    steps = (session("record"), session("replay", html=draw.round % 5 == 0))
+    return Case("answer", project(draw.port, f"seeded/{draw.unlike}"), steps)
+
+
+def _recording(draw: Draw) -> Case:
+    files = {**project(draw.port), TAPE: edited(draw.good[TAPE], draw.chance)}
+    return Case("recording", files, TAPES if draw.number % 2 else TAPES[:2])
+
+
+def _log(draw: Draw) -> Case:
+    html = (*READ[0], "--datasheet=out.html") if draw.round % 5 == 0 else READ[0]
+    return Case("log", {"l.jsonl": edited(draw.good["out.jsonl"], draw.chance)}, (html, *READ[1:]))
+
+
+def _suite(draw: Draw) -> Case:
+    files = draw.one_of(project(draw.port), "toy.suite.toml", "toy.jsonl")
+    return Case("suite", files, (*LINT, session("record"), session("replay")))
+
+
+def _declared(draw: Draw) -> Case:
+    # Not by pytest, which reads it itself, before any plugin.
+    return Case("project", draw.one_of(project(draw.port), "pyproject.toml"), LINT[:3])
+
+
+def _names(draw: Draw) -> Case:
+    """Whatever a file of the project may call something, in files that are whole."""
+    chance = draw.chance
+
+    def name(most: int = 8) -> str:
+        text = "".join(chance.choice(PIECES) for _ in range(chance.randint(1, most)))
+        return chance.choice([text, f"::error::{text}", f"\n{text}", text[:200]])
+
+    def of_toml(text: str) -> str:
+        return json.dumps(well_formed(text), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    files: dict[str, Any] = project(draw.port)
+    items = [json.loads(line) for line in ITEMS.splitlines()]
+    judge = of_toml(name(2)) if chance.random() < 0.7 else "mine"
+    changes = {
+        "pyproject.toml": ("judges.mine", f"judges.{judge}"),
+        "toy.suite.toml": ('name = "toy"', f"name = {of_toml(name(2))}"),
+    }
+    for file, (old, new) in changes.items():
+        if chance.random() < 0.7:
+            files[file] = files[file].replace(old, new)
+    model = files["pyproject.toml"].replace('model = "m"', f"model = {of_toml(name())}")
+    wording = files["toy.suite.toml"].replace('id = "t1"', f"id = {of_toml(name(1))}")
+    files |= {"pyproject.toml": model}
+    files |= {"toy.suite.toml": wording} if chance.random() < 0.3 else {}
+    for key in chance.sample(["id", "text", "cluster"], 2):
+        items[0][key] = name()
+    files["toy.jsonl"] = "".join(f"{json.dumps(item)}\n" for item in items)
+    return Case("names", files, (session("record"), session("replay", html=draw.round % 5 == 0)))
+
+
+_FOREIGN: Final = {
+    "table": ("f.csv", "item,label,verdict\ni1,YES,YES\ni2,YES,YES\n", "--judge=j", "--suite=s"),
+    "games": (
+        "f.jsonl",
+        '{"question_id": 1, "model": "a", "judge": "j", "g1_winner": "model_1"}\n',
+    ),
+    "judgesense": ("f.jsonl", '{"pair_id": "p1", "prompt_a": "x", "prompt_b": "y"}\n'),
+    "llmbar": ("f.json", '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]'),
+    "judgebench": ("f.jsonl", '{"pair_id": "p", "judge": "j", "winner": "PRO"}\n'),
+}
+
+
+def _imported(draw: Draw) -> Case:
+    chance = draw.chance
+    kind = chance.choice(list(_FOREIGN))
+    name, text, *options = _FOREIGN[kind]
+    command = ("judgesense", "import", kind, name, "-o", "out", *options)
+    return Case(f"import of {kind}", {name: edited(text, chance)}, (command,))
+
+
+def _datasheet(draw: Draw) -> Case:
+    chance = draw.chance
+    files = {"d.json": edited(draw.good["out.json"], chance)}
+    files["b.json"] = edited(draw.good["base.json"], chance)
+    compared = [("judgesense", "compare", name, name) for name in files]
+    merged = ("judgesense", "merge", "d.json", "d.json", "-o", "e.json")
+    return Case("datasheet", files, (*compared, merged))
+
+
+def _label(draw: Draw) -> Case:
+    """An endpoint that says tie, and one that says it in a hostile way."""
+    path = chance_of(draw, "a tie", f"seeded tie/{draw.unlike}")
+    files = {**project(draw.port, path), "grid.suite.toml": GRID, "items.jsonl": GRADED}
+    if path == "a tie":
+        files = draw.one_of(files, "grid.suite.toml", "items.jsonl", "items.jsonl")
+    command = ("judgesense", "label", "grid.suite.toml", "--judge-name=mine", "-o", "labels.jsonl")
+    return Case("label", files, ((*command, "--judge-mode=record"), command))
+
+
+def _equivalence(draw: Draw) -> Case:
+    path = chance_of(draw, "good", f"seeded/{draw.unlike}")
+    files = project(draw.port, path)
+    if path == "good":
+        files = draw.one_of(files, "toy.suite.toml")
+    command = ("judgesense", "equivalence", "toy.suite.toml", "--judge-name=mine")
+    wrong = tuple(f'mine = "{word}"' for word in ("NO", "UNSURE"))
+    return Case("equivalence", files, ((*command, "--judge-mode=record"), command), absent=wrong)
+
+
+def _batch(draw: Draw) -> Case:
+    """Results, and what is to be exported of what was recorded of them, or of an edited suite."""
+    chance = draw.chance
+    answer = json.loads(completion())
+    results = "".join(
+        json.dumps({"id": "r", "custom_id": asked["custom_id"], "error": None, "response": said})
+        + "\n"
+        for asked in map(json.loads, draw.good["requests.jsonl"].splitlines())
+        for said in [{"status_code": 200, "request_id": "1", "body": answer}]
+    )
+    files = {**project(draw.port), "r.jsonl": edited(results, chance)}
+    if chance.random() < 0.2:
+        files = draw.one_of({**files, "r.jsonl": results}, "toy.suite.toml", "toy.jsonl")
+    named = ("--judge-name=mine", "--judge-suite=toy.suite.toml")
+    steps = (("judgesense", "batch", "import", "r.jsonl", *named), session("replay"))
+    return Case("batch", files, (*steps, ("judgesense", "batch", "export", *named, "-o=q.jsonl")))
+
+
+def _debated(port: int, path: str) -> dict[str, bytes | str | None]:
+    one = str(project(port, path)["pyproject.toml"])
+    both = one + one[one.index("[tool.judgesense") :].replace("mine", "other")
+    return {"pyproject.toml": both, "topics.jsonl": TOPICS, "debate.suite.toml": DEBATE}
+
+
+def _debates(draw: Draw) -> Case:
+    """Topics that are edited, speeches that are, and debates as items of a suite."""
+    outputs = [f"--judge-datasheet={name}" for name in OUTPUTS]
+    record = ("pytest", "debate.suite.toml", "--judge-name=mine", "--judge-mode=record")
+    judged = ("judgesense", "lint", "debate.suite.toml"), (*record, "--junitxml=x.xml", *outputs)
+    match draw.round % 3:
+        case 0:
+            files = draw.one_of(_debated(draw.port, "good"), "topics.jsonl")
+            return Case("topics", files, (GENERATE, *judged))
+        case 1:
+            return Case("speeches", _debated(draw.port, f"seeded/{draw.unlike}"), (GENERATE,))
+        case _:
+            files = {**_debated(draw.port, "good"), "debates.jsonl": draw.good["debates.jsonl"]}
+            return Case("debates", draw.one_of(files, "debates.jsonl"), judged)
+
+
+def _request(draw: Draw) -> Case:
+    return Case("requests", {}, (), partial(_served, draw.chance))
+
+
+def _reply(draw: Draw) -> Case:
+    return Case("replies", {}, (), partial(_replies, draw.seed, draw.number))
+
+
+def chance_of(draw: Draw, *paths: str) -> str:
+    """One of the paths of the endpoint, each as often."""
+    return paths[draw.round % len(paths)]
+
+
+MAKERS: Final[tuple[Callable[[Draw], Case], ...]] = (
+    *(_answer, _recording, _log, _suite, _names, _answer, _recording, _log, _label),
+    *(_declared, _imported, _datasheet, _equivalence, _batch, _debates, _request, _reply),
+)
+
+
 def made(port: int, good: Mapping[str, str], seed: int, count: int) -> Iterator[Case]:
     """``count`` inputs made of good ones, each by a seed of its own."""
-    log, tape = good["out.jsonl"], good[TAPE]
-    foreign = {
-        "table": (
-            "f.csv",
-            "item,label,verdict\ni1,YES,YES\ni2,YES,YES\n",
-            "--judge=j",
-            "--suite=s",
-        ),
-        "games": (
-            "f.jsonl",
-            '{"question_id": 1, "model": "a", "judge": "j", "g1_winner": "model_1"}\n',
-        ),
-        "judgesense": ("f.jsonl", '{"pair_id": "p1", "prompt_a": "x", "prompt_b": "y"}\n'),
-        "llmbar": ("f.json", '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]'),
-        "judgebench": ("f.jsonl", '{"pair_id": "p", "judge": "j", "winner": "PRO"}\n'),
-    }
     for number in range(count):
-        chance = random.Random(f"{seed} {number}")
-        match number % 10:
-            case 0 | 1:
-                path = f"seeded/{seed * 1_000_000 + number}"
-                steps = (session("record"), session("replay", html=number % 50 == 0))
-                yield Case(f"answer {number}", project(port, path), steps)
-            case 2 | 3:
-                files = {**project(port), TAPE: edited(tape, chance)}
-                steps = TAPES if number % 20 == 2 else TAPES[:2]
-                yield Case(f"recording {number}", files, steps)
-            case 4 | 5:
-                html = (*READ[0], "--datasheet=out.html") if number % 50 == 4 else READ[0]
-                yield Case(f"log {number}", {"l.jsonl": edited(log, chance)}, (html, *READ[1:]))
-            case 6:
-                name = chance.choice(["toy.suite.toml", "toy.jsonl", "pyproject.toml"])
-                files = project(port)
-                files[name] = edited(str(files[name]), chance)
-                steps = LINT[:3] if name == "pyproject.toml" else LINT
-                yield Case(f"suite {number}", files, steps)
-            case 7:
-                kind = chance.choice(list(foreign))
-                name, text, *options = foreign[kind]
-                command = ("judgesense", "import", kind, name, "-o", "out", *options)
-                yield Case(f"import {number}", {name: edited(text, chance)}, (command,))
-            case 8:
-                sheet = {"d.json": edited(good["out.json"], chance)}
-                sheet["b.json"] = edited(good["base.json"], chance)
-                steps = (("judgesense", "compare", "d.json", "d.json"),)
-                steps += (("judgesense", "compare", "b.json", "b.json"),)
-                steps += (("judgesense", "merge", "d.json", "d.json", "-o", "e.json"),)
-                yield Case(f"datasheet {number}", sheet, steps)
-            case _:
-                yield Case(f"replies {number}", {}, (), lambda of=number: _replies(seed, of))
+        draw = Draw(port, good, seed, number)
+        case = MAKERS[number % len(MAKERS)](draw)
+        yield replace(case, name=f"{case.name} {number}")
+
+
+def _served(chance: random.Random) -> str | None:
+    """Requests that no client would send, to what ``judgesense serve`` serves; then a good one."""
+    from pytest_judgesense.commands.main import main
+
+    told, tells = os.pipe()
+    if not (child := os.fork()):
+        signal.alarm(CLOCK_S)
+        os.dup2(tells, 1)  # errors stay where they are looked for
+        code = main(["serve", "--port", "0"])
+        os._exit(code)
+    os.close(tells)
+    with os.fdopen(told, encoding="utf-8") as said:
+        found = re.search(r"127\.0\.0\.1:(\d+)", said.readline())
+        said.readline(), said.readline()
+        try:
+            assert found is not None
+            return _knocked(int(found[1]), chance)
+        finally:
+            os.kill(child, signal.SIGINT)
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 0, f"it ended with {status}"
+
+
+def _knocked(port: int, chance: random.Random) -> str | None:
+    said = [{"role": "user", "content": "Is <text>water is wet</text> true? YES or NO."}]
+    body = {"model": "clean", "temperature": 1.5, "seed": 3, "system": "s", "messages": said}
+    tool = {"tools": [{"name": "v"}], "tool_choice": {"type": "tool", "name": "v"}}
+    for _ in range(20):
+        path = chance.choice(["/v1/chat/completions", "/v1/messages"])
+        asked = json.dumps(body | (tool if chance.random() < 0.3 else {}))
+        data = edited(asked, chance).encode("utf-8", "surrogatepass")
+        head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Length: {len(data)}\r\n\r\n"
+        whole = head.encode() + data
+        if chance.random() < 0.3:
+            whole = edited(head + asked, chance).encode("utf-8", "surrogatepass")
+        # It need not hear the end of what is sent.
+        connection = socket.create_connection(("127.0.0.1", port), timeout=5)
+        with connection, suppress(ConnectionError):
+            connection.sendall(whole)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+    url = f"http://127.0.0.1:{port}/v1/chat/completions"
+    with urllib.request.urlopen(url, json.dumps(body).encode(), timeout=10) as answer:
+        return None if json.load(answer)["choices"] else "no answer to a good request"
 
 
 def _merged_under_lock(tape: str) -> str | None:
@@ -548,6 +771,9 @@ def attempt(case: Case) -> Result:
             faults += [
                 (kind, f"{' '.join(step[:2])}: {why}") for kind, why in _judged(step, code, out)
             ]
+            if code == 0:
+                wrong = [text for text in case.absent if text in out]
+                faults += [("wrong verdicts", f"{step[1]} printed {text}") for text in wrong]
             if len(out) > case.most_output:
                 faults.append(("tracebacks", f"{' '.join(step[:2])}: {len(out)} bytes printed"))
         faults += _left(folder, before)
@@ -627,6 +853,48 @@ def _judged(step: Sequence[str], code: int, out: str) -> Iterator[tuple[str, str
             yield "wrong verdicts", f"a workflow command: {line[:200]}"
 
 
+def _logged(data: bytes, folder: Path) -> Iterator[tuple[str, str]]:
+    if (folder / "l.jsonl").exists():
+        return  # an edited log says itself what the verdicts are
+    for line in data.splitlines():
+        if json.loads(line).get("verdict") not in (None, "YES", "A"):
+            yield "wrong verdicts", line[:300].decode("utf-8", "replace")
+
+
+def _labelled(data: bytes, _: Path) -> Iterator[tuple[str, str]]:
+    for line in map(json.loads, data.splitlines()):
+        if line.get("gold") == "judge:mine" and line["label"] != "tie":
+            yield "wrong verdicts", f"labelled {line['label']}"
+
+
+def _lines(data: bytes, _: Path) -> Iterator[tuple[str, str]]:
+    for line in data.splitlines():
+        json.loads(line)
+    yield from ()
+
+
+def _sheet(data: bytes, _: Path) -> Iterator[tuple[str, str]]:
+    json.loads(data)
+    yield from ()
+
+
+def _results(data: bytes, _: Path) -> Iterator[tuple[str, str]]:
+    for suite in ET.fromstring(data).iter("testsuite"):  # noqa: S314 - pytest has written it
+        if not int(suite.get("tests", "0")) and suite.find("testcase") is not None:
+            yield "wrong verdicts", "results of no test"
+
+
+# What is made of inputs, and what must be true of it.
+MADE: Final[Mapping[str, Callable[[bytes, Path], Iterator[tuple[str, str]]]]] = {
+    "out.jsonl": _logged,
+    "labels.jsonl": _labelled,
+    "q.jsonl": _lines,
+    "debates.jsonl": _lines,
+    "out.json": _sheet,
+    "x.xml": _results,
+}
+
+
 def _left(folder: Path, before: Mapping[Path, bytes]) -> Iterator[tuple[str, str]]:
     """What is wrong with the files that a run has left."""
     forms = [KEY.encode(), json.dumps(KEY)[1:-1].encode()]
@@ -640,13 +908,11 @@ def _left(folder: Path, before: Mapping[Path, bytes]) -> Iterator[tuple[str, str
             yield "secrets", path.name
         if path.name == "victim":
             yield "wrong verdicts", "written through a link"
-        # An edited log says itself what the verdicts are.
-        if path.name == "out.jsonl" and not (folder / "l.jsonl").exists():
-            for line in data.splitlines():
-                if json.loads(line).get("verdict") not in (None, "YES", "A"):
-                    yield "wrong verdicts", line[:300].decode("utf-8", "replace")
-        if path.name == "x.xml":
-            ET.fromstring(data)  # noqa: S314 - pytest has written it
+        if path.name in MADE:
+            try:
+                yield from MADE[path.name](data, folder)
+            except (ValueError, TypeError, AttributeError, ET.ParseError) as error:
+                yield "tracebacks", f"{path.name} cannot be read: {error!r}"
         if path.suffix == ".md" and len(data) > 300_000:
             yield "tracebacks", f"{path.name} has {len(data)} bytes"
         if path.name.endswith(".tmp"):
@@ -662,7 +928,15 @@ def good_files(port: int) -> dict[str, str]:
         code, out, _ = _forked(case, session("record", "--judge-save-baseline=base.json"), folder)
         if code != 1:  # the check fails: one answer to everything is degenerate
             raise SystemExit(f"an honest endpoint could not be recorded: {out}")
-        return {one: (folder / one).read_text() for one in (TAPE, *OUTPUTS, "base.json")}
+        names = (TAPE, *OUTPUTS, "base.json", "requests.jsonl", "debates.jsonl")
+        others = "--judge-suite=toy.suite.toml", "--judge-cassettes=none"
+        debated = Case("debates", _debated(port, "good"))
+        _prepare(debated, folder)
+        for step in ((*EXPORT, *others), (*GENERATE, "--judge-cassettes=none")):
+            code, out, _ = _forked(debated, step, folder)
+            if code:
+                raise SystemExit(f"{step}: {out}")
+        return {one: (folder / one).read_text() for one in names}
 
 
 def main() -> int:

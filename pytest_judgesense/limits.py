@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import IO, Any, AnyStr, Final
 
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, well_formed
 
 VARIABLE: Final = "JUDGESENSE_LIMITS"
 # Objects and lists within one another; the parser that reads most lines stops there too.
@@ -115,6 +115,13 @@ def json_value(text: str | bytes) -> Any:
     if sum(map(text.count, marks)) > DEEPEST:
         check_depth(value)
     return value
+
+
+def well_formed_value(value: Any) -> Any:
+    """``value``, of JSON, as UTF-8 can hold it: the escape of half a surrogate pair is U+FFFD."""
+    text = json.dumps(value, ensure_ascii=False)
+    whole = well_formed(text)
+    return value if whole == text else json.loads(whole)
 
 
 def check_depth(value: Any) -> None:

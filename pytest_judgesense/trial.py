@@ -7,6 +7,7 @@ why there is no reply. Nothing here computes; the measures do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
@@ -16,6 +17,12 @@ Condition: TypeAlias = Mapping[str, str | int | float]
 
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
+_NUMBER: Final = re.compile(r"-?\d{1,18}")
+
+
+def is_number(label: str) -> bool:
+    """Whether ``label`` is a whole number, of at most 18 digits: no scale has more."""
+    return _NUMBER.fullmatch(label) is not None
 
 
 @dataclass(frozen=True, slots=True)

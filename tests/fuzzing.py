@@ -11,15 +11,19 @@ import contextlib
 import io
 import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Final
+from typing import Any, Final
 from unittest import mock
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import strategies as st
 
 from pytest_judgesense.cassettes.exchange import (
@@ -32,9 +36,11 @@ from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.cassettes.redaction import received, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import JudgesenseError, printable_lines, well_formed
+from pytest_judgesense.errors import JudgesenseError, LogError, printable_lines, well_formed
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.ci import Failures
+from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.simulated.server import REFUSED, answer
+from pytest_judgesense.plugin.ci import Failures, require_pass
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.report.markdown import badge
@@ -43,6 +49,8 @@ from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.space import DecisionSpace
 
 KEY: Final = "k-Secret/12 45"
+# https://www.w3.org/TR/xml/#charsets
+_NOT_OF_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SPACES: Final = (
     DecisionSpace(("A", "B"), pairwise=True, tie=True),
     DecisionSpace(("1", "2", "3"), ordinal=True, abstain=True),
@@ -125,6 +133,57 @@ text = "Answer YES if {{text}} is true, otherwise NO."
 _ITEM: Final = '{"id": "i1", "label": "YES", "text": "water is wet"}'
 
 
+# Of the kind that `judgesense label` gives labels to; the second item lacks one.
+GRID: Final = """schema = "judgesense/suite/1"
+name = "grid"
+kind = "temperature"
+
+[space]
+labels = ["A", "B"]
+pairwise = true
+tie = true
+names = { tie = ["C"] }
+
+[stimuli]
+file = "items.jsonl"
+
+[design]
+temperatures = [0.01, 1.0]
+replicates = 1
+
+[[templates]]
+id = "pair"
+judge_type = "pairwise"
+prompt_style = "direct"
+text = "{{task}} <answer_a>{{a}}</answer_a> <answer_b>{{b}}</answer_b> A, B or C (a tie)?"
+"""
+GRADED: Final = """{"id": "g1", "task": "2 + 2?", "texts": ["It is 4.", "It is 5."], "label": "1"}
+{"id": "g2", "task": "3 + 3?", "texts": ["That is 7.", "That is 6."]}
+"""
+TOPICS: Final = """Water is wet.
+{"resolution": "Fire is hot.", "id": "fire", "category": "facts"}
+"""
+_RESULT: Final = json.dumps(
+    {
+        "id": "r", "custom_id": "toy/i1/t1/ab/r1#{digest}", "error": None,
+        "response": {
+            "status_code": 200,
+            "body": {"model": "m", "choices": [{"message": {"content": "YES"}}]},
+        },
+    }
+)  # fmt: skip
+_PROMPT: Final = """<task>Greet.
+Required elements:
+1. friendly: hello; you
+</task> <response_a>Hello. YES</response_a> <response_b>Go!</response_b>
+Which is better? Reply with A, B or tie: {"verdict": "A"}"""
+_ASKED: Final = json.dumps(
+    {
+        "model": "clean", "temperature": 1.5, "seed": 3, "system": "You judge.",
+        "messages": [{"role": "user", "content": _PROMPT}],
+        "tools": [{"name": "v"}], "tool_choice": {"type": "tool", "name": "v"},
+    }
+)  # fmt: skip
 _FORMS: Final = (".json", ".md", ".jsonl")
 # The kinds that are imported, and the files that hold them.
 _FOREIGN: Final = {
@@ -149,7 +208,10 @@ interactions:
 )
 
 # Texts that one door or another reads without a complaint.
-GOOD: Final = (_EXCHANGE, _SHARED, _JUDGMENT, SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B")
+GOOD: Final = (
+    *(_EXCHANGE, _SHARED, _JUDGMENT, SUITE, _ITEM, *_ROWS, "<think>A</think> Verdict: B"),
+    *(GRADED, TOPICS, _RESULT, _PROMPT, _ASKED),
+)
 
 
 def _file(text: str, name: str, use: Callable[[Path], object]) -> None:
@@ -247,6 +309,77 @@ def foreign_files(text: str) -> None:
         _file(text, name, lambda path: _commands(path.parent, f"cassettes check {{{path.name}}}"))
 
 
+_ASKING: Final = "--judge-name embedded:clean --judge-cassettes {tapes} --judge-mode record"
+
+
+def equivalence(text: str) -> None:
+    def run(path: Path) -> None:
+        (path.parent / "toy.jsonl").write_text(_ITEM)
+        _commands(path.parent, f"equivalence {{toy.suite.toml}} {_ASKING}")
+
+    _file(text, "toy.suite.toml", run)
+
+
+def label(text: str) -> None:
+    def run(path: Path) -> None:
+        (path.parent / "grid.suite.toml").write_text(GRID)
+        _commands(path.parent, f"label {{grid.suite.toml}} -o {{labels.jsonl}} {_ASKING}")
+
+    _file(text, "items.jsonl", run)
+
+
+def batch_results(text: str) -> None:
+    def run(path: Path) -> None:
+        (path.parent / "toy.suite.toml").write_text(SUITE)
+        (path.parent / "toy.jsonl").write_text(_ITEM)
+        named = "--judge-name openai:m --judge-suite {toy.suite.toml} --judge-cassettes {tapes}"
+        export = f"batch export {named} -o {{q.jsonl}}"
+        _commands(path.parent, export)
+        asked = json.loads((path.parent / "q.jsonl").read_text().partition("\n")[0])
+        _, _, digest = asked["custom_id"].partition("#")
+        path.write_text(path.read_text("utf-8", "replace").replace("{digest}", digest), "utf-8")
+        _commands(path.parent, f"batch import {{r.jsonl}} {named}", export)
+
+    _file(text, "r.jsonl", run)
+
+
+def debates(text: str) -> None:
+    two = "--debater embedded:clean --debater embedded:mixed"
+    line = f"debates generate {two} --topics {{t.jsonl}} -o {{d.jsonl}} --judge-cassettes {{tapes}}"
+    _file(text, "t.jsonl", lambda path: _commands(path.parent, line))
+
+
+def embedded_judge(text: str) -> None:
+    """Prompts, and bodies of requests to what `judgesense serve` serves."""
+    observer_named("mixed", BUILT_IN.skills).reply(well_formed(text), temperature=0.7)
+    with suppress(*REFUSED):
+        for path in ("/v1/messages", "/v1/chat/completions"):
+            _, said = answer(
+                path, json.loads(text), partial(observer_named, skills=BUILT_IN.skills)
+            )
+            json.dumps(said, ensure_ascii=False).encode("utf-8")
+
+
+def junit(text: str) -> None:
+    """What a check leaves in the results for CI, whatever judge, suite and error are called."""
+    item: Any = SimpleNamespace(stash=pytest.Stash(), user_properties=[])
+
+    def outcome(*_: object) -> None:
+        raise LogError(text, found=text)
+
+    run: Any = SimpleNamespace(
+        only_saves=lambda _: False, outcome=outcome, policy="estimate", cleaned=str
+    )
+    named: Any = SimpleNamespace(name=text, slug=text, id=text, measure=text, bars={"bar": 0.5})
+    with suppress(LogError):
+        require_pass(item, run, (named, named, named))
+    assert {"check", "judge", "explanation"} <= dict(item.user_properties).keys()
+    for name, said in item.user_properties:
+        assert not _NOT_OF_XML.search(f"{name}{said}"), said
+        element = ET.Element("property", name=name, value=said)
+        assert ET.fromstring(ET.tostring(element)).get("value") is not None
+
+
 def renderers(text: str, *suffixes: str) -> None:
     """A log whose names and words are ``text``, in every form but as a page."""
     value = json.loads(_JUDGMENT)
@@ -298,6 +431,8 @@ def page(text: str) -> None:
 
 
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
+# They ask an embedded judge over HTTP.
+_THAT_ASK: Final = ("equivalence", "label", "batch", "debates")
 DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
@@ -312,6 +447,12 @@ DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]]
     "commands on suites": (commands_on_suites, _edited(SUITE)),
     "commands on recordings": (commands_on_recordings, _edited(_EXCHANGE) | _edited(_SHARED)),
     "foreign files": (foreign_files, st.sampled_from(_ROWS).flatmap(_edited) | TEXTS),
+    "equivalence": (equivalence, _edited(SUITE)),
+    "label": (label, _edited(GRADED)),
+    "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
+    "debates": (debates, _edited(TOPICS) | TEXTS),
+    "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
+    "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),
     "page": (page, TEXTS),
 }
@@ -320,6 +461,7 @@ DOORS: Final[Mapping[str, tuple[Callable[[str], None], st.SearchStrategy[str]]]]
 def examples(door: str, of_a_reader: int) -> int:
     """How many texts a door is given where a reader is given so many: commands take longer."""
     share = {"page": 20, "renderers": 2, "foreign files": 2} | dict.fromkeys(_COMMANDS, 3)
+    share |= dict.fromkeys(_THAT_ASK, 6)
     return max(3, of_a_reader // share.get(door, 1))
 
 

@@ -21,6 +21,9 @@ from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import _is_torn
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.simulated.evidence import content_stems
+from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
@@ -219,3 +222,47 @@ REPLIES = [
 def test_the_reading_of_replies(unit: str, space: DecisionSpace) -> None:
     # Of more than 60,000 characters the ends alone are read.
     holds(repeated(unit, lambda text: parse_reply(text, space)), 6_000)
+
+
+TASK = (
+    "<task>Required elements:\n{}</task>"
+    "<response_a>{}</response_a><response_b>b</response_b> A or B"
+)
+# Where each stands is what lets the embedded judge read it.
+PROMPTS = {
+    "tags that do not end": ("<a>", "{}"),
+    "ends of tags": ("</a>", "<a_1>{}"),
+    "labels without an error": ("YES ", "<text>a</text> {}"),
+    "forms that do not end": ('{"reason": ', "<question>q</question> {}"),
+    "lines before elements": ("\n", TASK.replace("{}", "{}a", 1).replace("{}<", "c<", 1)),
+    "elements": ("1. aa bb\n", TASK.replace(">{}<", ">a. bb. cc.<")),
+    "parts of an element": (
+        "aa bb; ",
+        TASK.replace("\n{}", "\n1. a: {}", 1).replace(">{}<", ">b<"),
+    ),
+    "headings": ("response a\n", "{}"),
+    "speeches that are wanted": ("Write the PRO rebuttal ", "{}"),
+    "what comes first": ("first ", "<transcript>a</transcript> {}"),
+    "quotes after a sentence": ('"', "<text>a.{}</text> from 1 to 5"),
+}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_the_reading_of_the_embedded_judge(name: str) -> None:
+    unit, around = PROMPTS[name]
+    observer = observer_named("mixed", BUILT_IN.skills)
+    before, _, behind = around.partition("{}")
+    holds(repeated(unit, lambda text: observer.reply(f"{before}{text}{behind}")), 12_000)
+
+
+def test_the_embedded_judge_looks_for_so_many_elements() -> None:
+    observer = observer_named("mixed", BUILT_IN.skills)
+
+    def grown(size: int) -> Callable[[], object]:
+        required = "".join(f"{n}. thing{n} other\n" for n in range(size))
+        said = "".join(f"thing{n} more. " for n in range(size))
+        content_stems.cache_clear()
+        prompt = TASK.replace("{}", required, 1).replace("{}", said)
+        return lambda: observer.reply(prompt)
+
+    holds(grown, 300)

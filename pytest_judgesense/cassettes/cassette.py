@@ -72,6 +72,16 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def holds_shown(path: Path, credentials: Credentials) -> bool:
+    """Whether a recording holds, as it is, what requests have shown of ``credentials``."""
+    return bool(credentials.shown) and _holds(path, credentials.shown)
+
+
+def _holds(path: Path, values: Iterable[str]) -> bool:
+    data = read_bytes(path)
+    return any(as_bytes(form) in data for value in values for form in forms_in_lines(value))
+
+
 class Cassette:
     """The recordings of one judge on one suite. Safe with threads."""
 
@@ -340,8 +350,7 @@ class Cassette:
             self._shown |= fresh
             if not fresh or not self.path.exists():
                 return
-            data = read_bytes(self.path)
-            if any(as_bytes(form) in data for value in fresh for form in forms_in_lines(value)):
+            if _holds(self.path, fresh):
                 self._rewrite(self._without_shown(read_exchanges(self.path)))
 
     def _without_shown(self, exchanges: Iterable[Exchange]) -> Iterator[Exchange]:

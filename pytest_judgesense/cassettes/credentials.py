@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from threading import Lock
 from types import MappingProxyType
@@ -227,9 +227,9 @@ class Credentials:
                 self._index()
 
     @property
-    def shown(self) -> Collection[str]:
-        """The values that requests have shown, and that were not known before any."""
-        return self._learned["request"].keys()
+    def shown(self) -> Mapping[str, str]:
+        """The values that requests have shown and that were not known before any, with names."""
+        return self._learned["request"]
 
     def _index(self) -> None:
         by_name: dict[str, str] = {}

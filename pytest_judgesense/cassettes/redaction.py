@@ -223,6 +223,17 @@ def scrub(text: str, secrets: Mapping[str, str]) -> tuple[str, set[str]]:
     return "".join((*parts, text[position:])), names
 
 
+def without_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
+    """``value``, of JSON, all texts of which are gone through by `scrub`; keys stay."""
+    if isinstance(value, str):
+        return scrub(value, secrets)[0]
+    if isinstance(value, list):
+        return [without_secrets(one, secrets) for one in value]
+    if isinstance(value, dict):
+        return {key: without_secrets(one, secrets) for key, one in value.items()}
+    return value
+
+
 def scrub_body(body: str | bytes, secrets: Mapping[str, str]) -> tuple[str | bytes, set[str]]:
     """``body``, text or bytes, without secret fields and values; the names that were found."""
     body, in_frames = _without_secrets_in_frames(body, secrets)

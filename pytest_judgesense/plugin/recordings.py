@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import Cassette, holds_shown
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
@@ -99,7 +99,9 @@ class Recordings:
 
     def remove_shown(self, credentials: Credentials) -> None:
         """Remove from all that was recorded what requests have shown of credentials later."""
-        for path in sorted(filter(Path.exists, self.written)) if credentials.shown else ():
+        for path in sorted(self.written):
+            if not path.exists() or not holds_shown(path, credentials):
+                continue
             with recording_alone(path, self.recorder):
                 Cassette(path, "record", secrets=credentials).remove_shown()
 

@@ -322,11 +322,12 @@ class Run:
         return {"parts": parts, "verified": verified, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
-        """The credentials removed or skipped, unless the last call gave the same."""
+        """The credentials removed or skipped, and the files, unless the last call gave the same."""
         if not self._settings.asks:
             return {}
         skipped = dict(sorted(self.credentials.skipped.items()))
-        found = {"removed": sorted(self.credentials.removed), "skipped": skipped}
+        found: dict[str, Any] = {"removed": sorted(self.credentials.removed), "skipped": skipped}
+        found["recorded"] = sorted(map(str, self.recordings.written))
         known, self._known_secrets = self._known_secrets, found
         return {} if found == known else found
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -30,6 +30,8 @@ from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.interruption import interrupt_workers, take_sigterm
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
+
+_MAY_STAND: Final = "a credential may stand in a recording"
 
 if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins
@@ -59,6 +61,9 @@ class State:
         self._session: pytest.Session | None = None
         self._was_interrupted = False
         self._removed: set[str] = set()
+        # Names and values that requests of workers have shown, and the files of all workers.
+        self._shown: list[tuple[str, str]] = []
+        self._recorded: set[Path] = set()
         self._skipped: dict[str, str] = {}
         self._made_folders: list[str] = []
         self._give_back_sigterm = take_sigterm() if self.settings.asks else lambda: None
@@ -161,8 +166,10 @@ class State:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """End the session with the problems that a worker found."""
-        _refuse(getattr(node, "workeroutput", {}).get("judgesense", ()))
+        """Take what a worker has learnt; end the session with the problems that it found."""
+        output = getattr(node, "workeroutput", {})
+        self._shown += map(tuple, output.get("judgesense-shown", ()))
+        _refuse(output.get("judgesense", ()))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take the parts that a report brings."""
@@ -177,6 +184,7 @@ class State:
             self._verified[found["judge"], found["suite"]] = found
         self._removed.update(sent.get("removed", ()))
         self._skipped |= sent.get("skipped", {})
+        self._recorded.update(map(Path, sent.get("recorded", ())))
 
     @cached_property
     def datasheet(self) -> View | None:
@@ -201,9 +209,16 @@ class State:
     def write(self, session: pytest.Session) -> None:
         """Write the files that were asked for, and what was recorded live."""
         if self.measures:
+            if self.is_worker:
+                # By the pipe between the two, and by no report: other plugins write those down.
+                output = self.config.workeroutput  # type: ignore[attr-defined]
+                shown = self.run.credentials.shown.items()
+                output["judgesense-shown"] = [(name, value) for value, name in shown]
             self._remove_shown()
         if self.is_worker:
             return
+        if self._shown:
+            self._remove_shown_by_workers()
         if self.measures:
             # One process has one part a suite to take, with all its checks.
             self._receive(json.dumps(self.run.take_pending()))
@@ -231,9 +246,25 @@ class State:
         try:
             self.run.recordings.remove_shown(self.run.credentials)
         except JudgesenseError as error:
-            self._outputs.failed("a credential may stand in a recording", error)
+            self._outputs.failed(_MAY_STAND, error)
             if self.is_worker:  # of whose outputs nobody hears
                 raise
+
+    def _remove_shown_by_workers(self) -> None:
+        """Remove what one worker has learnt from what others have recorded and sent before."""
+        from pytest_judgesense.cassettes.credentials import Credentials
+        from pytest_judgesense.cassettes.redaction import without_secrets
+        from pytest_judgesense.plugin.recordings import Recordings, recorder_of
+
+        known = Credentials()
+        known.learn(self._shown)
+        files = Recordings(self.settings, self._shared, recorder_of(self.config), self._recorded)
+        try:
+            files.remove_shown(known)
+        except JudgesenseError as error:
+            self._outputs.failed(_MAY_STAND, error)
+        self._received = without_secrets(self._received, known.values)
+        self._removed |= known.removed
 
     @property
     def _parts(self) -> list[tuple[tuple[str, str], dict[str, Any]]]:

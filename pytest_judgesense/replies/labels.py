@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict, is_number
 
 Reading: TypeAlias = Verdict | Unparsed
 
@@ -231,7 +231,7 @@ def _built(
     for value, phrases in names:
         for phrase in phrases:
             spoken.setdefault(_normal(phrase), value)
-    numbers = {int(n): n for n in labels} if all(re.fullmatch(r"-?\d+", n) for n in labels) else {}
+    numbers = {int(n): n for n in labels} if all(map(is_number, labels)) else {}
     usual = dict.fromkeys(_TIES, TIE) if pairwise or tie else {}
     usual |= dict.fromkeys(_ABSTENTIONS, ABSTAIN)
     usual |= {word: numbers[n] for n, word in enumerate(_NUMBER_WORDS) if n in numbers}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Order, Trial
+
+# Python reads no number of more than 4,300.
+_MOST_DIGITS: Final = 4_000
 
 
 def plan_trials(suite: Suite) -> tuple[Trial, ...]:
@@ -82,6 +86,10 @@ def recording_of(trial_id: str) -> str:
     return trial_id.partition("/")[0]
 
 
+def _is_short_number(part: str) -> bool:
+    return len(part) <= _MOST_DIGITS and part.isdecimal()
+
+
 def trial_order(trial_ids: Iterable[str]) -> list[str]:
     """Trial ids in reading order: numbers inside them count as numbers, so r2 is before r10.
 
@@ -90,6 +98,6 @@ def trial_order(trial_ids: Iterable[str]) -> list[str]:
 
     def key(trial_id: str) -> tuple[list[tuple[int, int | str]], str]:
         parts = re.split(r"(\d+)", trial_id)
-        return [(0, int(p)) if p.isdecimal() else (1, p) for p in parts], trial_id
+        return [(0, int(p)) if _is_short_number(p) else (1, p) for p in parts], trial_id
 
     return sorted(trial_ids, key=key)

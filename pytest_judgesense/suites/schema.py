@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_judgesense.trial import is_number
+
 if TYPE_CHECKING:
     from pytest_judgesense.suites.kind import Kind
 
@@ -61,8 +63,8 @@ class SpaceForm(Form):
             raise ValueError(
                 'a pairwise space has labels = ["A", "B"]; use names for what the prompt says'
             )
-        if self.ordinal and not all(label.lstrip("-").isdigit() for label in self.labels):
-            raise ValueError("an ordinal space has whole numbers as labels")
+        if self.ordinal and not all(map(is_number, self.labels)):
+            raise ValueError("an ordinal space has whole numbers of at most 18 digits as labels")
         if len(set(self.labels)) != len(self.labels):
             raise ValueError("every label stands once")
         if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import beyond, json_value, limits
+from pytest_judgesense.limits import beyond, json_value, limits, well_formed_value
 from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -76,7 +76,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
             if len(lines) == limits().trials:
                 raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
             try:
-                lines.append((number, json_value(line)))
+                lines.append((number, well_formed_value(json_value(line))))
             except ValueError as error:
                 raise SuiteError(
                     f"{file}:{number} is not JSON", found=str(error), expected="one object a line"

@@ -62,23 +62,35 @@ def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str,
 
 
 @pytest.mark.parametrize("mode", ["record", "live"])
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["plain", "n1"])
+@pytest.mark.parametrize(
+    "workers", [(), ("-n", "1"), ("-n", "2", "--dist", "loadfile")], ids=["plain", "n1", "n2"]
+)
 def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
     project: Project, mode: str, workers: tuple[str, ...]
 ) -> None:
-    # The first suite asks for it, and its replies quote it; the second sends it with each call.
+    # The first suite asks for it, and its replies quote it. The second, which is another worker's
+    # where there are two, sends it with each call, as soon as all of the first is recorded.
     wordings = ["Is number {{number}} even?", "Is number {{number}} twice another?"]
     parity_suite(project.path, name="second", wordings=wordings)
     (project.path / "pyproject.toml").unlink()
     (project.path / "conftest.py").write_text(
-        "import httpx\n"
+        "import time, httpx\n"
+        "from pathlib import Path\n"
         "from pytest_judgesense import Judge\n"
+        f"calls = Path({str(project.path / 'calls.txt')!r})\n"
         "def code(messages):\n"
         "    later = 'Is number' in messages[-1]['content']\n"
+        "    until = time.monotonic() + 30\n"
+        "    while later and time.monotonic() < until:\n"
+        "        if calls.exists() and calls.read_text().count('.') == 18:\n"
+        "            break\n"
+        "        time.sleep(0.05)\n"
         f"    headers = {{'X-Api-Key': {KEY!r}}} if later else {{}}\n"
         "    asked = {'model': 'code', 'messages': messages}\n"
         f"    url = '{project.server.base_url}/chat/completions'\n"
         "    answer = httpx.post(url, json=asked, headers=headers).json()\n"
+        "    with calls.open('a') as file:\n"
+        "        file.write('-' if later else '.')\n"
         "    return answer['choices'][0]['message']['content']\n"
         "def pytest_judgesense_judges(config):\n"
         "    return [Judge('code', code)]\n"
@@ -86,7 +98,7 @@ def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
     project.server.reply = lambda prompt: f"{even(prompt)}\n\n(signed {KEY})"
     result = project.run(
         "parity.suite.toml", "second.suite.toml", "--judge-mode", mode, "--judge-save-live", "kept",
-        "--judge-datasheet=sheet.json", *(workers or ["--judge-datasheet=log.jsonl"]),
+        "--judge-datasheet=sheet.json", "--judge-datasheet=log.jsonl", *workers,
     )  # fmt: skip
     told = _told(project)
     for name in ("parity", "second"):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_judgesense.cassettes.storage import read_exchanges
 from tests import processes
 
 from .project import Project
@@ -125,6 +126,26 @@ def test_half_of_a_surrogate_pair_costs_no_output(
     assert r"\\udc00m" in project.cassette.read_text(encoding="utf-8")
     replayed = project.run("parity.suite.toml", "--judge-datasheet", "y.json")
     assert "Traceback" not in replayed.stdout.str()
+
+
+def test_half_of_a_surrogate_pair_in_an_item_is_replaced(project: Project) -> None:
+    """Of an item that JSON escapes; what is not escaped cannot stand in UTF-8."""
+    lines = (project.path / "parity.jsonl").read_text(encoding="utf-8").splitlines()
+    first = json.loads(lines[0]) | {"number": "2, half \udc00 and whole \ud83d\ude00"}
+    (project.path / "parity.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]) + "\n")
+    names = ["x.md", "x.jsonl"]
+    asked = [word for name in names for word in ("--judge-datasheet", name)]
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *asked)
+    output = result.stdout.str() + result.stderr.str()
+    assert "Traceback" not in output
+    assert "INTERNALERROR" not in output
+    for name in names:
+        assert (project.path / name).read_text(encoding="utf-8").strip(), name
+    sent = [exchange.request.body for exchange in read_exchanges(project.cassette)]
+    assert any(
+        "half \ufffd and whole \U0001f600" in json.dumps(json.loads(body), ensure_ascii=False)
+        for body in sent
+    )
 
 
 @pytest.mark.parametrize("wrong", ["item", "judge", "marker"])

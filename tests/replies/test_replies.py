@@ -650,3 +650,8 @@ def test_the_ends_of_a_very_long_reply_are_read() -> None:
     assert said(f"{filler}\n\nVerdict: B", AB) == "B"
     assert said(f"Verdict: A\n\n{filler}\n\nVerdict: B", AB) == "<several verdicts: A, B>"
     assert said("B" + "\n" * MEGABYTE, AB) == "B"
+
+
+def test_labels_of_more_digits_than_a_number_has_are_words() -> None:
+    space = DecisionSpace(("1", "9" * 5_000))  # Python reads no number of more than 4,300
+    assert parse_reply("Verdict: 1", space) == Verdict("1")

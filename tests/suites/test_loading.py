@@ -294,6 +294,13 @@ def test_a_pairwise_template_shows_both_candidates(load: Load, shown: str) -> No
         ('labels = ["YES", "NO"]', 'labels = ["YES"]', "labels"),
         ('labels = ["YES", "NO"]', 'labels = ["YES", "YES"]', "every label stands once"),
         ('labels = ["YES", "NO"]', 'labels = ["lo", "hi"]\nordinal = true', "whole numbers"),
+        ('labels = ["YES", "NO"]', 'labels = ["²", "³"]\nordinal = true', "whole numbers"),
+        ('labels = ["YES", "NO"]', 'labels = ["1", "--2"]\nordinal = true', "whole numbers"),
+        (
+            'labels = ["YES", "NO"]',
+            f'labels = ["1", "{"9" * 5_000}"]\nordinal = true',
+            "18 digits",
+        ),
         ('labels = ["YES", "NO"]', 'labels = ["1", "2"]\npairwise = true', "pairwise space"),
         ('id = "t2"', 'id = "t1"', "every template id stands once"),
         ('id = "t2"', 'id = "t 2"', "templates.1.id"),

@@ -121,6 +121,10 @@ def test_reading_order_does_not_depend_on_the_order_of_arrival(ids: list[str], r
     assert trial_order(shuffled) == trial_order(ids)
 
 
+def test_more_digits_than_python_reads_are_no_number() -> None:
+    assert trial_order(["s/" + "9" * 5_000, "s/x", "s/2"]) == ["s/2", "s/" + "9" * 5_000, "s/x"]
+
+
 def test_a_superscript_in_an_id_is_no_number() -> None:
     # "²".isdigit() holds, and int("²") is an error.
     assert trial_order(["s/x²", "s/x2"]) == ["s/x2", "s/x²"]

@@ -42,11 +42,11 @@ from pytest_judgesense.judges.simulated.observer import Asked, Observer
 
 _SIDES: Final = ("PRO", "CON")
 _HEADING: Final = re.compile(r"^\[(PRO|CON) (constructive|rebuttal|summary)\]$", re.MULTILINE)
-_WANTED: Final = re.compile(
-    r"\bWrite the (PRO|CON) (constructive|rebuttal|summary)\b.*?\bat most (\d+) words", re.DOTALL
-)
+_WANTED: Final = re.compile(r"\bWrite the (PRO|CON) (constructive|rebuttal|summary)\b")
+_LENGTH: Final = re.compile(r"\bat most (\d{1,6}) words")
 _SURVIVES: Final = re.compile(r"\bsurviv\w+", re.IGNORECASE)
-_WEIGHS_FIRST: Final = re.compile(r"\b(?:begin|start|first)\b[^.]*\bweigh", re.IGNORECASE)
+_FIRST: Final = re.compile(r"\b(?:begin|start|first)\b", re.IGNORECASE)
+_WEIGHS: Final = re.compile(r"\bweigh", re.IGNORECASE)
 _SHORTEST_POINT: Final = 3  # stems
 
 
@@ -107,7 +107,7 @@ def judge_debate(observer: Observer, asked: Asked) -> str | None:
     counts = dict.fromkeys(scores, 1.0)
     if _SURVIVES.search(instruction):
         counts |= {"clash": 2.0, "evidence": 2.0}
-    elif _WEIGHS_FIRST.search(instruction):
+    elif any(map(_weighs_first, instruction.split("."))):
         counts["weighing"] = 2.0
     margin = sum(counts[name] * (of["PRO"] - of["CON"]) for name, of in scores.items())
     margin = margin / sum(counts.values()) + shift / sensitivity
@@ -124,6 +124,11 @@ def judge_debate(observer: Observer, asked: Asked) -> str | None:
     if draw.random() < observer.format_error_rate:
         return _malformed(value, draw)
     return observer.style.format(json.dumps(value, separators=(",", ":")))
+
+
+def _weighs_first(sentence: str) -> bool:
+    said = _FIRST.search(sentence)
+    return said is not None and _WEIGHS.search(sentence, said.end()) is not None
 
 
 def _led(of: Mapping[str, float], lead: float) -> dict[str, float]:
@@ -174,7 +179,8 @@ _ANSWERED: Final = {"constructive": 0, "rebuttal": 3, "summary": 2}
 def speech_wanted(prompt: str) -> tuple[str, str, int] | None:
     """Side, kind and word limit of the speech that a prompt asks for; ``None`` if for none."""
     found = _WANTED.search(prompt)
-    return (found[1], found[2], int(found[3])) if found else None
+    limit = _LENGTH.search(prompt, found.end()) if found else None
+    return (found[1], found[2], int(limit[1])) if found and limit else None
 
 
 def speak(_: Observer, asked: Asked) -> str | None:

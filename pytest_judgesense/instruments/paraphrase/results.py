@@ -53,6 +53,7 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     content_of_slot,
+    is_number,
     slot_of_content,
 )
 
@@ -360,7 +361,7 @@ def _design(judgments: Iterable[Judgment]) -> Design:
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"}:
         return DESIGN
     words = verdicts | labels
-    ordinal = all(word.lstrip("-").isdecimal() for word in words)
+    ordinal = all(map(is_number, words))
     ordered = sorted(words, key=int) if ordinal else sorted(words)
     return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
 

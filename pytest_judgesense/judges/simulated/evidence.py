@@ -14,6 +14,8 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')\]]*\s+|\n+")
+# Each is looked for in all sentences.
+_MOST_PARTS: Final = 10
 _SUFFIXES: Final = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
 
 FUNCTION_WORDS: Final = frozenset(
@@ -72,16 +74,19 @@ def covers(text: str, element: str) -> bool:
     wanted = content_stems(element)
     if not wanted:
         return False
-    return any(
-        3 * len(wanted & content_stems(sentence)) >= 2 * len(wanted) for sentence in sentences(text)
-    )
+    return any(3 * len(wanted & stems) >= 2 * len(wanted) for stems in _stems_of_sentences(text))
+
+
+@lru_cache(maxsize=64)
+def _stems_of_sentences(text: str) -> frozenset[frozenset[str]]:
+    return frozenset(map(content_stems, sentences(text)))
 
 
 def parts_of(element: str) -> list[str]:
-    """The parts that ``name: part; part; ...`` lists; none unless there are two or more."""
+    """The parts that ``name: part; part; ...`` lists, the first 10; none unless there are two."""
     _, _, listed = element.partition(":")
     parts = [part.strip() for part in listed.split(";") if part.strip()]
-    return parts if len(parts) > 1 else []
+    return parts[:_MOST_PARTS] if len(parts) > 1 else []
 
 
 def extent(text: str, element: str) -> float:

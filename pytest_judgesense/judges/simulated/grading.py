@@ -32,7 +32,7 @@ _REASONED_GAIN: Final = 1.25
 _MOST_MALFORMED: Final = 0.5
 _FORM: Final = re.compile(r'\{\s*(?P<reason>"reason":[^{}]*?,\s*)?"(?P<key>verdict|score)":')
 _REPAIRING: Final = re.compile(r"\bBring the reply into form\b")
-_HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>\w+)')
+_HINT: Final = re.compile(r'"(?P<key>verdict|score)" => (?P<said>[A-Za-z]+|\d{1,9})')
 _HEDGES: Final = (
     "Both have something to say for themselves.",
     "That depends on what the reader values most.",
@@ -135,4 +135,6 @@ def repair(_: Observer, asked: Asked) -> str | None:
     if malformed is None or not _REPAIRING.search(asked.prompt):
         return None
     found = _HINT.search(malformed)
-    return _written(found["key"], found["said"], None) if found else '{"verdict": "none"}'
+    if found is None or (found["key"] == "score") != found["said"].isdecimal():
+        return '{"verdict": "none"}'
+    return _written(found["key"], found["said"], None)

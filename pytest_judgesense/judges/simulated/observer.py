@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from statistics import NormalDist
 from typing import Final, TypeAlias
@@ -32,7 +33,9 @@ from pytest_judgesense.judges.simulated.key import known
 from pytest_judgesense.judges.simulated.reading import Reading, read_prompt, written
 from pytest_judgesense.trial import TIE
 
-_ELEMENTS: Final = re.compile(r"^\s*\d+[.)]\s+(.+)$", re.MULTILINE)
+_ELEMENTS: Final = re.compile(r"^[^\S\n]*\d+[.)]\s+(.+)$", re.MULTILINE)
+# Each is looked for in all sentences of both candidates.
+_MOST_ELEMENTS: Final = 50
 _MALFORMED: Final = (
     "Both have something to say for themselves.",
     "That depends on what the reader values most.",
@@ -202,10 +205,11 @@ class Observer:
 
 
 def required_elements(reading: Reading) -> list[str]:
-    """The numbered elements that a prompt requires."""
+    """The numbered elements that a prompt requires, the first 50."""
     task = " \n".join(reading.context.values())
     _, marker, listed = task.partition("Required elements:")
-    return _ELEMENTS.findall(listed) if marker else []
+    found = _ELEMENTS.finditer(listed) if marker else ()
+    return [element[1] for element in islice(found, _MOST_ELEMENTS)]
 
 
 def digest(text: str) -> int:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-_BLOCK: Final = re.compile(r"<([a-z]+(?:_[a-z0-9]+)?)>\n?(.*?)\n?</\1>", re.DOTALL)
+_TAG: Final = re.compile(r"<(/?)([a-z]+(?:_[a-z0-9]+)?)>")
 _HEADING: Final = re.compile(
     r"^[#*\[ ]*(?:response|answer|candidate|option|passage|output|assistant)[ _]\(?([ab])\)?"
     r"[\]* ]*(?::|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _RANGE: Final = re.compile(r"\b(\d{1,2})\s*(?:to|-|–)\s*(\d{1,2})\b")
-_INVERTED: Final = re.compile(
-    r"\bYES\b(?:(?!\bNO\b)[^.])*\b(?:errors?|mistakes?|wrong|incorrect|inaccurate|contradicts?)\b"
-)
+_CLAUSE_END: Final = re.compile(r"\.|\bNO\b")
+_YES: Final = re.compile(r"\bYES\b")
+_ERROR: Final = re.compile(r"\b(?:errors?|mistakes?|wrong|incorrect|inaccurate|contradicts?)\b")
 _SURFACE_WORDS: Final = ("wording", "style", "fluency", "length", "surface")
 
 
@@ -50,8 +51,7 @@ class Reading:
 
 def read_prompt(prompt: str) -> Reading:
     """The reading of ``prompt`` (system and user text joined)."""
-    blocks = {match[1]: match[2] for match in _BLOCK.finditer(prompt)}
-    instruction = _BLOCK.sub(" ", prompt)
+    blocks, instruction = _blocks(prompt)
     slots = {name[-1]: text for name, text in blocks.items() if name.endswith(("_a", "_b"))}
     if len(slots) < 2:
         slots, instruction = _by_headings(instruction)
@@ -64,9 +64,43 @@ def read_prompt(prompt: str) -> Reading:
         candidates=candidates,
         labels=_labels(instruction, candidates is not None),
         tie=tie,
-        inverted=_INVERTED.search(instruction) is not None,
+        inverted=any(map(_yes_is_an_error, _CLAUSE_END.split(instruction))),
         strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
     )
+
+
+def _blocks(prompt: str) -> tuple[dict[str, str], str]:
+    """The texts between tags, by name, and what stands around them.
+
+    A block ends with the first end of its own name, and what is within it is its text; a tag
+    without an end is text. In one pass: the ends of a name are looked for from where the last one
+    was found.
+    """
+    ends: dict[str, deque[re.Match[str]]] = defaultdict(deque)
+    begins = []
+    for tag in _TAG.finditer(prompt):
+        if tag[1]:
+            ends[tag[2]].append(tag)
+        else:
+            begins.append(tag)
+    blocks: dict[str, str] = {}
+    around, done = [], 0
+    for begin in begins:
+        own = ends[begin[2]]
+        while own and own[0].start() < begin.end():
+            own.popleft()
+        if begin.start() < done or not own:
+            continue
+        text = prompt[begin.end() : own[0].start()]
+        blocks[begin[2]] = text.removeprefix("\n").removesuffix("\n")
+        around.append(prompt[done : begin.start()])
+        done = own[0].end()
+    return blocks, " ".join([*around, prompt[done:]])
+
+
+def _yes_is_an_error(clause: str) -> bool:
+    said = _YES.search(clause)
+    return said is not None and _ERROR.search(clause, said.end()) is not None
 
 
 # Forms of the reply that a prompt may ask for, each with how a label is written in it.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from pytest_judgesense.judges.simulated.profiles import observer_named
 
 _ORIGIN: Final = "embedded judge, no model"
 _LARGEST_BODY: Final = 64 * 1024 * 1024
+# What a request that has another form than it should have comes to.
+REFUSED: Final = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 def answer(
@@ -108,6 +111,7 @@ def _text(content: Any) -> str:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: EmbeddedServer
+    timeout = 60  # seconds in which the next bytes of a request have to come
     # Headers and body leave in two writes: without this, Nagle's algorithm delays the second.
     disable_nagle_algorithm = True
 
@@ -133,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
             status, reply = answer(path, json.loads(raw), self.server.find)
             if self.server.totals and "prompt_tokens" in (usage := reply.get("usage", {})):
                 usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        except REFUSED as error:
             return 400, {"error": {"type": "invalid_request_error", "message": str(error)}}
         return status, reply
 
@@ -173,6 +177,11 @@ class EmbeddedServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.find = find
         self.totals = totals
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing of a client that has gone away; anything else is printed."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
     @property
     def base_url(self) -> str:

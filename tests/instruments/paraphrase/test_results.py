@@ -214,6 +214,15 @@ def test_other_fields_of_games_are_kept_out(tmp_path: Path) -> None:
 CSV = 'id,winner,who,extra\n1,4,x,\n2,,x,\n3,"2",x,\n'
 
 
+@pytest.mark.parametrize("word", ["9" * 5_000, "--1", "²"])
+def test_what_python_reads_as_no_number_is_a_word(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(f"item,judge,verdict\n1,x,4\n2,x,{word}\n", encoding="utf-8")
+    read = read_table(path, {})
+    assert read.judgments[0][1].labels == tuple(sorted(("4", word)))
+    assert not read.judgments[0][1].ordinal
+
+
 def test_a_csv_is_read_by_its_mapping(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(CSV, encoding="utf-8")

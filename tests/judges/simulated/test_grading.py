@@ -16,7 +16,7 @@ from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS
 from pytest_judgesense.judges.simulated.reading import read_prompt
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import TIE, Verdict
+from pytest_judgesense.trial import TIE, Unparsed, Verdict
 
 SPACE = DecisionSpace(("A", "B"), pairwise=True, tie=True, names={"tie": ("C",)})
 QUESTION = """<question>
@@ -147,3 +147,10 @@ def test_prompts_without_a_question_or_a_form_are_answered_as_before() -> None:
     assert CALM.reply(plain) in ("A", "B", "tie")
     renamed = _pair(WHOLE, PART).replace("question>", "task>")
     assert CALM.reply(renamed) in ('{"verdict": "A"}', '{"verdict": "B"}', '{"verdict": "tie"}')
+
+
+@pytest.mark.parametrize("said", ["good", "9" * 5_000])
+def test_a_score_that_is_no_number_is_not_brought_into_form(said: str) -> None:
+    space = DecisionSpace(("1", "2"), ordinal=True)
+    (message,) = render_repair(f'"score" => {said} //', space)
+    assert isinstance(parse_reply(PROFILES["clean"].reply(message["content"]), space), Unparsed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.profiles import PROFILES, Observer, observer_named
-from pytest_judgesense.judges.simulated.server import EmbeddedServer, answer, serving
+from pytest_judgesense.judges.simulated.server import EmbeddedServer, _Handler, answer, serving
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites
 
@@ -243,6 +244,39 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(server: EmbeddedS
 @pytest.mark.parametrize("length", ["many", "-1"])
 def test_a_length_that_is_none_is_a_bad_request(server: EmbeddedServer, length: str) -> None:
     assert b" 400 " in _raw(server, length)
+
+
+def test_who_goes_away_before_the_answer_leaves_no_traceback(
+    server: EmbeddedServer, client: httpx.Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    body = json.dumps(_openai()).encode()
+    head = f"POST /v1/messages HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    for _ in range(20):
+        with socket.create_connection(server.server_address[:2], timeout=10) as connection:  # type: ignore[arg-type]
+            # Closed at once, so that whoever answers is told that nobody is there.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(head + body)
+    assert client.post("/v1/chat/completions", json=_openai()).status_code == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_a_fault_of_its_own_is_still_told(capfd: pytest.CaptureFixture[str]) -> None:
+    def broken(_: str) -> Observer:
+        raise KeyError("no profile at all")
+
+    with serving(find=broken) as own, pytest.raises(httpx.RemoteProtocolError):
+        httpx.post(f"{own.base_url}/chat/completions", json=_openai())
+    assert "no profile at all" in capfd.readouterr().err
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 0 < _Handler.timeout <= 60
+    monkeypatch.setattr(_Handler, "timeout", 0.2)
+    with serving() as own:
+        request = b"POST /v1/messages HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"
+        with socket.create_connection(own.server_address[:2], timeout=10) as connection:  # type: ignore[arg-type]
+            connection.sendall(request)
+            assert connection.recv(1) == b""  # closed from there
 
 
 def test_after_the_block_nobody_listens() -> None:

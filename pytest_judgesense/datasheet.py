@@ -68,6 +68,9 @@ class CheckLine:
         policy: ``estimate``, ``confident`` or ``refuted``.
         explanation: the finding, in one line.
         warnings: what would settle a close call.
+        sentence: of a check that does not pass: what the judge does, in plain words with numbers.
+        measured: of such a check: the number, its interval and the bar.
+        example: of such a check: one judgment that speaks against the judge; or nothing.
     """
 
     check: str
@@ -79,6 +82,9 @@ class CheckLine:
     policy: str
     explanation: str
     warnings: tuple[str, ...] = ()
+    sentence: str = ""
+    measured: str = ""
+    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,22 @@ def number_text(
     return text[1:] if text == "-0.000" else text
 
 
+def compact(
+    number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
+) -> str:
+    """`number_text` in two decimals, for sentences; a number close to 0 keeps three."""
+    if any(place + word in flags for word in _SIGNS):
+        return number_text(number, flags, place)
+    small = 0.0005 <= abs(number) < 0.0995
+    text = f"{number:.{3 if small else 2}f}"
+    return text[1:] if text == "-0.00" else text
+
+
+def bar_text(bar: float) -> str:
+    """A bar in a sentence: a share in two decimals, anything else as it was written."""
+    return f"{bar:.2f}" if 0 < bar < 1 and round(bar, 2) == bar else f"{bar:g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A two-sided interval, named by its method.

@@ -4,13 +4,51 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from pytest_judgesense.errors import printable, shortened
 
-# Columns of a terminal.
+# Columns of a terminal, where nobody says how many it has, and the fewest that are laid out for.
 WIDTH: Final = 100
+NARROWEST: Final = 60
 _CHECK_COLUMN: Final = 86
+# What a row shows beside its name: counts, value and the interval that gates.
+_NUMBERS: Final = 36
+_columns: ContextVar[int] = ContextVar("judgesense_columns", default=WIDTH)
+
+
+def columns() -> int:
+    """How many columns lines are laid out for."""
+    return _columns.get()
+
+
+class Toned(str):
+    """A line that a terminal with colours may colour.
+
+    Attributes:
+        tone: ``good``, ``bad``, or nothing.
+    """
+
+    __slots__ = ("tone",)
+
+    tone: str
+
+    def __new__(cls, text: str, tone: str) -> Toned:
+        made = super().__new__(cls, text)
+        made.tone = tone
+        return made
+
+
+@contextmanager
+def within(given: int) -> Iterator[None]:
+    """Lay out lines for so many columns, at least `NARROWEST` and at most `WIDTH`."""
+    token = _columns.set(max(NARROWEST, min(WIDTH, given)))
+    try:
+        yield
+    finally:
+        _columns.reset(token)
 
 
 def indented(text: str, width: int = 6) -> Iterator[str]:
@@ -34,21 +72,29 @@ def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
 def row(
     name: str, count: str, value: str, clustered: str, interval: str, *checks: str
 ) -> Iterator[str]:
-    """An estimate in the columns of the datasheet; a check that does not fit has its own line."""
-    line = f"{name:<32}{count:>9}{value:>8}  {clustered:<15} {interval:<19}"
-    if len(line) > WIDTH:
+    """An estimate in the columns of the datasheet; a check that does not fit has its own line.
+
+    On a narrow terminal the interval of the paper is left out: the one that gates stands.
+    """
+    width = columns()
+    names = min(32, width - _NUMBERS)
+    numbers = f"{count:>9}{value:>8}  {clustered:<15}"
+    if width == WIDTH:
+        numbers += f" {interval:<19}"
+    line = f"{name:<{names}}{numbers}"
+    if len(line) > width or len(name) > names:
         yield from indented(name.strip())
-        line = line.removeprefix(name)
+        line = " " * names + numbers
     for check in checks:
-        if len(line) + 1 + len(check) <= WIDTH:
+        if len(line) + 1 + len(check) <= width:
             line += f" {check}"
         else:
             yield line.rstrip()
-            line = " " * max(6, min(_CHECK_COLUMN, WIDTH - len(check) - 1)) + f" {check}"
+            line = " " * max(6, min(_CHECK_COLUMN, width - len(check) - 1)) + f" {check}"
     yield line.rstrip()
 
 
 def _wrapped(text: str, first: str, later: str) -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False
+        text, columns(), initial_indent=first, subsequent_indent=later, break_on_hyphens=False
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
 from pytest_judgesense.sections import Comparison, Report, ReportSection
 from pytest_judgesense.suites.finding import LintFinding, Rule
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOOKS",
+    "Brief",
     "Check",
     "CheckKind",
     "Command",

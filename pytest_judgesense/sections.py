@@ -57,6 +57,7 @@ class ReportSection:
         beside: estimates of ``covers`` that the terminal shows below their measure nevertheless.
         flips: pairs of judgments that contradict one another in what the instrument varies, and
             what that is called.
+        brief: from the rows to a word or two in the one line of the suite.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -73,6 +74,7 @@ class ReportSection:
     every: str = ""
     beside: Callable[[Iterable[Estimate]], Iterable[Beside]] = lambda _: ()
     flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
+    brief: Callable[[Rows], str] = lambda _: ""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -158,6 +160,8 @@ class Comparison:
         apart: whether a terminal shows it in a separate section, above the datasheet.
         first: from a suite and its judges to a number: suites with a greater one come first, those
             with the same in alphabetical order.
+        brief: from a suite and the rows of its tables to the line or two of a summary, each of
+            which may be cut.
         source: the plugin that adds it; set when it is added.
 
     Raises:
@@ -175,6 +179,7 @@ class Comparison:
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
     first: Callable[[str, Sequence[Entrant]], float] = lambda *_: 0
+    brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] = lambda *_: ()
     source: str = ""
 
     def __post_init__(self) -> None:

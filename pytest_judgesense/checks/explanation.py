@@ -8,26 +8,49 @@ from __future__ import annotations
 import difflib
 import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
 from pytest_judgesense.errors import SuiteError, printable
-from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.layout import WIDTH, excerpt
+from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
+from pytest_judgesense.layout import columns, excerpt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
-# Of a terminal; pytest may put a margin of four before the text of a failing test.
-_WIDTH = WIDTH - 4
+# pytest may put a margin of four before the text of a failing test.
+_MARGIN = 4
 _LOOK_FURTHER = "  look further: "
 _SHOWN_GROUPS = 3
-# Two replies side by side.
-_COLUMN = 42
+# Of a reply in an example.
+_QUOTED = 30
+# What sets the trials of an example apart, in the order in which it is looked for.
+_AXES: Final[Mapping[str, Callable[[Trial], str]]] = {
+    "order": lambda trial: f"order {trial.order}",
+    "template": lambda trial: str(trial.template),
+    "item": lambda trial: str(trial.item),
+    "replicate": lambda trial: f"run {trial.replicate}",
+}
+
+
+class Statement(NamedTuple):
+    """A check that does not pass, as whoever opens the screen reads it: a line each.
+
+    Attributes:
+        sentence: what the judge does, with numbers.
+        measured: the number, its interval and the bar.
+        example: one judgment, or several that contradict one another; empty where none is known.
+    """
+
+    sentence: str
+    measured: str
+    example: str
 
 
 def summary(outcome: Outcome | RegressionOutcome) -> str:
@@ -35,6 +58,124 @@ def summary(outcome: Outcome | RegressionOutcome) -> str:
     if isinstance(outcome, RegressionOutcome):
         return _regression_summary(outcome)
     return "; ".join(_headline(finding) for finding in outcome.findings)
+
+
+def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
+    """What a check that does not pass says first: a sentence, the numbers, and an example."""
+    if isinstance(outcome, RegressionOutcome):
+        said = _regression_statement(outcome)
+    else:
+        said = _statement(outcome, cell)
+    return Statement(*map(printable, said))
+
+
+def _statement(outcome: Outcome, cell: Cell) -> Statement:
+    open_ = [one for one in outcome.findings if one.outcome != "pass"]
+    first = max(open_, key=lambda one: (one.outcome == "fail", _shortfall(one)))
+    estimate = first.estimate
+    # A measure that several kinds have may have another sentence on each.
+    named = (one for one in cell.measures if one.name == first.measure.name)
+    sentence = next(named, first.measure).said_of(estimate)
+    beside = [
+        one for one in estimate.condition.items() if one not in outcome.check.narrowed.items()
+    ]
+    if beside and estimate.value is not None:
+        sentence += f" ({', '.join(f'{key} {value}' for key, value in beside)})"
+    # What was not measured says so by its sentence; other reasons stand beside it.
+    if estimate.value is not None and first.reason:
+        sentence += f"; {first.reason}"
+    if others := len(open_) - 1:
+        sentence += f"; {others} more bar{'s' * (others > 1)} not met"
+    title, groups = evidence_of(outcome, cell)
+    return Statement(
+        sentence,
+        _measured(first, outcome.check.narrowed),
+        _example(groups[0]) if groups and title else "",
+    )
+
+
+def short_evidence(
+    outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
+) -> Iterator[str]:
+    """What `explain` shows of the judgments, in a few lines: the first trials and their verdicts."""
+    if isinstance(outcome, RegressionOutcome):
+        then = outcome.old.by_id
+        ids = [trial for unit in outcome.comparison.worse for trial in unit]
+        title, size = "another verdict", len(ids)
+        told = [f"{one}: {_said(then[one])} -> {_said(outcome.new.by_id[one])}" for one in ids[:2]]
+    else:
+        title, groups = evidence_of(outcome, cell)
+        size = len(groups)
+        shown = [one for group in _spread(groups) for one in group][:2]
+        told = [f"{one.trial.id}: {_said(one)}" for one in shown]
+    yield printable(f"{title}: {size}" if told else "no single judgment speaks against it")
+    yield from (f"  {printable(line)}" for line in told)
+    if look_further:
+        yield f"{_LOOK_FURTHER.lstrip()}{look_further}"
+
+
+def _shortfall(finding: Finding) -> float:
+    return abs((finding.estimate.value or 0.0) - finding.bar)
+
+
+def _measured(finding: Finding, narrowed: Mapping[str, Any]) -> str:
+    """``jss 0.57 [0.44, 0.69], at least 0.90 wanted``, under the condition of the check."""
+    estimate = finding.estimate
+    wanted = f"at {'least' if finding.floor else 'most'} {bar_text(finding.bar)} wanted"
+    shown = replace(estimate, condition=narrowed)
+    if estimate.value is None:
+        return f"{_name(shown)} N/A, {wanted}"
+    text = f"{_name(shown)} {compact(estimate.value, estimate.flags)}"
+    if ends := estimate.clustered:
+        lower = compact(ends.lower, estimate.flags, "lower end ")
+        upper = compact(ends.upper, estimate.flags, "upper end ")
+        text += f" [{lower}, {upper}]"
+    text += f", {wanted}"
+    missing = estimate.missing
+    if (count := missing.unparsed + missing.failed) and missing.lower_bound is not None:
+        low, high = compact(missing.lower_bound), compact(missing.upper_bound or 0.0)
+        if low != high:
+            text += f"; {count} repl{'ies' if count > 1 else 'y'} missing: {low} to {high}"
+    return text
+
+
+def _example(group: Group) -> str:
+    """One group of evidence in a line: an item, and what was said of it."""
+    item = group[0].trial.item
+    if len(group) == 1:
+        (only,) = group
+        label = f", label {only.trial.label}" if only.trial.label is not None else ""
+        if only.verdict is not None and only.reply is not None:
+            return f'{item}: replies "{excerpt(only.reply, _QUOTED)}"{label}'
+        return f"{item}: {excerpt(_said(only), 2 * _QUOTED)}"
+    first = group[0]
+    other = next((one for one in group if one.verdict != first.verdict), group[1])
+    axis = next(
+        (of for of in _AXES.values() if of(first.trial) != of(other.trial)), _AXES["replicate"]
+    )
+    said = [_word(one) for one in (first, other)]
+    if said[0] == said[1] and first.trial.order != other.trial.order:
+        return f"{item}: {said[0]} in both orders"
+    return f"{item}: {axis(first.trial)} gives {said[0]}, {axis(other.trial)} gives {said[1]}"
+
+
+def _word(judgment: Judgment) -> str:
+    return "no verdict" if judgment.verdict is None else excerpt(judgment.verdict, _QUOTED)
+
+
+def _regression_statement(outcome: RegressionOutcome) -> Statement:
+    compared, name = outcome.comparison, outcome.check.measure
+    then, now = (
+        "not measured" if one.value is None else compact(one.value, one.flags)
+        for one in (compared.old, compared.new)
+    )
+    sentence = f"{name} went from {then} to {now} since the baseline: {outcome.verdict}"
+    example = ""
+    if compared.worse:
+        trial = compared.worse[0][0]
+        was, is_now = (_word(side.by_id[trial]) for side in (outcome.old, outcome.new))
+        example = f"{outcome.new.by_id[trial].trial.item}: {was} before, {is_now} now"
+    return Statement(sentence, _regression_summary(outcome), example)
 
 
 def explain(
@@ -53,15 +194,17 @@ def explain(
         lines = _regression_lines(outcome, judge, prompt_of, look_further)
     else:
         lines = _lines(outcome, cell, judge, prompt_of, look_further)
-    return "\n".join(part for line in lines for part in _fitted(printable(line)))
+    said = [statement(outcome, cell).sentence, *lines]
+    return "\n".join(part for line in said for part in _fitted(printable(line)))
 
 
 def _fitted(line: str) -> list[str]:
     """``line`` in lines that fit; a command stays whole, for it is pasted back."""
-    if len(line) <= _WIDTH or line.startswith(_LOOK_FURTHER):
+    width = columns() - _MARGIN
+    if len(line) <= width or line.startswith(_LOOK_FURTHER):
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.wrap(line, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _lines(
@@ -161,13 +304,17 @@ def _spread(groups: list[Group]) -> list[Group]:
 def _show(group: Group, prompt_of: Callable[[str], str] | None) -> Iterator[str]:
     asked = prompt_of and _differing([prompt_of(judgment.trial.id) for judgment in group])
     # A call that stands alone shows its stimulus; of several only their difference is of interest.
-    width = (_WIDTH - 15) * (3 if len(group) == 1 else 1)
+    width = (columns() - _MARGIN - 15) * (3 if len(group) == 1 else 1)
     for index, judgment in enumerate(group):
         yield f"    {judgment.trial.id}: {_said(judgment)}"
         if asked is not None:
             yield f"      asked:   {excerpt(asked[index], width)}"
         if judgment.reply is not None:
-            yield f"      replied: {excerpt(judgment.reply, _WIDTH - 15) or '(nothing)'}"
+            yield f"      replied: {_replied(judgment.reply)}"
+
+
+def _replied(reply: str) -> str:
+    return excerpt(reply, columns() - _MARGIN - 15) or "(nothing)"
 
 
 def _said(judgment: Judgment) -> str:
@@ -241,9 +388,10 @@ def flip_lines(
             then, now = old.by_id[trial], new.by_id[trial]
             yield f"  {trial}: {_said(then)} -> {_said(now)}"
             if prompts:
-                yield f"    asked: {excerpt(prompts[index], _WIDTH - 15)}"
-            was, is_now = excerpt(_reply(then), _COLUMN), excerpt(_reply(now), _COLUMN)
-            yield f"    {was:<{_COLUMN}} | {is_now}"
+                yield f"    asked: {excerpt(prompts[index], columns() - _MARGIN - 15)}"
+            half = (columns() - _MARGIN - 11) // 2
+            was, is_now = excerpt(_reply(then), half), excerpt(_reply(now), half)
+            yield f"    {was:<{half}} | {is_now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.layout import WIDTH, excerpt, indented
+from pytest_judgesense.layout import columns, excerpt, indented
 from pytest_judgesense.stats.permutation import Exchangeability, exchangeability
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
@@ -206,6 +206,6 @@ def _finding(found: Verification) -> str:
 
 
 def _side_by_side(left: str, right: str) -> Iterator[str]:
-    width = (WIDTH - 4 - 3) // 2
+    width = (columns() - 4 - 3) // 2
     one, other = excerpt(left, width), excerpt(right, width)
     yield f"    {one:<{width}} | {other}".rstrip()

@@ -44,6 +44,7 @@ REPORTS: Final = (
                 _board("board_lines"),
                 names=("judge_pairs", "best_judge", "judge_spread"),
                 first=_board("most_labels"),
+                brief=_board("brief"),
             ),
         ),
         words=(

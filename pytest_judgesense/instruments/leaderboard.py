@@ -273,6 +273,23 @@ def _pair_words(of: Row) -> str:
     return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', not told apart'}"
 
 
+def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+    """The judges of a suite by their ranks, in one line."""
+    rows = tables["leaderboard"]
+    ranked = brief_ranks((of["ranks"], of["judge"]) for of in rows if of["ranks"] is not None)
+    left_out = [of["judge"] for of in rows if of["ranks"] is None]
+    out = f"; left out {', '.join(left_out)}" if left_out else ""
+    yield f"{suite}, {rows[0]['measure']}: {ranked}{out}"
+
+
+def brief_ranks(ranked: Iterable[tuple[Sequence[int], str]]) -> str:
+    """``1 clean; 2 to 3 mixed, noisy``: judges of the same ranks together."""
+    together: dict[str, list[str]] = {}
+    for ranks, name in ranked:
+        together.setdefault(ranks_text(ranks), []).append(name)
+    return "; ".join(f"{ranks} {', '.join(names)}" for ranks, names in together.items())
+
+
 def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
     """The leaderboard on a terminal."""
     rows = tables["leaderboard"]

@@ -79,6 +79,19 @@ class Evidence(NamedTuple):
     whole: bool = False
 
 
+class Brief(NamedTuple):
+    """How the line of a suite names a measure.
+
+    Attributes:
+        name: a word or two.
+        at: the condition of the estimates that stand there; of several, such as one for each
+            temperature, the first and the last.
+    """
+
+    name: str
+    at: Mapping[str, Any] = MappingProxyType({})
+
+
 class Measure(NamedTuple):  # quicker to make than a dataclass: every session makes them all
     """A named quantity of a judge on a suite.
 
@@ -112,6 +125,10 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
             ``None`` for no leaderboard.
         quiet: 0 is nothing to tell: people are shown it where it is not 0 or is gated; JSON files
             hold it always.
+        sentence: what a judge that fails its check does, in a plain sentence with numbers: a format
+            of ``count``, ``rest`` (of the units that are not counted), ``n`` and ``value``, such as
+            ``"{rest} of {n} verdicts change with the wording"``.
+        brief: how the one line of a suite names it; ``None`` where it does not stand there.
         source: the plugin that gives it; empty for this package.
     """
 
@@ -131,6 +148,8 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     conditional: bool = False
     ranked: Callable[[tuple[Estimate, ...]], Mapping[str, Any]] | None = None
     quiet: bool = False
+    sentence: str = ""
+    brief: Brief | None = None
     source: str = ""
 
     @property
@@ -153,6 +172,18 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         """
         return self._replace(estimator=estimator, evidence=evidence or self.evidence)
 
+    def said_of(self, estimate: Estimate) -> str:
+        """What the judge does, in a plain sentence with the numbers of the estimate."""
+        if estimate.value is None:
+            return f"{self.name} is not measured: {estimate.unavailable}"
+        if self.sentence:
+            return self.sentence.format(**_numbers(estimate.count, estimate.n, estimate.value))
+        if estimate.count is None:
+            return f"{self.name} is {_short(estimate.value)} ({self.meaning})"
+        counted = _short(estimate.count)
+        only = "only " * self.floor
+        return f"{only}{counted} of {estimate.n} {self.unit}s: {self.meaning}"
+
     def fault(self) -> str | None:
         """What is ill-formed about it, in words."""
         plain = self.name.replace("_", "a")
@@ -169,4 +200,20 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
             return f"measure {self.name} has a unit and a meaning"
         if not (self.bounds[0] < self.bounds[1] and self.margin >= 0):
             return f"measure {self.name}: bounds are low and high, margin is at least 0"
+        try:
+            self.sentence.format(**_numbers(1, 2, 0.5))
+        except (LookupError, ValueError, AttributeError):
+            known = ", ".join(_numbers(1, 2, 0.5))
+            return f"measure {self.name}: its sentence is a format of {known}"
         return None
+
+
+def _numbers(count: float | None, n: int, value: float) -> dict[str, str]:
+    """What a sentence is made of; without a count the value stands for it."""
+    counted = value * n if count is None else count
+    numbers = {"count": counted, "rest": n - counted, "n": n, "value": value}
+    return {name: _short(number) for name, number in numbers.items()}
+
+
+def _short(number: float) -> str:
+    return f"{round(number, 3 if abs(number) < 0.1 else 2):.12g}"

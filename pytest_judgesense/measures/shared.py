@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.trial import Judgment
 
 _rates: Final = partial(later, "pytest_judgesense.measures.rates")
@@ -28,6 +28,8 @@ SIDE_BIAS: Final = _order(
     bounds=(0.0, 0.5),
     evidence=_POSITIONAL,
     best="half",
+    sentence="the first slot gets {count} of {n} decisive answers",
+    brief=Brief("side bias"),
 )
 FIRST_SLOT_RATE: Final = _order(
     name="first_slot_rate",
@@ -40,12 +42,17 @@ ORDER_STABLE: Final = _of_pairs(
     name="order_stable", direction="construct", meaning="the same content wins in both orders"
 )
 ORDER_POSITIONAL: Final = _bound(
-    name="order_positional", meaning="the same slot wins in both orders", evidence=_POSITIONAL
+    name="order_positional",
+    meaning="the same slot wins in both orders",
+    evidence=_POSITIONAL,
+    sentence="the position decides {count} of {n} comparisons",
+    brief=Brief("position"),
 )
 ORDER_ONE_SIDED: Final = _bound(
     name="order_one_sided",
     meaning="a winner in just one of the orders",
     evidence=Evidence("pairs decided in one order only", _found("one_sided")),
+    sentence="{count} of {n} comparisons have a winner in one order only",
 )
 ORDER_TIED: Final = _of_pairs(
     name="order_tied", direction="construct", meaning="a tie in both orders"
@@ -69,6 +76,8 @@ AGREEMENT: Final = Measure(
     "floor",
     evidence=Evidence("wrong verdicts", _found("missed")),
     best="units",
+    sentence="{rest} of {n} verdicts are not the label",
+    brief=Brief("agreement"),
 )
 REPEAT_FLIP_RATE: Final = Measure(
     "repeat_flip_rate",
@@ -79,18 +88,22 @@ REPEAT_FLIP_RATE: Final = Measure(
     "bound",
     evidence=Evidence("items whose replicates disagree", _found("repeats")),
     best="units",
+    sentence="{count} of {n} items get another verdict when asked again",
+    brief=Brief("repeat flips"),
 )
 UNPARSED_RATE: Final = _ceiling(
     name="unparsed_rate",
     meaning="replies that state no usable verdict",
     estimator=_rates("unparsed"),
     evidence=Evidence("replies without a verdict", _found("unparsed")),
+    sentence="{count} of {n} replies state no usable verdict",
 )
 REFUSAL_RATE: Final = _ceiling(
     name="refusal_rate",
     meaning="replies that decline to judge",
     estimator=_rates("refusals"),
     evidence=Evidence("replies that decline to judge", _found("refusals")),
+    sentence="{count} of {n} replies decline to judge",
     quiet=True,
 )
 FAILED_RATE: Final = _ceiling(
@@ -98,6 +111,7 @@ FAILED_RATE: Final = _ceiling(
     meaning="calls without a reply",
     estimator=_rates("failed"),
     evidence=Evidence("calls without a reply", _found("failed")),
+    sentence="{count} of {n} calls have no reply",
 )
 # What becomes of calls that state no verdict.
 WITHOUT_VERDICT: Final = (UNPARSED_RATE, REFUSAL_RATE, FAILED_RATE)

@@ -107,7 +107,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what was measured with the report of the test that measured it."""
     report = yield
@@ -118,6 +118,7 @@ def pytest_runtest_makereport(
 
         if asks_judges(item):
             make_harmless(report, state.run.cleaned)
+            state.add_evidence(item, call, report)
     state.attach(report)
     return report
 
@@ -133,12 +134,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     if (state := config.stash.get(STATE, None)) is None:
         return
-    from pytest_judgesense.errors import without_commands
+    from pytest_judgesense.plugin.screen import write
 
     for title, lines in state.sections():
-        terminalreporter.write_sep("=", title)
-        for line in lines:
-            terminalreporter.write_line(without_commands(line))
+        write(terminalreporter, title, lines)
     for line in state.failures.annotation_lines(config.rootpath):
         terminalreporter.write_line(line)
 

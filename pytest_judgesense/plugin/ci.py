@@ -8,6 +8,7 @@ Light on purpose: every session that speaks to the plugin imports it.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.plugin.regression import Member
     from pytest_judgesense.plugin.run import Run
+    from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
 
 
@@ -38,7 +40,15 @@ _NOTED: Final = pytest.StashKey[dict[tuple[str, str, str], dict[str, str]]]()
 
 
 class CheckFailed(AssertionError):
-    """A check did not pass; its text is the whole explanation."""
+    """A check did not pass; its text is the whole explanation.
+
+    Attributes:
+        evidence: the first pieces of it alone, in lines.
+    """
+
+    def __init__(self, text: str, evidence: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.evidence = evidence
 
 
 def require_pass(
@@ -79,7 +89,7 @@ def require_pass(
         entry = {name: printable_lines(run.cleaned(text)) for name, text in entry.items()}
         _note(item, (check.id, suite.name, judge.slug), entry)
     if outcome.fails:
-        raise CheckFailed(run.explanation(outcome, measurement, nodeid_of(item)))
+        raise CheckFailed(*run.explanation(outcome, measurement, nodeid_of(item)))
     return True
 
 
@@ -150,6 +160,18 @@ class Failures:
             for _, entry in self._failed
             if entry["outcome"] == _NOT_MEASURED
         )
+
+    @property
+    def not_measured(self) -> list[Missed]:
+        """The same for each judge and suite, with the number of its checks."""
+        from pytest_judgesense.report.summary import Missed
+
+        counted: Counter[tuple[str, str, str]] = Counter(
+            (entry["judge"], entry["suite"], entry["explanation"].partition("\n")[0])
+            for _, entry in self._failed
+            if entry["outcome"] == _NOT_MEASURED
+        )
+        return [Missed(*of, checks) for of, checks in sorted(counted.items())]
 
     def annotation_lines(self, rootdir: Path) -> Iterator[str]:
         """Workflow commands that show the checks at their lines; nothing outside GitHub Actions."""

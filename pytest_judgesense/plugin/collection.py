@@ -22,12 +22,14 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.regression import Member
+from pytest_judgesense.plugin.screen import representation
 from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import (
     SUFFIX,
     BuiltinArgument,
     is_selected,
     names_asked_of,
+    nodeid_of,
     preset_of,
     split_name,
 )
@@ -200,7 +202,8 @@ class CheckItem(pytest.Item):
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The explanation of a check, or the message of an error of ours, without a traceback."""
         if isinstance(excinfo.value, CheckFailed | JudgesenseError):
-            return str(excinfo.value)
+            path, tb = nodeid_of(self).partition("::")[0], self.config.getoption("tbstyle")
+            return representation(str(excinfo.value), path, self.line, tb)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

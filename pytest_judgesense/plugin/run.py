@@ -20,7 +20,14 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
-from pytest_judgesense.checks.explanation import explain, lint_notices, summary
+from pytest_judgesense.checks.explanation import (
+    Statement,
+    explain,
+    lint_notices,
+    short_evidence,
+    statement,
+    summary,
+)
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
@@ -50,12 +57,14 @@ from pytest_judgesense.judges.session import AskedOn, SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.interruption import Asking
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
+from pytest_judgesense.plugin.screen import columns_of
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
@@ -81,6 +90,7 @@ class Run:
     ) -> None:
         self.registry = registry
         self._config, self._settings = config, settings
+        self._columns = shared.columns or columns_of(config)
         self.policy: Any = settings.policy
         missing, alpha = settings.max_missing, settings.alpha
         self._most_missing = MOST_MISSING if missing is None else missing
@@ -251,6 +261,9 @@ class Run:
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
             found = judge_check(check, suite.name, measurement.estimates, *rule)
+        said = ("", "", "")
+        if found.outcome != "pass":
+            said = statement(found, measurement.cell)
         line = CheckLine(
             check=check.id,
             measure=check.measure,
@@ -261,6 +274,7 @@ class Run:
             policy=found.policy,
             explanation=summary(found),
             warnings=found.warnings,
+            **dict(zip(Statement._fields, map(self.cleaned, said), strict=True)),
         )
         self._pend(measurement, line)
         of_suite = self._luck.setdefault((judge.slug, suite.name), {})
@@ -276,8 +290,8 @@ class Run:
 
     def explanation(
         self, outcome: Outcome | RegressionOutcome, measurement: Measurement, nodeid: str
-    ) -> str:
-        """Why a check did not pass."""
+    ) -> tuple[str, tuple[str, ...]]:
+        """Why a check did not pass; and the first pieces of evidence alone, in lines."""
         settings, judge = self._settings, measurement.judge
         command = [f"pytest '{nodeid}'"]
         if settings.judges:
@@ -287,7 +301,10 @@ class Run:
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         names = judge.name, measurement.prompt_of, " ".join(command)
-        return self.cleaned(explain(outcome, measurement.cell, *names))
+        brief = short_evidence(outcome, measurement.cell, names[-1])
+        with within(self._columns):
+            text = explain(outcome, measurement.cell, *names)
+        return self.cleaned(text), tuple(map(self.cleaned, brief))
 
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""

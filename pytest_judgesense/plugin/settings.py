@@ -152,6 +152,7 @@ class Shared(NamedTuple):
         session_folder: of what workers have asked and spent; a process alone has it in memory.
         each: whether every worker runs every test.
         deadline: when nobody is asked any more, as a Unix time; ``None``: at no time.
+        columns: of the terminal; 0 where this process has it.
     """
 
     started: str
@@ -159,6 +160,7 @@ class Shared(NamedTuple):
     session_folder: str | None = None
     each: bool = False
     deadline: float | None = None
+    columns: int = 0
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -24,10 +24,12 @@ import pytest
 
 from pytest_judgesense import __version__
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless, printable
+from pytest_judgesense.layout import within
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS, STATE
-from pytest_judgesense.plugin.ci import Failures
+from pytest_judgesense.plugin.ci import CheckFailed, Failures
 from pytest_judgesense.plugin.interruption import interrupt_workers, take_sigterm
+from pytest_judgesense.plugin.screen import EVERYTHING, Evidence, columns_of, datasheet_lines
 from pytest_judgesense.plugin.settings import Shared, settings_of
 from pytest_judgesense.plugin.suite_names import take_builtin_arguments
 
@@ -36,7 +38,7 @@ _MAY_STAND: Final = "a credential may stand in a recording"
 if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins
     from pytest_judgesense.plugin.run import Run
-    from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.evidence import Evidence as PageEvidence
     from pytest_judgesense.report.view import View
 
 
@@ -53,6 +55,7 @@ class State:
         self.problems: list[Exception | str] = []
         self.seen_suites: set[str] = set()
         self.failures = Failures()
+        self._evidence = Evidence()
         self.plugins: Plugins = config.stash[PLUGINS]
         self.is_worker = hasattr(config, "workerinput")
         self._received: list[dict[str, Any]] = []
@@ -124,6 +127,16 @@ class State:
         """Whether this process has anything to do with judges yet."""
         return "run" in self.__dict__
 
+    def add_evidence(
+        self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
+    ) -> None:
+        """Put what FAILURES shows in short of a check of a suite file on its report."""
+        failed = call.excinfo and call.excinfo.value
+        judge = getattr(item, "judge", None)  # of a test of a user pytest shows everything
+        if judge is not None and isinstance(failed, CheckFailed | JudgesenseError):
+            lines = map(harmless, getattr(failed, "evidence", ()))
+            report.judgesense_evidence = [judge.name, *lines]  # type: ignore[attr-defined]
+
     def attach(self, report: pytest.TestReport) -> None:
         """Put what this worker of xdist has measured since the last report on ``report``."""
         if self.is_worker and self.measures and any((sent := self.run.take_pending()).values()):
@@ -162,7 +175,9 @@ class State:
         if self.settings.mode != "replay" and self._shared.session_folder is None:
             self._shared = self._shared._replace(session_folder=self._made_folder("session"))
         each = getattr(self.config.option, "dist", None) == "each"
-        node.workerinput["judgesense"] = self._shared._replace(each=each)._asdict()
+        node.workerinput["judgesense"] = self._shared._replace(
+            each=each, columns=columns_of(self.config)
+        )._asdict()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -176,6 +191,7 @@ class State:
         if text := getattr(report, "judgesense", None):
             self._receive(text)
         self.failures.receive(report)
+        self._evidence.receive(report)
 
     def _receive(self, text: str) -> None:
         sent = json.loads(text)
@@ -241,6 +257,11 @@ class State:
         if self._received and self.settings.save_baseline is not None:
             self._outputs.write("baseline", self.settings.save_baseline, self._baseline_text)
         self._set_exit_status()
+        whole = self._verbosity >= EVERYTHING or self.config.getoption("tbstyle") == "long"
+        if not whole:
+            from pytest_judgesense.report.summary import MOST_SPELT_OUT
+
+            self._evidence.shorten(MOST_SPELT_OUT)
 
     def _remove_shown(self) -> None:
         try:
@@ -278,17 +299,18 @@ class State:
         logs = [part["log"] or () for _, part in self._parts]
 
         def text(suffix: str) -> str:
-            evidence = self._evidence() if suffix == ".html" else None
+            evidence = self._page_evidence() if suffix == ".html" else None
             return datasheet_text(suffix, view, logs, self.failures.missed, evidence)
 
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))
 
-    def _evidence(self) -> Evidence:
+    def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
         from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.measures.cell import Cell
-        from pytest_judgesense.report.evidence import Before, Evidence
+        from pytest_judgesense.report.evidence import Before
+        from pytest_judgesense.report.evidence import Evidence as PageEvidence
         from pytest_judgesense.report.log import judgment_of_object
 
         cells, prompts = [], {}
@@ -308,7 +330,7 @@ class State:
         there = baseline is not None and baseline.is_file()
         measured = read_measured(baseline, seed, registry) if baseline and there else []
         before = {(m.judge, m.suite): Before(m.side.estimates, m.side.by_id) for m in measured}
-        return Evidence(tuple(cells), prompts, before)
+        return PageEvidence(tuple(cells), prompts, before)
 
     def _baseline_text(self) -> str:
         from pytest_judgesense.baseline import baseline_text
@@ -339,29 +361,37 @@ class State:
     def sections(self) -> Iterator[tuple[str, list[str]]]:
         """Title and lines of what the terminal shows below the tests; none that is empty."""
         sections = {
-            "judge ranking": self._sheet_lines(ranking=True),
-            "judge datasheet": self._sheet_lines(ranking=False),
+            "judge ranking": self._ranking_lines(),
+            "judge datasheet": self._sheet_lines(),
             "judge verification": self._verification_lines(),
             "judge recording interrupted": self._resume_lines(),
         }
-        shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
-        notes = (
-            *self._outputs.written,
-            *(f"ERROR: {problem}" for problem in self._outputs.problems),
-            *self._lines_on_secrets(),
-        )
-        shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
+        with within(columns_of(self.config)):
+            shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
+            notes = (
+                *self._outputs.written,
+                *(f"ERROR: {problem}" for problem in self._outputs.problems),
+                *self._lines_on_secrets(),
+            )
+            shown["judge datasheet"] += map(printable, (*self._lines_on_luck(), *notes))
         self._set_exit_status()
         yield from ((title, lines) for title, lines in shown.items() if lines)
 
-    def _sheet_lines(self, *, ranking: bool) -> Iterator[str]:
-        if (view := self.datasheet) is not None:
-            from pytest_judgesense.report import terminal
+    @property
+    def _verbosity(self) -> int:
+        return self.config.get_verbosity()
 
-            if ranking:
-                yield from terminal.ranking_lines(view)
-            else:
-                yield from terminal.datasheet_lines(view, datetime.now(UTC).date())
+    def _ranking_lines(self) -> Iterator[str]:
+        """Of the whole datasheet, a section of its own; a summary holds the ranks in short."""
+        if (view := self.datasheet) is not None and self._verbosity >= EVERYTHING:
+            from pytest_judgesense.report.terminal import ranking_lines
+
+            yield from ranking_lines(view)
+
+    def _sheet_lines(self) -> Iterator[str]:
+        missed = self.failures.not_measured
+        if (view := self.datasheet) is not None or missed:
+            yield from datasheet_lines(view, missed, self._verbosity)
 
     def _lines_on_luck(self) -> list[str]:
         """The chance of a failure by luck, of the checks that every process has evaluated."""
@@ -370,7 +400,7 @@ class State:
             for part in self._received
             for check, bits in part["luck"].items()
         }
-        if not told:
+        if not told or self._verbosity < 0:
             return []
         from pytest_judgesense.checks.luck import luck_line
         from pytest_judgesense.layout import indented

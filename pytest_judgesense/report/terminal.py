@@ -62,6 +62,22 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
     yield from headed("  calls:", judge.totals)
 
 
+def pooled_lines(judge: JudgeView) -> Iterator[str]:
+    """What each suite of a judge comes to: pooled numbers that are not 0, and gated ones."""
+    yield from row("  measure", "count/n", "value", *INTERVALS, "check")
+    for part in judge.parts:
+        yield from indented(part.part.suite, width=2)
+        rows, together = _gated(part)
+        for one in rows:
+            if one.checks or (one.estimate.value and not one.estimate.condition):
+                name = printable(one.estimate.measure)
+                if one.condition:
+                    name += f" ({printable(one.condition)})"
+                yield from row(f"    {name}", *one.numbers, *map(bar_words, one.checks))
+        for line in together.values():
+            yield from indented(f"{line.check}: {line.outcome.upper()}", width=4)
+
+
 def _part_lines(part: PartView) -> Iterator[str]:
     rows, together = _gated(part)
     shown: set[str] = set()

@@ -52,6 +52,7 @@ REPORT: Final = Report(
             material=here("ranking", "material_of"),
             figures=here("tables", "ranking_figures"),
             apart=True,
+            brief=here("tables", "brief"),
         ),
     ),
 )

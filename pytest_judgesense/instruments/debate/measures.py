@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS, WITHOUT_VERDICT
 
 # What flips, variance of scores, variance of confidences and side bias weigh in the instability.
@@ -36,6 +36,8 @@ INSTABILITY: Final = Measure(
     "debate",
     bounds=(0.0, math.inf),
     evidence=_evidence("debates whose runs differ", "instability"),
+    sentence="runs of one debate differ by an instability of {value}",
+    brief=Brief("instability"),
 )
 SCORE_VARIANCE: Final = INSTABILITY._replace(
     name="score_variance",
@@ -43,12 +45,16 @@ SCORE_VARIANCE: Final = INSTABILITY._replace(
     # Of scores from 0 to 10: 25 over n, 50 over n - 1.
     bounds=(0.0, 50.0),
     evidence=_evidence("debates whose scores vary", "score_variance"),
+    sentence="a side's score varies by {value} (variance) between runs",
+    brief=None,
 )
 CONFIDENCE_VARIANCE: Final = INSTABILITY._replace(
     name="confidence_variance",
     meaning="variance of the confidence over runs",
     bounds=(0.0, 1.0),
     evidence=_evidence("debates whose confidence varies", "confidence_variance"),
+    sentence="the confidence varies by {value} (variance) between runs",
+    brief=None,
 )
 PROMPT_DISAGREEMENT: Final = INSTABILITY._replace(
     name="prompt_disagreement",
@@ -57,6 +63,8 @@ PROMPT_DISAGREEMENT: Final = INSTABILITY._replace(
     bounds=(0.0, 1.0),
     evidence=_evidence("debates with another winner under another prompt", "prompts_apart"),
     best="units",
+    sentence="{count} of {n} debates get another winner under another prompt",
+    brief=Brief("prompts"),
 )
 SAME_SIDE_WINS: Final = Measure(
     "same_side_wins",
@@ -73,12 +81,19 @@ SCORE_DELTA: Final = Measure(
 )
 # What `ranked_first` holds: no estimate of one judge.
 RANK: Final = Measure(
-    "rank", "lower", "configuration", "place among the configurations", _ESTIMATES
+    "rank",
+    "lower",
+    "configuration",
+    "place among the configurations",
+    _ESTIMATES,
+    sentence="another configuration is more stable: this one has rank {value}",
 )
 MEASURES: Final = (
     INSTABILITY,
     REPEAT_FLIP_RATE.taken_by(_ESTIMATES, _evidence("items whose replicates disagree", "repeats")),
-    SIDE_BIAS.taken_by(_ESTIMATES, _evidence("pairs won by a slot", "positional")),
+    SIDE_BIAS.taken_by(_ESTIMATES, _evidence("pairs won by a slot", "positional"))._replace(
+        sentence="the first side wins {count} of {n} debates"
+    ),
     SCORE_VARIANCE,
     CONFIDENCE_VARIANCE,
     SAME_SIDE_WINS,

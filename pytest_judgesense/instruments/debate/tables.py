@@ -19,15 +19,15 @@ from pytest_judgesense.figures import (
     percent,
     shown,
 )
-from pytest_judgesense.instruments.leaderboard import pair_words, ranks_text
-from pytest_judgesense.layout import headed, indented
+from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
+from pytest_judgesense.layout import columns, headed, indented
 from pytest_judgesense.sections import Board, Digits, Entrant, Rows, tables_named
 
 _MOST_RANKS: Final = 20
 # The columns with their widths: the rank, the name, and numbers.
 _WIDTHS: Final = {
     "ranks": 8,
-    "configuration": 19,
+    "configuration": 18,
     "instability": 13,
     "flips": 14,
     "side bias": 14,
@@ -98,24 +98,35 @@ def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
             f"weights {', '.join(f'{weight:g}' for weight in basis['weights'].values())}",
         ],
     )
-    yield _columns(*_WIDTHS)
+    yield from _columns(*_WIDTHS)
     for row in rows:
         rank, name, *texts = _texts(row)
-        name = printable(name)
-        if len(name) > _WIDTHS["configuration"]:
-            yield from indented(name, width=8)
-            name = ""
         # Bands are as wide as the widest of them.
         flips, bias = (f"{share} {band:<6}" for share, band in map(str.split, texts[1:3]))
-        yield _columns(rank, name, texts[0], flips, bias, *texts[3:])
+        yield from _columns(rank, printable(name), texts[0], flips, bias, *texts[3:])
     for note in _notes(tables):
         yield from indented(note, width=2)
 
 
-def _columns(rank: str, name: str, *values: str) -> str:
+def _columns(rank: str, name: str, *values: str) -> Iterator[str]:
+    """A row of the ranking; a narrow terminal leaves its last columns out, which files hold."""
     first, second, *widths = _WIDTHS.values()
-    cells = "".join(f"{text:>{width}}" for text, width in zip(values, widths, strict=True))
-    return f"  {rank:>{first}}  {name:<{second}}{cells}"
+    if len(name) > second:
+        yield from indented(name, width=8)
+        name = ""
+    line = f" {rank:>{first}}  {name:<{second}}"
+    for text, width in zip(values, widths, strict=True):
+        if len(line) + width > columns():
+            break
+        line += f"{text:>{width}}"
+    yield line.rstrip()
+
+
+def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+    """The configurations by their ranks, in one line, and which one is recommended."""
+    rows = tables["ranking"]
+    ranked = brief_ranks((row["ranks"], row["configuration"]) for row in rows)
+    yield f"{suite}, instability: {ranked}"
 
 
 def ranking_figures(sheet: Datasheet) -> Iterator[Found]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
 
 _ROOM: Final = "pytest_judgesense.instruments.ladder"
@@ -32,6 +32,8 @@ RAW_FALSE_PREFERENCE: Final = _share(
     name="raw_false_preference",
     meaning="a winner is named between candidates of the same quality",
     evidence=Evidence("preferences between equals", _found("decisive"), _EQUAL),
+    sentence="the judge prefers one of two equals in {count} of {n} calls",
+    brief=Brief("RFP"),
 )
 STABLE_CROSS_SENSITIVITY: Final = _construct(
     name="stable_cross_sensitivity",
@@ -43,18 +45,22 @@ POSITIONAL_FALSE_PREFERENCE: Final = _share(
     unit=_PAIR,
     meaning="same-quality pairs: the same slot wins in both orders",
     evidence=Evidence("pairs won by a slot", _found("positional"), _EQUAL),
+    sentence="the position decides {count} of {n} comparisons of equals",
+    brief=Brief("PFP"),
 )
 ONE_SIDED_COMMIT: Final = _share(
     name="one_sided_commit",
     unit=_PAIR,
     meaning="same-quality pairs: a winner in just one of the orders",
     evidence=Evidence("pairs decided in one order only", _found("one_sided"), _EQUAL),
+    sentence="{count} of {n} comparisons of equals have a winner in one order only",
 )
 OTHER_CONFLICT: Final = _share(
     name="other_conflict",
     unit=_PAIR,
     meaning="same-quality pairs: false preference that no other term explains",
     evidence=Evidence("pairs in conflict otherwise", _found_here("other_conflicts"), _EQUAL),
+    sentence="{count} of {n} comparisons of equals conflict in another way",
 )
 NO_PREFERENCE: Final = _construct(
     name="no_preference", unit=_PAIR, meaning="same-quality pairs: a tie in both orders"
@@ -65,15 +71,21 @@ TARGET_SENSITIVITY: Final = _floor(
     evidence=_MISSED,
     best="units",
     ranked=alone,
+    sentence="the better text is not chosen in {rest} of {n} calls",
+    brief=Brief("sens. d1", {"distance": 1}),
 )
 TARGET_SENSITIVITY_DECISIVE: Final = _floor(
     name="target_sensitivity_decisive",
     meaning="the better candidate is chosen, of the answers that name a winner",
     evidence=_WRONG,
     conditional=True,
+    sentence="the worse text wins {rest} of {n} decided calls",
 )
 WRONG_CHOICE: Final = _share(
-    name="wrong_choice", meaning="the worse candidate is chosen", evidence=_WRONG
+    name="wrong_choice",
+    meaning="the worse candidate is chosen",
+    evidence=_WRONG,
+    sentence="the worse text is chosen in {count} of {n} calls",
 )
 D_PRIME: Final = _floor(
     name="d_prime",
@@ -82,6 +94,7 @@ D_PRIME: Final = _floor(
     bounds=(-10.0, 10.0),
     margin=0.5,
     evidence=_MISSED,
+    sentence="better and worse texts are {value} standard deviations apart to the judge",
 )
 DETECTION_THRESHOLD: Final = _ceiling(
     name="detection_threshold",
@@ -89,11 +102,15 @@ DETECTION_THRESHOLD: Final = _ceiling(
     bounds=(0.0, 100.0),  # a distance, no share
     margin=0.5,
     evidence=_MISSED,
+    sentence="the better text is chosen three times of four only from distance {value} on",
+    brief=Brief("D75"),
 )
 FILLER_PREFERENCE: Final = _share(
     name="filler_preference",
     meaning="a text padded with empty phrases is chosen over the same without",
     evidence=Evidence("padded texts chosen", _found_here("fillers_chosen"), {"subset": "filler"}),
+    sentence="empty padding wins {count} of {n} calls",
+    brief=Brief("padding"),
 )
 PLAIN_PREFERENCE: Final = _construct(
     name="plain_preference", meaning="the text without padding is chosen over the padded"
@@ -102,11 +119,13 @@ MISS_BY_TIE: Final = _share(
     name="miss_by_tie",
     meaning="a tie is chosen although one candidate is better",
     evidence=Evidence("better candidates missed by a tie", _found("missed_by_tie"), _UNEQUAL),
+    sentence="a tie hides the better text in {count} of {n} calls",
 )
 CRITERION_SHIFT: Final = _construct(
     name="criterion_shift",
     meaning="tie rate under the strict prompt less that under the baseline prompt",
     estimator=_CRITERION,
+    brief=Brief("shift"),
 )
 
 # Taken on ladders and on criteria.

@@ -53,6 +53,7 @@ REPORT: Final = Report(
             "tier",
             _table("tier"),
             _table("tier_lines"),
+            brief=_table("tier_brief"),
             figures=later(f"{_ROOM}.figures", "wording_figures"),
         ),
         ReportSection(

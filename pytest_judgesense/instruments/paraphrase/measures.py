@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Evidence, Measure, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
     ORDER,
@@ -29,6 +29,8 @@ JSS: Final = _floor(
     meaning="same verdict under two wordings of the prompt",
     best="units",
     ranked=later("pytest_judgesense.instruments.paraphrase.tables", "beside_the_rank"),
+    sentence="{rest} of {n} verdicts change with the wording",
+    brief=Brief("jss"),
 )
 FLIP_RATE: Final = _measure(
     name="flip_rate",
@@ -36,25 +38,33 @@ FLIP_RATE: Final = _measure(
     meaning="another verdict under another wording of the prompt",
     gate="bound",
     best="units",
+    sentence="{count} of {n} verdicts change with the wording",
 )
 KAPPA: Final = _kappa(
-    name="kappa", meaning="agreement of two wordings beyond chance (Cohen)", best="kappa"
+    name="kappa",
+    meaning="agreement of two wordings beyond chance (Cohen)",
+    best="kappa",
+    sentence="two wordings agree beyond chance at {value}, where 1 is always",
+    brief=Brief("kappa"),
 )
 JSS_BINARY: Final = _floor(
     name="jss_binary",
     meaning="ordinal labels: same side of the cut under two wordings",
     evidence=Evidence("flips over the cut", _here("flips_over_the_cut")),
     best="units",
+    sentence="{rest} of {n} verdicts cross the cut with the wording",
 )
 WITHIN_ONE_AGREEMENT: Final = _floor(
     name="within_one_agreement",
     meaning="ordinal labels: at most one step apart under two wordings",
     evidence=Evidence("flips of two steps and more", _here("flips_of_two_steps")),
     best="units",
+    sentence="{rest} of {n} verdicts move by two steps or more with the wording",
 )
 KAPPA_QUADRATIC: Final = _kappa(
     name="kappa_quadratic",
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
+    sentence="two wordings agree beyond chance at {value}, where 1 is always",
 )
 MEASURES: Final = (
     JSS,

@@ -172,6 +172,12 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
     return rows
 
 
+def tier_brief(rows: Rows) -> str:
+    """The tier in a word or two; nothing where there is none."""
+    found = rows[0]["tier"] if rows else None
+    return f"tier {found}" if found else ""
+
+
 def tier_lines(rows: Rows) -> Iterator[str]:
     """The tiers that the intervals reach, that of the paper if it is another, and what flags it."""
     tier, published, note = (rows[0][key] for key in ("tier", "paper_tier", "note"))

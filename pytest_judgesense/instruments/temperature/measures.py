@@ -6,7 +6,7 @@ import math
 from typing import Any, Final
 
 from pytest_judgesense.measures.check import CheckKind
-from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import AGREEMENT, WITHOUT_VERDICT
 
 
@@ -32,11 +32,13 @@ AGREEMENT_PARSED: Final = Measure(
     "temperature",
     evidence=_evidence("wrong verdicts", "missed"),
     best="units",
+    sentence="{rest} of {n} verdicts are not the label",
 )
 MAJORITY_AGREEMENT: Final = AGREEMENT_PARSED._replace(
     name="majority_agreement",
     unit="question",
     meaning="the verdict of most of k replicates equals the label",
+    sentence="a majority vote misses the label of {rest} of {n} questions",
 )
 CONSISTENCY: Final = AGREEMENT_PARSED._replace(
     name="consistency",
@@ -45,10 +47,13 @@ CONSISTENCY: Final = AGREEMENT_PARSED._replace(
     ranked=alone,
     evidence=_evidence("questions whose replicates disagree", "repeats"),
     stability=True,
+    sentence="{rest} of {n} questions get another verdict when asked again",
+    brief=Brief("consistency"),
 )
 PAIRWISE_CONSISTENCY: Final = CONSISTENCY._replace(
     name="pairwise_consistency",
     ranked=None,
+    brief=None,
     meaning="any two replicates give the same verdict (Fleiss's P)",
 )
 ERROR_RATE: Final = AGREEMENT_PARSED._replace(
@@ -57,10 +62,14 @@ ERROR_RATE: Final = AGREEMENT_PARSED._replace(
     gate="ceiling",
     meaning="replies without a usable verdict",
     evidence=_evidence("replies without a verdict", "unparsed"),
+    sentence="{count} of {n} replies have no usable verdict",
+    brief=Brief("errors"),
 )
 ERROR_RATE_BEFORE_REPAIR: Final = ERROR_RATE._replace(
     name="error_rate_before_repair",
     meaning="replies without a usable verdict before malformed ones were repaired",
+    sentence="{count} of {n} replies have no usable verdict before repair",
+    brief=None,
 )
 # What the effect of a temperature is measured on, and a temperature is recommended by.
 OUTCOMES: Final = {one.name: one for one in (AGREEMENT, CONSISTENCY, ERROR_RATE)}
@@ -83,6 +92,7 @@ EFFECT_SIZE: Final = Measure(
     "what a high temperature changes in an outcome, in size",
     _ESTIMATES,
     evidence=_NOT_RIGHT,
+    sentence="a high temperature changes an outcome by {value}",
 )
 RECOMMENDED: Final = Measure(
     "recommended_temperature",
@@ -92,6 +102,7 @@ RECOMMENDED: Final = Measure(
     _ESTIMATES,
     bounds=(0.0, math.inf),
     evidence=_NOT_RIGHT,
+    sentence="all bars hold only up to temperature {value}",
 )
 MEASURES: Final = (
     AGREEMENT.taken_by(_ESTIMATES),

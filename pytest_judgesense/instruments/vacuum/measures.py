@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.measures.measure import Evidence, Measure, alone, later
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
 
 _ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
@@ -23,6 +23,8 @@ DARK_CURRENT: Final = Measure(
     ),
     best="units",
     ranked=alone,
+    sentence="the judge names a winner in {count} of {n} calls with nothing to judge",
+    brief=Brief("dark current"),
 )
 MEASURES: Final = (
     DARK_CURRENT,

@@ -1,0 +1,113 @@
+"""What a session prints below its tests: as much as it is asked for, and nothing twice.
+
+=============  =================================================================
+``-q``         one line a judge
+(neither)      the summary: verdicts, failing checks in sentences, a line a suite
+``-v``         the summary, and a table of every suite
+``-vv``        every estimate, condition, table and warning, and all evidence
+=============  =================================================================
+
+pytest's own FAILURES carry the evidence, for the sentences stand in the summary: of the first few
+failing checks of a judge the first pieces of it, of the others none. What a test of a user raises
+is shown as pytest shows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from _pytest._code.code import (
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+)
+
+if TYPE_CHECKING:
+    from pytest_judgesense.report.summary import Missed
+    from pytest_judgesense.report.view import View
+
+# From here on everything is shown.
+EVERYTHING: Final = 2
+# What pytest passes over in FAILURES: what a debugger has shown.
+_SHOWN: Final = "_pdbshown"
+
+
+def columns_of(config: pytest.Config) -> int:
+    """The columns of the terminal."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    return int(reporter._tw.fullwidth) if reporter is not None else 80
+
+
+def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int) -> Iterator[str]:
+    """The datasheet as a session of this verbosity prints it."""
+    from pytest_judgesense.report import summary, terminal
+
+    today = datetime.now(UTC).date()
+    if view is None:
+        yield from summary.missed_lines(missed, brief=verbosity < 0)
+    elif verbosity < 0:
+        yield from summary.quiet_lines(view, missed)
+    elif verbosity >= EVERYTHING:
+        yield from terminal.datasheet_lines(view, today)
+    else:
+        yield from summary.summary_lines(view, missed, today, tables=verbosity > 0)
+
+
+def representation(text: str, path: str, line: int | None, style: str) -> ReprExceptionInfo:
+    """A failure as its text alone, whose first line is what pytest's short summary shows.
+
+    Args:
+        text: what to print; ``--tb=line`` prints its first line.
+        path: of the file that declares the check.
+        line: where it does so.
+        style: of ``--tb``.
+    """
+    crash = ReprFileLocation(path, line or 0, text.partition("\n")[0])
+    entries = [] if style == "line" else [ReprEntryNative([f"{text}\n"])]
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback(entries, None, style="native"), reprcrash=crash
+    )
+
+
+class Evidence:
+    """The failing checks of suite files, as their reports arrive."""
+
+    def __init__(self) -> None:
+        self._failed: list[tuple[Any, str, Sequence[str]]] = []
+
+    def receive(self, report: Any) -> None:
+        """Take a failing check; its report brings its judge and its evidence in short."""
+        if (found := getattr(report, "judgesense_evidence", None)) is not None:
+            judge, *lines = found
+            self._failed.append((report, judge, lines))
+
+    def shorten(self, most: int) -> None:
+        """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
+
+        An error that several checks met stands once.
+        """
+        shown: Counter[str] = Counter()
+        told: set[tuple[str, str]] = set()
+        for report, judge, lines in self._failed:
+            text = str(report.longrepr)
+            shown[judge] += (judge, text) not in told
+            if shown[judge] > most or (judge, text) in told:
+                setattr(report, _SHOWN, True)
+            elif lines and (entries := report.longrepr.reprtraceback.reprentries):
+                entries[:] = [ReprEntryNative([f"{line}\n" for line in lines])]
+            told.add((judge, text))
+
+
+def write(reporter: Any, title: str, lines: Sequence[str]) -> None:
+    """Print a section, in colour where pytest has it."""
+    from pytest_judgesense.errors import without_commands
+
+    reporter.write_sep("=", title)
+    for line in lines:
+        tone = getattr(line, "tone", "")
+        reporter.write_line(without_commands(line), red=tone == "bad", green=tone == "good")

@@ -1,0 +1,308 @@
+"""The first screen: which judge, what is wrong, how bad, what to do. Pure; lines of a terminal.
+
+The datasheet in a screen or two, for whoever has just run the tests: a verdict a judge, the failing
+checks in plain sentences (the measures' own), and a line a suite. `terminal` shows all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Final, NamedTuple
+
+from pytest_judgesense.datasheet import Calls, CheckLine
+from pytest_judgesense.errors import printable
+from pytest_judgesense.estimate import Estimate, compact
+from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
+from pytest_judgesense.measures.measure import Brief
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report import numbers
+from pytest_judgesense.report.terminal import pooled_lines
+from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
+
+# Failing checks that are spelt out, notices that are told, and the widest column of suites' names.
+MOST_SPELT_OUT: Final = 5
+_MOST_NOTICES: Final = 3
+_LONGEST_NAME: Final = 24
+_WORDS: Final = {"fail": "FAIL", "inconclusive": "OPEN", "close": "close", "pass": "ok", "": "-"}
+_WORST: Final = ("fail", "inconclusive", "close", "pass", "")
+
+
+class Missed(NamedTuple):
+    """A judge that could not be measured on a suite: why, and how many checks that costs."""
+
+    judge: str
+    suite: str
+    why: str
+    checks: int
+
+
+def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[str]:
+    """Judges of which nothing was measured: in one line each, or with the reasons."""
+    for name, of_judge in _by_judge(missed).items():
+        count = sum(one.checks for one in of_judge)
+        head = f"{name}  {count} check{'s' * (count != 1)} not measured"
+        if brief:
+            yield Toned(excerpt(f"{head}, {of_judge[0].why}", columns()), "bad")
+            continue
+        yield from ("", Toned(excerpt(head, columns()), "bad"))
+        yield from _missed_of(of_judge)
+
+
+def _missed_of(missed: Iterable[Missed]) -> Iterator[str]:
+    for one in missed:
+        yield Toned(excerpt_of(f"  NOT MEASURED {one.suite}: {one.why}"), "bad")
+
+
+def _by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
+    found: dict[str, list[Missed]] = {}
+    for one in missed:
+        found.setdefault(one.judge, []).append(one)
+    return found
+
+
+def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:
+    """One line a judge."""
+    left = _by_judge(missed)
+    for judge in view.judges:
+        of_judge = left.pop(judge.sheet.name, [])
+        failing = [one for one in judge.sheet.checks if one.outcome != "pass"]
+        named = ", ".join(f"{line.suite} {line.check}" for line in failing)
+        said = f"{judge.sheet.name}: {_verdict(judge, of_judge)}{': ' * bool(named)}{named}"
+        yield Toned(excerpt(said, columns()), _tone([*failing, *of_judge]))
+    yield from missed_lines((one for of_judge in left.values() for one in of_judge), brief=True)
+
+
+def summary_lines(
+    view: View,
+    missed: Iterable[Missed] = (),
+    today: date | None = None,
+    *,
+    tables: bool = False,
+) -> Iterator[str]:
+    """The summary of all judges, and in which order they are.
+
+    Args:
+        view: the datasheet.
+        missed: what was to be measured and was not.
+        today: the age of recordings is counted from it (UTC); without it none is shown.
+        tables: whether the numbers of each suite stand in place of its one line.
+    """
+    yield from _legend(view)
+    left = _by_judge(missed)
+    for judge in view.judges:
+        yield ""
+        yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
+        yield from pooled_lines(judge) if tables else _suite_lines(judge, view.registry)
+    yield from missed_lines(one for of_judge in left.values() for one in of_judge)
+    yield from compared_lines(view)
+    yield from ("", *_totals(view, tables=tables))
+
+
+def judge_lines(
+    judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
+) -> Iterator[str]:
+    """Verdict and identity of a judge, and what fails: everything but its suites."""
+    failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
+    calls = judge.sheet.calls
+    replies = f"{calls.made + calls.replayed:,} replies{_missing(judge.sheet.estimates)}"
+    for line in headed(judge.sheet.name, [_verdict(judge, missed), replies]):
+        yield Toned(line, _tone([*failing, *missed]))
+    yield from indented(", ".join(judge.identity), width=2)
+    provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
+    yield from indented(", ".join(provenance), width=2)
+    if judge.profile:
+        yield from indented(f"profile: {judge.profile}", width=2)
+    notices = [*judge.sheet.changed]
+    notices += [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
+    for notice in notices[:_MOST_NOTICES]:
+        yield from indented(f"notice: {notice}", width=2)
+    if (more := len(notices) - _MOST_NOTICES) > 0:
+        yield f"  {more} more notice{'s' * (more > 1)}: -vv"
+    yield from _failing_lines(failing)
+    yield from _missed_of(missed)
+
+
+def compared_lines(view: View) -> Iterator[str]:
+    """What compares the judges, a line or two a suite, and in what else they differ."""
+    lines = [
+        line
+        for one in view.comparisons
+        for said in one.comparison.brief(*one.shown)
+        for line in indented(said, width=2)
+    ]
+    if lines or view.notices:
+        yield from ("", "judges compared, paired by cluster (Holm)")
+        yield from lines
+    for notice in view.notices:
+        yield from indented(f"notice: {notice}", width=2)
+
+
+def _totals(view: View, *, tables: bool) -> Iterator[str]:
+    """Calls of all judges, and where more stands."""
+    calls = sum((judge.sheet.calls for judge in view.judges), Calls())
+    words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
+    words += [f"{calls.failed:,} failed"] * bool(calls.failed)
+    if calls.prompt_tokens is not None:
+        words.append(f"{calls.prompt_tokens + (calls.completion_tokens or 0):,} tokens")
+    if calls.cost_usd is not None:
+        words.append(f"{calls.cost_usd:.4f} USD")
+    more = ["everything: -vv", "a page: --judge-datasheet x.html"]
+    yield from indented(f"calls: {', '.join(words)}", width=0)
+    yield from indented(f"more: {', '.join([*['tables: -v'] * (not tables), *more])}", width=0)
+
+
+def _legend(view: View) -> Iterator[str]:
+    missing = any(map(_missing, (judge.sheet.estimates for judge in view.judges)))
+    close = any(map(_is_close, (line for judge in view.judges for line in judge.sheet.checks)))
+    parts = ["[ ] 95% clustered interval"]
+    parts += ["(-n) without a verdict"] * missing
+    parts += ["close: passes, straddles the bar"] * close
+    yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
+
+
+def _verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
+    words = outcome_words(line.outcome for line in judge.sheet.checks)
+    left_out = sum(one.checks for one in missed)
+    return f"{words}, {left_out} not measured" if left_out else words
+
+
+def _tone(failing: Iterable[object]) -> str:
+    return "bad" if any(failing) else "good"
+
+
+def _is_close(line: CheckLine) -> bool:
+    return line.outcome == "pass" and bool(line.warnings)
+
+
+def _missing(estimates: Iterable[Estimate]) -> str:
+    """Replies without a verdict, by the suite's measure that asked for most of them."""
+    by_suite: dict[str, int] = {}
+    for one in estimates:
+        count = one.missing.unparsed + one.missing.failed
+        by_suite[one.suite] = max(by_suite.get(one.suite, 0), count)
+    total = sum(by_suite.values())
+    return f" (-{total:,})" if total else ""
+
+
+def _failing_lines(failing: list[CheckLine]) -> Iterator[str]:
+    """The first few in four lines each, the rest in one; two that say the same stand once."""
+    same: dict[tuple[str, str], list[CheckLine]] = {}
+    for line in sorted(failing, key=lambda one: one.outcome != "fail"):
+        same.setdefault((line.suite, line.sentence or line.explanation), []).append(line)
+    for index, ((suite, sentence), lines) in enumerate(same.items()):
+        first, *others = lines
+        said = f"  {_WORDS[first.outcome]} {suite}: {sentence}"
+        if index >= MOST_SPELT_OUT:
+            names = ", ".join(line.check for line in lines)
+            yield Toned(excerpt_of(said, f" ({names})"), "bad")
+            continue
+        for text in indented(said.strip(), width=2):
+            yield Toned(text, "bad")
+        also = f"; {', '.join(one.check for one in others)} too" if others else ""
+        if first.measured:
+            yield from indented(first.measured + also, width=4)
+        if first.example:
+            yield f"    {excerpt(f'e.g. {first.example}', columns() - 4)}"
+        # The number that failed, which of a check of several is not its name.
+        measure = first.measured.partition(" ")[0] or first.measure
+        yield f"    what to do: judgesense explain {measure}"
+
+
+def excerpt_of(line: str, beside: str = "") -> str:
+    """A line with as much of it as fits, behind its blanks, and what stands ``beside`` it."""
+    indent = len(line) - len(line.lstrip())
+    return " " * indent + excerpt(line, max(20, columns() - indent - len(beside))) + beside
+
+
+def _suite_lines(judge: JudgeView, registry: Registry) -> Iterator[str]:
+    width = min(_LONGEST_NAME, max(len(part.part.suite) for part in judge.parts))
+    for part in judge.parts:
+        worst = _worst(part.part.checks)
+        name = excerpt(part.part.suite, width)
+        line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
+        missing = _missing(part.part.estimates)
+        for cell in _cells(part, registry):
+            if len(line) + len(cell) + 2 + len(missing) > columns():
+                break
+            line += f"  {cell}"
+        yield Toned(f"{line}{missing}", "bad" if worst in _WORST[:2] else "")
+
+
+def _worst(checks: Iterable[CheckLine]) -> str:
+    found = {"close" if _is_close(line) else line.outcome for line in checks}
+    return next(one for one in _WORST if one in found or not one)
+
+
+def _cells(part: PartView, registry: Registry) -> Iterator[str]:
+    """What stands in the line of a suite: its briefest measures, the one that ranks judges first.
+
+    A suite without any shows what it gates.
+    """
+    estimates = part.part.estimates
+    names = dict.fromkeys(one.measure for one in estimates)
+    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
+    if not briefs:
+        briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
+    ordered = sorted(briefs, key=lambda name: registry.named(name).ranked is None)
+    every = next((section.every for section in part.present if section.every), "")
+    first, told = True, ""
+    for name in ordered:
+        of_measure = [one for one in estimates if one.measure == name and one.value is not None]
+        ends, varied = _ends(of_measure, briefs[name].at, every)
+        if not ends:
+            continue
+        head = ""
+        if varied and varied != told:
+            told = varied
+            head = f"{varied}: "
+        values = " to ".join(map(_tiny, ends))
+        text = f"{head}{briefs[name].name} {values}"
+        if first and len(ends) == 1:
+            (only,) = ends
+            count = f"{numbers.counts(only)} " if only.count is not None else ""
+            text = f"{head}{briefs[name].name} {count}{values}"
+            if interval := only.clustered:
+                low = _tiny_number(interval.lower, only.flags, "lower end ")
+                text += f" [{low}, {_tiny_number(interval.upper, only.flags, 'upper end ')}]"
+        first = False
+        yield printable(text)
+    rows = {one["analysis"]: one["rows"] for one in part.part.analyses}
+    yield from filter(None, (section.brief(rows[section.name]) for section in part.present))
+
+
+def _ends(
+    estimates: list[Estimate], at: Mapping[str, object], every: str
+) -> tuple[list[Estimate], str]:
+    """The estimate at a condition; or the first and the last where a key of it varies, in words."""
+    wanted = dict(at)
+    varied: dict[str, list[Estimate]] = {}
+    for one in estimates:
+        condition = dict(one.condition)
+        beside = set(condition.keys() - wanted.keys())
+        if len(beside) == 1 and wanted.items() <= condition.items():
+            varied.setdefault(beside.pop(), []).append(one)
+    exact = [one for one in estimates if dict(one.condition) == wanted]
+    key = every if every in varied else "" if exact else next(iter(varied), "")
+    if not key:
+        return exact[:1], ""
+    first, last = varied[key][0], varied[key][-1]
+    if first is last:
+        return [first], str(first.condition[key])
+    prefix = f"{key} " * isinstance(first.condition[key], float)
+    return [first, last], f"{prefix}{_plain(first.condition[key])} to {_plain(last.condition[key])}"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _tiny(estimate: Estimate) -> str:
+    assert estimate.value is not None, "what was not measured has no place in the line of a suite"
+    return _tiny_number(estimate.value, estimate.flags)
+
+
+def _tiny_number(number: float, flags: tuple[str, ...], place: str = "") -> str:
+    """A number without the zero before its point."""
+    text = compact(number, flags, place)  # type: ignore[arg-type]
+    return text.replace("0.", ".", 1) if abs(number) < 1 and text.lstrip("-")[:2] == "0." else text

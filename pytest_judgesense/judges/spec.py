@@ -108,6 +108,7 @@ class JudgeSpec:
             output; ``None``: at the provider's own endpoint only.
         reply_schema: the JSON schema of the reply that is asked for; set by the suite.
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
+        logprobs: whether the log-probabilities of the reply's tokens are asked for.
         options: settings that only a provider of a plugin knows; part of what the judge is.
         plugin_provider: that provider; ``None`` for a built-in one.
     """
@@ -136,6 +137,7 @@ class JudgeSpec:
     structured: bool | None = None
     reply_schema: Mapping[str, Any] | None = None
     repair: Repair | None = None
+    logprobs: bool = False
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     plugin_provider: Provider | None = field(default=None, repr=False)
 
@@ -166,6 +168,7 @@ class JudgeSpec:
         optional = {
             "top_p": self.top_p,
             "structured": self.structured,
+            "logprobs": self.logprobs or None,
             "repair": self.repair
             and {"judge": self.repair.judge, "temperature": self.repair.temperature},
             "options": dict(self.options) or None,
@@ -226,6 +229,7 @@ class _JudgeForm(_Form):
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     structured: bool | None = None
+    logprobs: bool = False
     options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
@@ -242,6 +246,11 @@ class _JudgeForm(_Form):
                 )
         elif self.model is None:
             raise ValueError("model is missing")
+        if self.logprobs and self.provider in ("anthropic", "callable"):
+            raise ValueError(
+                f"logprobs is for OpenAI-compatible endpoints, which state them; {self.provider} "
+                "has none"
+            )
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:

@@ -212,7 +212,9 @@ def _likelihood(stated: Any) -> tuple[str, float] | None:
     text, logprob = stated.get("token"), stated.get("logprob")
     if not isinstance(text, str) or len(text) > _LONGEST_TOKEN:
         return None
-    if type(logprob) not in (int, float) or not logprob <= _ROUNDED_UP:
+    if not isinstance(logprob, int | float) or isinstance(logprob, bool):
+        return None
+    if not logprob <= _ROUNDED_UP:  # nor is NaN
         return None
     return text, math.exp(max(min(logprob, 0.0), _NEVER))
 

@@ -382,8 +382,10 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "message", "content", "logprobs", "token", "logprob", "top_logprobs"]
-                + ["usage", "text", "type", "error", "model"]
+                """
+                choices message content logprobs token logprob top_logprobs usage text type error
+                model
+                """.split()
             ),
             inner,
             max_size=4,

@@ -46,6 +46,19 @@ class Failed:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a reply, as the endpoint states it.
+
+    Attributes:
+        text: what it adds to the reply; may be empty.
+        top: the likeliest tokens in its place, each with its probability before temperature.
+    """
+
+    text: str
+    top: tuple[tuple[str, float], ...] = ()
+
+
 Outcome: TypeAlias = Verdict | Unparsed | Failed
 
 
@@ -129,6 +142,10 @@ class Judgment:
         detail: what the reply states beside the verdict: of a debate ``scores`` (by category and
             side), ``confidence``, ``short_reason`` and ``flags``; of contents graded one by one
             their ``grades``; of a repaired reply ``repair``; ``None`` where there is nothing.
+        probabilities: of each verdict, in the judge's own terms, given that it is one of them: they
+            add up to 1. ``None`` where the reply does not tell them.
+        mass: how much of the probability stood on tokens of verdicts where they part; the rest
+            stood on others, or was not stated.
     """
 
     trial: Trial
@@ -139,6 +156,8 @@ class Judgment:
     usage: Usage = Usage()
     latency_s: float | None = None
     detail: Mapping[str, Any] | None = None
+    probabilities: Mapping[str, float] | None = None
+    mass: float | None = None
 
     @property
     def verdict(self) -> str | None:

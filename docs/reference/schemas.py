@@ -211,6 +211,8 @@ def log_line() -> Object:
         "reply": maybe(TEXT),
         "usage": {**fields_of(trials.Usage), "required": []},
         "latency_s": maybe({"type": "number", "minimum": 0}),
+        "probabilities": {**TABLE, "additionalProperties": {"type": "number", "minimum": 0}},
+        "mass": {"type": "number", "minimum": 0, "maximum": 1},
         "scores": {**TABLE, "description": "debates: a score from 0 to 10, by category and side"},
         "confidence": {"type": "number", "description": "debates: from 0 to 1"},
         "short_reason": {**TEXT, "description": "debates: the judge's words"},

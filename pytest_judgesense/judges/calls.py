@@ -17,11 +17,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
 from pytest_judgesense.judges.client import Answer, Call, Course
-from pytest_judgesense.judges.prompts import render_messages, render_repair
+from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, render_repair
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.statuses import refusal
 from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import Question, Reading
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
@@ -151,7 +152,22 @@ def judgment_of(suite: Suite, judge: JudgeSpec, trial: Trial, answer: Answer) ->
         ),
         latency_s=answer.latency_s,
         detail=detail,
+        **_told(suite, judge, replies, outcome),
     )
+
+
+def _told(
+    suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: Outcome
+) -> dict[str, Any]:
+    """What the tokens of a trial's one reply say of the probabilities of the verdicts."""
+    if not judge.logprobs or len(replies) > 1 or not isinstance(outcome, Verdict):
+        return {}
+    (reply,) = replies
+    if not isinstance(reply, Reply):
+        return {}
+    held = judge_for_suite(judge, suite).reply_schema is not None
+    found = probabilities(reply.tokens, suite.space, outcome.value, constrained=held)
+    return {"probabilities": found.of, "mass": found.mass} if found else {}
 
 
 def _followed(

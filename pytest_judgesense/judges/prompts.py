@@ -19,6 +19,10 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Order
 
+# Tokens that a reply has at least where probabilities are read from it: a verdict in JSON takes
+# some 25, blanks and a fence around it included.
+_WITH_LOGPROBS: Final = 40
+
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     """``suite`` under the judge's own prompts, where it has any for it.
@@ -43,7 +47,8 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     at several: there each trial says its own. A judge that declines seeds, or ``top_p``, is sent
     none. A suite whose replies have a JSON schema asks for structured output where the provider has
     it and the judge does not decline it; any other suite where the judge declares it. One that
-    sweeps temperatures never does: it counts the replies that are out of form.
+    sweeps temperatures never does: it counts the replies that are out of form. A judge whose
+    log-probabilities are asked for has tokens enough to come to the verdict in a structured reply.
 
     Raises:
         UsageError: a Python function is to be asked at the temperatures of the suite.
@@ -61,7 +66,7 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     asked = replace(
         judge,
         temperature=temperature,
-        max_tokens=max(judge.max_tokens, suite.max_tokens or 0),
+        max_tokens=max(judge.max_tokens, suite.max_tokens or 0, judge.logprobs * _WITH_LOGPROBS),
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
         reply_schema=_reply_schema(judge, suite),

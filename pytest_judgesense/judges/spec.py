@@ -118,6 +118,7 @@ class JudgeSpec:
         threads: that compute the replies of a ``local`` model; ``None`` for one a processor.
         context: tokens that a prompt and its reply may have together, of a ``local`` model;
             ``None`` for 4096.
+        logprobs: whether the log-probabilities of the reply's tokens are asked for.
         options: settings that only a provider of a plugin knows; part of what the judge is.
         plugin_provider: that provider; ``None`` for a built-in one.
     """
@@ -148,6 +149,7 @@ class JudgeSpec:
     repair: Repair | None = None
     threads: int | None = None
     context: int | None = None
+    logprobs: bool = False
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     plugin_provider: Provider | None = field(default=None, repr=False)
 
@@ -178,6 +180,7 @@ class JudgeSpec:
         optional = {
             "top_p": self.top_p,
             "structured": self.structured,
+            "logprobs": self.logprobs or None,
             "repair": self.repair
             and {"judge": self.repair.judge, "temperature": self.repair.temperature},
             "options": dict(self.options) or None,
@@ -240,6 +243,7 @@ class _JudgeForm(_Form):
     structured: Annotated[bool, Strict()] | Literal["json"] | None = None
     threads: Annotated[int, Strict()] | None = Field(default=None, ge=1)
     context: Annotated[int, Strict()] | None = Field(default=None, ge=256)
+    logprobs: bool = False
     options: dict[str, Any] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
@@ -267,6 +271,11 @@ class _JudgeForm(_Form):
             )
         if self.provider != "local" and (self.threads or self.context):
             raise ValueError("threads and context are for the provider local, which runs the model")
+        if self.logprobs and self.provider in ("anthropic", "callable"):
+            raise ValueError(
+                f"logprobs is for OpenAI-compatible endpoints, which state them; {self.provider} "
+                "has none"
+            )
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:

@@ -118,6 +118,19 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Mapping[str, object] | N
         yield broken, len(text), None
 
 
+def verdict_places(text: str) -> list[int]:
+    """Where the values under the likeliest verdict keys of the JSON objects in ``text`` begin."""
+    ranked = [
+        (_rank(pair["key"]), pair.start(group))
+        for start, end, _ in json_objects(text)
+        for pair in _PAIR.finditer(text, start, end)
+        for group in ("text", "single", "bare")
+        if pair[group] is not None
+    ]
+    surest = max((rank for rank, _ in ranked), default=0)
+    return [place for rank, place in ranked if rank == surest > 0]
+
+
 def _starts(text: str) -> list[int]:
     starts = [found.start() for found in _OBJECT.finditer(text)]
     half = _MOST_OBJECTS // 2

@@ -39,9 +39,13 @@ from pytest_judgesense.trial import (
 
 # No count of one judgment is as high; sums of such numbers are exact.
 _MOST: Final = 10**12
+# Probabilities of other logs may have few decimals.
+_ROUNDED: Final = 0.01
 # Names stand in every row of a report; ours have at most 80 characters. Ids are made of them.
 _Name: TypeAlias = Annotated[str, Field(max_length=1000)]
 _Id: TypeAlias = Annotated[str, Field(max_length=6000)]
+# Sums of shares are rounded.
+_Share: TypeAlias = Annotated[float, Field(ge=0, le=1 + 1e-9, allow_inf_nan=False)]
 
 
 @with_config(ConfigDict(strict=True, extra="allow"))
@@ -65,6 +69,8 @@ class _Line(TypedDict, total=False):
     reply: str | None
     usage: dict[str, int | None]
     latency_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    probabilities: dict[_Name, _Share] | None
+    mass: _Share | None
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: dict[str, Any]
@@ -125,6 +131,8 @@ def log_line(judgment: Judgment, design: Design) -> str:
         "latency_s": judgment.latency_s,
         **(judgment.detail or {}),
     }
+    if judgment.probabilities is not None:
+        value |= {"probabilities": dict(judgment.probabilities), "mass": judgment.mass}
     try:
         line = to_json(value).decode()
     except PydanticSerializationError:
@@ -292,7 +300,22 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
         usage,
         latency,
         _detail(line, where, registry.logged),
+        *_told(line, where),
     )
+
+
+def _told(line: _Line, where: str) -> tuple[Mapping[str, float] | None, float | None]:
+    """The probabilities of the verdicts, and their mass."""
+    stated = line.get("probabilities")
+    if stated is None:
+        return None, None
+    if not stated or abs(sum(stated.values()) - 1) > _ROUNDED:
+        raise LogError(
+            f"{where}: field 'probabilities' is wrong",
+            found=json.dumps(stated)[:80],
+            expected="the probability of each verdict, which add up to 1",
+        )
+    return stated, line.get("mass")
 
 
 def _outcome(line: _Line, where: str) -> Outcome:

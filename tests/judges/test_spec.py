@@ -150,7 +150,7 @@ def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], 
         _declared({**OPENAI, **change})
     assert place in caught.value.found
     assert (
-        "api_key_env, base_url, function, max_body_bytes, max_retries, max_tokens, model"
+        "api_key_env, base_url, function, logprobs, max_body_bytes, max_retries, max_tokens, model"
         in caught.value.expected
     )
     assert "[tool.judgesense.judges.mine]" in caught.value.remedy
@@ -170,6 +170,18 @@ def test_an_embedded_judge_is_seeded_so_that_replicates_differ() -> None:
 def test_an_unknown_profile_lists_the_valid_ones() -> None:
     with pytest.raises(UsageError, match="one of: clean, mixed, noisy, positional"):
         _declared({"provider": "embedded", "model": "cleen"})
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "callable"])
+def test_log_probabilities_are_not_for_providers_that_have_none(provider: str) -> None:
+    with pytest.raises(UsageError, match="logprobs is for OpenAI-compatible endpoints"):
+        _declared({"provider": provider, "model": "m:f", "logprobs": True})
+
+
+def test_log_probabilities_belong_to_what_a_judge_is_where_they_are_asked_for() -> None:
+    asked = _declared({"provider": "openai", "model": "m", "logprobs": True})
+    assert asked.settings["logprobs"] is True
+    assert "logprobs" not in _declared({"provider": "openai", "model": "m"}).settings
 
 
 @pytest.mark.parametrize("key", ["model", "function"])

@@ -58,6 +58,12 @@ judgments = st.builds(
     ),
     latency_s=st.one_of(st.none(), st.floats(0, 1e3)),
 )
+with_probabilities = st.builds(
+    lambda judgment, p, mass: replace(judgment, probabilities={"A": p, "B": 1 - p}, mass=mass),
+    judgments,
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
 designs = st.builds(
     Design,
     kind=st.sampled_from(["paraphrase", "vacuum", "ladder", "criterion"]),
@@ -83,7 +89,7 @@ def written(path: Path, lines: list[str]) -> Path:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(given_judgments=st.lists(judgments, max_size=4), design=designs)
+@given(given_judgments=st.lists(judgments | with_probabilities, max_size=4), design=designs)
 def test_a_log_gives_back_what_was_written(
     tmp_path: Path, given_judgments: list[Judgment], design: Design
 ) -> None:
@@ -163,6 +169,12 @@ def test_the_fields_of_a_line_are_those_of_the_design() -> None:
     assert (value["verdict"], value["chosen"], value["label"]) == ("A", "2", "1")
 
 
+def test_probabilities_stand_on_the_lines_of_judgments_that_have_them() -> None:
+    told = replace(judgment("a", "A"), probabilities={"A": 0.75, "B": 0.25}, mass=0.9)
+    value = json.loads(log_line(told, YES_NO))
+    assert (value["probabilities"], value["mass"]) == ({"A": 0.75, "B": 0.25}, 0.9)
+
+
 @pytest.mark.parametrize(
     ("word", "field"), [("YES", "verdict"), ("?", "unparsed"), ("!", "failed")]
 )
@@ -189,6 +201,10 @@ def line_with(**changes: Any) -> str:
         (line_with(condition=[]), "'condition'"),
         (line_with(verdict=...), "does not say what came of the trial"),
         (line_with(unparsed="also"), "2 of verdict, unparsed, failed"),
+        (line_with(probabilities={"YES": 0.5}), "'probabilities'"),
+        (line_with(probabilities={"YES": -1.0, "NO": 2.0}), "'probabilities'"),
+        (line_with(probabilities={}), "'probabilities'"),
+        (line_with(probabilities={"YES": 1.0}, mass=3), "'mass'"),
         (line_with(design={"labels": ["YES"]}), "'design'"),
         (line_with(design={"kind": "vacuum", "labels": ["A"], "pairs": [["a"]]}), "'design'"),
     ],

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
-from pytest_judgesense.trial import Failed, Usage
+from pytest_judgesense.trial import Failed, Token, Usage
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -35,6 +35,8 @@ class Reply:
             that was spent on thinking).
         truncated: whether the endpoint cut it off at the token budget.
         refused: that and why the judge or a filter declined, in the endpoint's words.
+        tokens: those of the reply with their likeliest alternatives, where the endpoint gives
+            them; they need not join to the text.
     """
 
     text: str | None
@@ -42,6 +44,7 @@ class Reply:
     truncated: bool = False
     refused: str | None = None
     model: str | None = None
+    tokens: tuple[Token, ...] = ()
 
 
 class Settings(Protocol):
@@ -66,6 +69,8 @@ class Settings(Protocol):
     def structured(self) -> bool | str | None: ...
     @property
     def reply_schema(self) -> Mapping[str, Any] | None: ...
+    @property
+    def logprobs(self) -> bool: ...
     @property
     def options(self) -> Mapping[str, Any]: ...
 

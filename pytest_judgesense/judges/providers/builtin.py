@@ -5,6 +5,7 @@ Anthropic messages. What a response says is read without ever raising.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +15,7 @@ from pydantic_core import from_json, to_json
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply, Settings
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.trial import Failed, Usage
+from pytest_judgesense.trial import Failed, Token, Usage
 
 # What a structured reply is called where it needs a name.
 _STRUCTURED: Final = "judgment"
@@ -23,6 +24,14 @@ _SHOWN: Final = 200
 _UNPUNISHED: Final = {"repeat_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
 # A count that is negative or larger says nothing of the call: it counts as not said.
 _MOST_TOKENS: Final = 10**9
+# The most that OpenAI states for each token of a reply.
+TOP_TOKENS: Final = 20
+# What is read of a reply's log-probabilities: more tokens, or longer ones, tell no verdict.
+_MOST_READ: Final = 4096
+_LONGEST_TOKEN: Final = 200
+# Log-probabilities a little above 0 are roundings of 0.
+_ROUNDED_UP: Final = 1e-3
+_NEVER: Final = -1e6  # its exponential is 0
 
 
 def _completions(
@@ -43,6 +52,8 @@ def _completions(
         "reasoning_effort": spec.reasoning,
         "top_p": spec.top_p or None,
         "seed": seed,
+        "logprobs": spec.logprobs or None,
+        "top_logprobs": TOP_TOKENS if spec.logprobs else None,
         "response_format": form,
         **more,
     }
@@ -142,6 +153,7 @@ def _completed(status: int, body: str) -> Reply | Failed:
         truncated=finish == "length",
         refused=refused,
         model=_model(value),
+        tokens=_tokens(choice.get("logprobs")),
     )
 
 
@@ -207,6 +219,42 @@ def _usage(value: Mapping[str, Any], *names: str) -> Usage:
 
 def _model(value: Mapping[str, Any]) -> str | None:
     return name if isinstance(name := value.get("model"), str) else None
+
+
+def _tokens(logprobs: Any) -> tuple[Token, ...]:
+    """The tokens of a reply with the probabilities in their places; empty if they are not told."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list):
+        return ()
+    read = [_token(one) for one in content[:_MOST_READ]]
+    # A token that cannot be read leaves a gap: what follows it may be another place of the reply.
+    known = tuple(one for one in read if one is not None)
+    return known if len(known) == len(read) else ()
+
+
+def _token(stated: Any) -> Token | None:
+    if not isinstance(stated, dict) or (own := _likelihood(stated)) is None:
+        return None
+    top = stated.get("top_logprobs")
+    listed = [_likelihood(one) for one in (top if isinstance(top, list) else [])[:TOP_TOKENS]]
+    found = dict(one for one in listed if one is not None)
+    # Endpoints may state the token that was drawn beside the likeliest ones.
+    found.setdefault(*own)
+    return Token(own[0], tuple(found.items()))
+
+
+def _likelihood(stated: Any) -> tuple[str, float] | None:
+    """A token and its probability; ``None`` if one of them is none."""
+    if not isinstance(stated, dict):
+        return None
+    text, logprob = stated.get("token"), stated.get("logprob")
+    if not isinstance(text, str) or len(text) > _LONGEST_TOKEN:
+        return None
+    if not isinstance(logprob, int | float) or isinstance(logprob, bool):
+        return None
+    if not logprob <= _ROUNDED_UP:  # nor is NaN
+        return None
+    return text, math.exp(max(min(logprob, 0.0), _NEVER))
 
 
 def _joined_texts(parts: Sequence[Any]) -> str | None:

@@ -74,7 +74,7 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
         verdict = draw.choice(list(logits))
     if asked.permitted:
         return _written(key, verdict, None)
-    label = "C" if verdict == TIE and '"C"' in reading.instruction else verdict
+    label = said_as(verdict, reading)
     reason = grounds if reasoned else None
     rate = malformed_rate(
         observer.format_error_rate, observer.heat, asked.temperature, reasoned=reasoned
@@ -82,6 +82,12 @@ def judge_answers(observer: Observer, asked: Asked) -> str | None:
     if draw.random() < rate:
         return _malformed(key, label, reason, draw)
     return observer.style.format(_written(key, label, reason))
+
+
+def said_as(verdict: str, reading: Reading) -> str:
+    """How a verdict is called: a tie by the letter that the prompt has for it, if it has one."""
+    asks = form_asked_for(reading.instruction, reading.context) is not None
+    return "C" if asks and verdict == TIE and '"C"' in reading.instruction else verdict
 
 
 def answer_logits(

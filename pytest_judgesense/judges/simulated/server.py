@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.simulated.chances import chances, logprobs
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
@@ -58,13 +59,17 @@ def answer(
             "usage": dict(zip(("input_tokens", "output_tokens"), tokens, strict=True)),
         }
     message = {"role": "assistant", "content": text}
+    told = {}
+    if body.get("logprobs") is True:
+        most = int(body.get("top_logprobs") or 0)
+        told["logprobs"] = logprobs(text, chances(observer, prompt), most)
     return 200, {
         "id": f"chatcmpl-{digest}",
         "object": "chat.completion",
         "created": 0,
         "model": model,
         "system_fingerprint": _ORIGIN,
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **told}],
         "usage": dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True)),
     }
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from pytest_judgesense.judges.providers.builtin import (
     provider_of,
 )
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.trial import Failed, Usage
+from pytest_judgesense.trial import Failed, Token, Usage
 
 SPEC = JudgeSpec("j", "openai", "gpt", temperature=0.2, max_tokens=16)
 MESSAGES = [{"role": "system", "content": "Judge."}, {"role": "user", "content": "A or B? é"}]
@@ -84,6 +85,11 @@ def test_reasoning_is_sent_as_each_provider_has_it_and_not_unless_it_is_set() ->
     assert thinking == {"type": "enabled", "budget_tokens": 8}
     assert not {"reasoning_effort", "max_completion_tokens"} & _body(OPENAI).keys()
     assert "thinking" not in _body(ANTHROPIC)
+
+
+def test_log_probabilities_are_asked_for_with_all_alternatives_that_there_may_be() -> None:
+    asked = _body(OPENAI, replace(SPEC, logprobs=True))
+    assert asked == _body(OPENAI) | {"logprobs": True, "top_logprobs": 20}
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
@@ -227,6 +233,60 @@ def test_an_empty_text_is_a_reply_and_not_a_refusal() -> None:
     assert ANTHROPIC.read(200, anthropic([_text("")])) == Reply("")
 
 
+# --- tokens ----------------------------------------------------------------------------------
+
+
+def tokens(content: Any) -> str:
+    choice = {"message": {"content": "A"}, "logprobs": {"content": content}}
+    return json.dumps({"choices": [choice]})
+
+
+def stated(text: Any, logprob: Any, *top: Any) -> dict[str, Any]:
+    return {"token": text, "logprob": logprob, "bytes": None, "top_logprobs": list(top)}
+
+
+def test_tokens_are_read_with_the_probabilities_in_their_places() -> None:
+    # -9999 is how OpenAI states a token that is not among the likeliest; 1e-7 is a rounded 0.
+    body = tokens([stated("A", -9999.0, stated("B", 1e-7), stated(" A", math.log(0.25)))])
+    reply = OPENAI.read(200, body)
+    assert isinstance(reply, Reply)
+    (token,) = reply.tokens
+    assert token.text == "A"
+    assert dict(token.top) == pytest.approx({"B": 1.0, " A": 0.25, "A": 0.0})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {},
+        "A",
+        [5],
+        [stated(5, -1.0)],
+        [stated("A", None)],
+        [stated("A", 0.5)],
+        [stated("A", float("nan"))],
+        [stated("A", True)],
+        [stated("x" * 201, -1.0)],
+        [stated("A", -1.0), "gap"],
+    ],
+)
+def test_tokens_that_cannot_be_read_cost_the_probabilities_and_not_the_reply(content: Any) -> None:
+    assert OPENAI.read(200, tokens(content)) == Reply("A")
+
+
+def test_alternatives_that_cannot_be_read_cost_themselves_alone() -> None:
+    reply = OPENAI.read(200, tokens([stated("A", 0, stated("B", -(10**400)), stated(1, 1), 7)]))
+    assert reply == Reply("A", tokens=(Token("A", (("B", 0.0), ("A", 1.0))),))
+
+
+def test_of_endless_tokens_only_the_beginning_is_read() -> None:
+    many = [stated("B", -1.0)] * 300
+    reply = OPENAI.read(200, tokens([stated("A", -1.0, *many)] * 5000))
+    assert isinstance(reply, Reply)
+    assert len(reply.tokens) == 4096
+
+
 # --- failures --------------------------------------------------------------------------------
 
 
@@ -322,7 +382,10 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "message", "content", "usage", "text", "type", "error", "model"]
+                """
+                choices message content logprobs token logprob top_logprobs usage text type error
+                model
+                """.split()
             ),
             inner,
             max_size=4,

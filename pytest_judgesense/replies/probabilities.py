@@ -1,0 +1,251 @@
+r"""From the tokens of a reply to the probability of each verdict. Pure.
+
+An endpoint may state, for each token of a reply, the likeliest tokens in its place. Where the reply
+names its verdict, those are the other verdicts that it might have named.
+
+**The place.** Tokens need not join to the reply (a fence around JSON is cut off, as blanks are),
+so the verdict is looked for in the text that they do join to: the value under the likeliest key of
+a JSON object; else, after any thinking, the one mention of a label, or the first of several that
+all name the verdict; else a label alone at the very beginning, or at the very end. In any other
+reply the place cannot be told.
+
+**The probabilities.** The first token there that tells the verdicts apart decides. A token counts
+for a verdict if it begins a spelling of it, or ends one; what stands before the first letter
+(blanks, quotes, stars) is left out, and case too, unless the reply was held to a schema: then
+nothing but the very labels, and the quote behind them, could be drawn. Where the token that was
+drawn begins several labels (``1`` of 1 and 10, ``Output`` of two names) the next one parts them:
+with p the probabilities at each token, over those that still count::
+
+    p(label) = product over tokens of p(token) / sum of p(tokens that begin a label)
+
+What stood on labels at the deciding token, before they were made to add up to 1, is the *mass*. A
+label that is not among the stated tokens gets 0. Other tokens than the one drawn that begin several
+labels are known to nobody: with more than 1% of the mass on them there is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from pytest_judgesense.replies.formal import verdict_places
+from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Token
+
+# The most of the mass that may stand on tokens of which nobody knows the label.
+_MOST_UNTOLD: Final = 0.01
+# No label takes more tokens.
+_MOST_STEPS: Final = 40
+_LONGEST: Final = 30_000
+_LONGEST_VALUE: Final = 60
+_AROUND: Final = " \n\t*_`\"'.,:;()[]{}"
+_NOTHING: Final[tuple[set[str], set[str]]] = set(), set()
+_LETTERS: Final = re.compile(r"[^\W_]")
+
+
+class Probabilities(NamedTuple):
+    """What the tokens of a reply say of the verdict.
+
+    Attributes:
+        of: by verdict of the space; they add up to 1.
+        mass: the probability that stood on tokens of verdicts, at most 1.
+    """
+
+    of: Mapping[str, float]
+    mass: float
+
+
+class _Spellings(NamedTuple):
+    """How verdicts are written, and what finds one in a text.
+
+    Attributes:
+        verdicts: by spelling, in lower case if case is to be left out (``fold``).
+        exact: the spellings as they are.
+        ends: what may follow a label; ``None`` for whatever is no letter or number.
+    """
+
+    verdicts: Mapping[str, str]
+    exact: frozenset[str]
+    mention: re.Pattern[str]
+    fold: bool
+    ends: str | None = None
+
+    def within(self, ends: str) -> _Spellings:
+        """The spellings in a schema: nothing stands before them, and one of ``ends`` behind."""
+        return self._replace(ends=ends)
+
+    def _ended(self, rest: str) -> bool:
+        return not _LETTERS.match(rest) if self.ends is None else rest[:1] in self.ends
+
+    def begun(self, text: str) -> tuple[set[str], set[str]]:
+        """The verdicts of which ``text`` begins or is a spelling, and those that it is."""
+        said = text.lower() if self.fold else text
+        some: set[str] = set()
+        whole: set[str] = set()
+        for spelling, verdict in self.verdicts.items():
+            if spelling == said or (
+                said.startswith(spelling) and self._ended(said[len(spelling) :])
+            ):
+                whole.add(verdict)
+            elif said and spelling.startswith(said):
+                some.add(verdict)
+        return some | whole, whole
+
+
+def probabilities(
+    tokens: Sequence[Token], space: DecisionSpace, verdict: str, *, constrained: bool = False
+) -> Probabilities | None:
+    """The probabilities of the verdicts of ``space`` where the reply names its own.
+
+    Args:
+        tokens: of the reply, in order, with the likeliest ones in the place of each.
+        space: what the judge may answer.
+        verdict: what the reply was read as: a value of ``space.verdicts``.
+        constrained: whether the reply was held to a JSON schema of the labels.
+
+    Returns:
+        The probabilities, or ``None`` where they cannot be told.
+    """
+    text = "".join(token.text for token in tokens)
+    if not text or len(text) > _LONGEST or verdict not in space.verdicts:
+        return None
+    spellings = _spellings(space.verdicts, _names(space), not constrained)
+    place = _place(text, spellings, verdict)
+    if place is None:
+        return None
+    starts = [0, *accumulate(len(token.text) for token in tokens)]
+    at = bisect_right(starts, place) - 1
+    before = text[starts[at] : place]
+    if constrained:
+        spellings = spellings.within('"' if text[place - 1 : place] == '"' else ",} \n")
+    found = _told(tokens[at : at + _MOST_STEPS], spellings, partial(_after, before, spellings.ends))
+    if found is None or not found.of.get(verdict):
+        return None
+    return Probabilities({one: found.of.get(one, 0.0) for one in space.verdicts}, found.mass)
+
+
+def _names(space: DecisionSpace) -> tuple[tuple[str, str], ...]:
+    named = ((name, verdict) for verdict, names in space.names.items() for name in names)
+    return tuple((name, verdict) for name, verdict in named if verdict in space.verdicts)
+
+
+@lru_cache(maxsize=64)
+def _spellings(
+    verdicts: tuple[str, ...], names: tuple[tuple[str, str], ...], fold: bool
+) -> _Spellings:
+    written = dict(names) | {one: one for one in verdicts}
+    longest_first = sorted(written, key=len, reverse=True)
+    # Of single letters only capitals: "a" is an article.
+    either = "|".join(
+        re.escape(one) if len(one) == 1 else f"(?i:{re.escape(one)})" for one in longest_first
+    )
+    mention = re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])")
+    by_spelling = {one.lower() if fold else one: verdict for one, verdict in written.items()}
+    return _Spellings(by_spelling, frozenset(written), mention, fold)
+
+
+def _place(text: str, spellings: _Spellings, verdict: str) -> int | None:
+    """Where ``text`` names the verdict; ``None`` if that cannot be told."""
+    for start in verdict_places(text):
+        value = text[start : start + _LONGEST_VALUE]
+        named = [(at, one) for at, _, one in _mentions(value, spellings)]
+        return start + named[0][0] if named and named[0][1] == verdict else None
+    answer, thinking = without_thinking(text)
+    mentions = [] if thinking else list(_mentions(answer, spellings))
+    if not mentions:
+        return None
+    start = text.rfind(answer)
+    said = {named for _, _, named in mentions}
+    (first, first_end, opening), (last, last_end, closing) = mentions[0], mentions[-1]
+    numbers = any(one.isdigit() for one in said)
+    if said == {verdict} and (len(mentions) == 1 or not numbers):
+        return start + first
+    # "A", "A. It is ...", "**A**": a label alone, not the first word of a sentence.
+    if opening == verdict and not _LETTERS.search(answer[:first]) and answer[first_end:][:1] != " ":
+        return start + first
+    if closing == verdict and not _LETTERS.search(answer[last_end:]):
+        return start + last
+    return None
+
+
+def _edge(text: str) -> int:
+    """Where the first letter or number of ``text`` stands; its length if there is none."""
+    found = _LETTERS.search(text)
+    return found.start() if found else len(text)
+
+
+def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]]:
+    """Start and end of each mention of a verdict, and which; exact ones alone, if there are any."""
+    known = {one.lower(): verdict for one, verdict in spellings.verdicts.items()}
+    alone = text.strip(_AROUND)
+    if len(alone) == 1 and alone.lower() in known:  # "a" is no article where it stands alone
+        yield text.index(alone), text.index(alone) + 1, known[alone.lower()]
+        return
+    found = list(spellings.mention.finditer(text))
+    exact = [one for one in found if one[0] in spellings.exact]
+    for one in exact or found:
+        yield one.start(), one.end(), known[one[0].lower()]
+
+
+def _after(before: str, ends: str | None, token: str) -> str | None:
+    """What a first token says of the label; ``before``: what stands in the drawn one before it."""
+    if token.startswith(before):
+        said = token[len(before) :]
+        return said if ends is not None else said[_edge(said) :]
+    return None if _LETTERS.search(before) else token[_edge(token) :]
+
+
+def _told(
+    tokens: Sequence[Token], spellings: _Spellings, said_by: Callable[[str], str | None]
+) -> Probabilities | None:
+    """The probabilities from the first of ``tokens`` on.
+
+    ``said_by``: from a token in its place to all that is said of the label then, if anything is.
+    """
+    token, *later = tokens
+    held = spellings.ends is not None  # to a schema, in which a reply does not end here
+    begun = {
+        one: spellings.begun(said)
+        for one, _ in token.top
+        if (said := said_by(one)) and not (held and not one)
+    }
+    spelt = set().union(*(whole for _, whole in begun.values()))
+    told: dict[str, float] = {}
+    untold = drawn = 0.0
+    within: Probabilities | None = None
+    for one, chance in token.top:
+        labels, whole = begun.get(one, _NOTHING)
+        if one and one == token.text and len(labels) != 1:
+            built = said_by(one)
+            if built is None or (built and not labels):
+                return None  # no label stands here
+            drawn, within = chance, _followed(later, spellings, built)
+            if within is None:
+                return None
+        elif len(labels) == 1 or (len(whole) == 1 and (not one or labels - whole <= spelt)):
+            # Where one token spells out 10, another one that spells out 1 says 1.
+            (label,) = labels if len(labels) == 1 else whole
+            told[label] = told.get(label, 0.0) + chance
+        elif labels:
+            untold += chance
+    if within is not None and not told:
+        return within  # nothing is told apart before the next token
+    total = sum(told.values()) + drawn
+    if total <= 0.0 or untold > _MOST_UNTOLD * (total + untold):
+        return None
+    for label, chance in within.of.items() if within else ():
+        told[label] = told.get(label, 0.0) + drawn * chance
+    return Probabilities({k: p / total for k, p in told.items()}, min(1.0, total))
+
+
+def _followed(tokens: Sequence[Token], spellings: _Spellings, built: str) -> Probabilities | None:
+    """The same after what has been said of the label, which several begin with."""
+    if tokens:
+        return _told(tokens, spellings, lambda one: built + one if built else one[_edge(one) :])
+    _, whole = spellings.begun(built)
+    return Probabilities(dict.fromkeys(whole, 1.0), 1.0) if len(whole) == 1 else None

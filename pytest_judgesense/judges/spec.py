@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -28,7 +28,8 @@ from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
-JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+# Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
+JudgeFunction: TypeAlias = Callable[..., Any]
 
 PROVIDERS: Final = ("anthropic", "callable", "embedded", "openai")
 # A day: no call is waited for without end, and no timer takes an infinite number.
@@ -110,6 +111,11 @@ class JudgeSpec:
         repair: who brings malformed replies into form; ``None`` leaves them as they are.
         options: settings that only a provider of a plugin knows; part of what the judge is.
         plugin_provider: that provider; ``None`` for a built-in one.
+        concurrency: calls under way at once; ``None`` for the session's, and for one at a time
+            where the judge is a synchronous function.
+        arguments: ``callable``: by parameter of the function, the field of the suite that it is
+            given; those that are called like a field need none.
+        folder: where the judge is declared: its function is looked for there as well.
     """
 
     name: str
@@ -138,6 +144,9 @@ class JudgeSpec:
     repair: Repair | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     plugin_provider: Provider | None = field(default=None, repr=False)
+    concurrency: int | None = None
+    arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    folder: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def gives_structure(self) -> bool:
@@ -169,6 +178,7 @@ class JudgeSpec:
             "repair": self.repair
             and {"judge": self.repair.judge, "temperature": self.repair.temperature},
             "options": dict(self.options) or None,
+            "arguments": dict(self.arguments) or None,
         }
         return {
             "temperature": self.temperature,
@@ -227,6 +237,8 @@ class _JudgeForm(_Form):
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     structured: bool | None = None
     options: dict[str, Any] = {}
+    concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    arguments: dict[str, str] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
     repair: bool | _RepairForm = False
@@ -242,6 +254,8 @@ class _JudgeForm(_Form):
                 )
         elif self.model is None:
             raise ValueError("model is missing")
+        elif self.arguments:
+            raise ValueError("arguments are those of a function: they are for a callable judge")
         if self.provider not in PROVIDERS:
             return self  # the provider of a plugin knows what it takes
         if self.options:
@@ -296,7 +310,7 @@ def judge_from_table(
     resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
     plugged = providers.get(form.provider)
-    return JudgeSpec(name=name, plugin_provider=plugged, **settings | resolved)
+    return JudgeSpec(name=name, plugin_provider=plugged, folder=folder, **settings | resolved)
 
 
 def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
@@ -304,8 +318,9 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
 
     Args:
         name: how tests and reports call it.
-        function: any function, sync or async, that takes the messages (a list of ``{"role":
-            ..., "content": ...}``) and returns the reply's text.
+        function: any function, sync or async. It takes the messages (a list of ``{"role": ...,
+            "content": ...}``), or fields of the suite by the names of its parameters or by
+            ``arguments``; it returns a text, a label, a bool, an Enum, a number or a dictionary.
         settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
             `Provider` itself.
 
@@ -316,7 +331,7 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         called = getattr(function, "__qualname__", type(function).__qualname__)
         target = f"{getattr(function, '__module__', '?')}:{called}"
         table = {"provider": "callable", "model": target, **settings}
-        return replace(judge_from_table(name, table, Path()), function=function)
+        return replace(judge_from_table(name, table, Path()), function=function, folder=None)
     provider = settings.get("provider")
     if isinstance(provider, Provider):
         named = {**settings, "provider": provider.name}

@@ -270,7 +270,8 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
             expected=_RETURNS,
             remedy=f"fix {judge.model}",
         )
-    return json.dumps(plain, ensure_ascii=False, default=_inner)
+    inner = partial(_inner, judge, space)
+    return json.dumps(plain, ensure_ascii=False, default=inner)
 
 
 def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:
@@ -295,7 +296,6 @@ def _plain(value: object) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _inner(value: object) -> object:
-    if isinstance(value, enum.Enum):
-        return value.value if isinstance(value.value, str | int | float) else value.name
-    return _plain(value) or str(value)
+def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> object:
+    """What stands in JSON for a ``value`` of a dictionary that JSON does not know."""
+    return _of_enum(value, judge, space) if isinstance(value, enum.Enum) else str(value)

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.exchange import models_of
+from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.explanation import failures
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
@@ -40,15 +40,17 @@ from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, re
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
+from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Judgment, Trial, Usage
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
+_Opened: TypeAlias = Sequence[tuple[Cassette, Sequence[Trial]]]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Measurement:
         notices: what readers should know and is no error.
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
+        settings: what a Python judge has asked with, in place of what its table says.
     """
 
     judge: JudgeSpec
@@ -79,6 +82,7 @@ class Measurement:
     asked: Mapping[str, int] = field(default_factory=dict)
     oldest: Path | None = None
     registry: Registry = BUILT_IN
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -99,7 +103,7 @@ class Measurement:
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
-            identity=identity_of(self.judge),
+            identity=identity_of(self.judge) | dict(self.settings),
             prompts={self.suite.name: {"system": self.suite.system, "templates": templates}},
             suite_digest=self.suite.digest,
             served=self.served,
@@ -191,6 +195,9 @@ def measure(
     for cassette, _ in by_cassette if mode != "replay" else ():
         cassette.remove_shown()  # what those behind it have shown
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
+    traffic = _traffic(judge, by_cassette)
+    for id_, usage in traffic.usage.items():
+        answers[id_] = _used(answers[id_], usage)
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
     cell = cell_of(judge.name, suite, judgments, seed, registry)
     estimates = estimate_all(cell)
@@ -222,6 +229,7 @@ def measure(
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
+        settings=traffic.settings if judge.provider == "callable" else {},
     )
     if any(section.source for section in registry.sections):
         _ = made.sheet  # a section of a plugin that fails is an error of this measurement
@@ -244,18 +252,35 @@ def _redacted(answer: Answer, cassette: Cassette) -> Answer:
     return replace(answer, reply=replace(reply, text=cassette.redacted(reply.text)))
 
 
+def _traffic(judge: JudgeSpec, opened: _Opened) -> Traffic:
+    """What the recordings of a Python judge tell of it; of any other judge its replies do."""
+    if judge.provider != "callable":
+        return Traffic()
+    return traffic_of(_exchanges(opened))
+
+
+def _exchanges(opened: _Opened) -> Iterator[Exchange]:
+    """The recorded exchanges of the trials that are measured."""
+    for cassette, trials in opened:
+        wanted = {trial.id for trial in trials}
+        for exchange in read_exchanges(cassette.path):
+            if exchange.trial in wanted:
+                yield exchange
+
+
+def _used(answer: Answer, usage: Usage) -> Answer:
+    """``answer`` with the tokens that its calls have taken."""
+    if not isinstance(answer.reply, Reply):
+        return answer
+    return replace(answer, reply=replace(answer.reply, usage=usage))
+
+
 def models_named(
-    judge: JudgeSpec, answers: Iterable[Answer], opened: Iterable[tuple[Cassette, Sequence[Trial]]]
+    judge: JudgeSpec, answers: Iterable[Answer], opened: _Opened
 ) -> dict[str, Counter[str]]:
     """How many replies name each model, by the model that was asked for."""
     if judge.provider == "callable":  # whom it asks, only its calls tell
-        return models_of(
-            exchange
-            for cassette, trials in opened
-            for wanted in ({trial.id for trial in trials},)
-            for exchange in read_exchanges(cassette.path)
-            if exchange.trial in wanted
-        )
+        return models_of(_exchanges(opened))
     replies = [answer.reply for answer in answers]
     return {judge.model: Counter(r.model for r in replies if isinstance(r, Reply) and r.model)}
 
@@ -287,6 +312,7 @@ async def ask_all(
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     if cassette.mode != "replay":
         trust.refuse_suite(suite)
+    concurrency = judge.concurrency or concurrency
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
     # The judge's throttle decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
@@ -320,6 +346,7 @@ async def ask_all(
         throttle=throttle,
         skills=skills,
         trust=trust,
+        suite=suite,
     ) as client:
         if cassette.mode == "replay" and judge.provider != "callable":
             if takes_one_call(suite, judge):

@@ -174,7 +174,8 @@ class Cassette:
         after, settled = self._recordings.last_call(trial_id), self.complete(trial_id)
         if self._journal is not None and not settled:
             self._journal.prepare()
-        scope = CallScope(trial_id, self, settled=settled, after=after)
+        replaying = self.mode == "replay"
+        scope = CallScope(trial_id, self, settled=settled, after=after, replaying=replaying)
         with entered(scope):
             try:
                 yield scope
@@ -229,6 +230,20 @@ class Cassette:
         if found is None:
             return None
         return as_bytes(found.response.body).decode("utf-8", "surrogatepass")
+
+    def arguments_of(self, trial_id: str) -> list[str] | None:
+        """The parameters of a Python callable that a recorded call of a trial has given values.
+
+        ``None`` where no call is recorded, or one that was given messages.
+        """
+        for exchange, _ in self._recordings.of(trial_id):
+            if exchange.request.method == "CALL":
+                try:
+                    settings = json.loads(exchange.request.body)["settings"]
+                    return list(settings["arguments"])
+                except (ValueError, KeyError, TypeError):
+                    return None
+        return None
 
     # --- recording --------------------------------------------------------------------------------
 

@@ -27,12 +27,22 @@ _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", d
 class CallScope:
     """One attempt at one trial: what it has asked so far. Safe with threads."""
 
-    def __init__(self, trial: str, owner: object, *, settled: bool = False, after: int = 0) -> None:
+    def __init__(
+        self,
+        trial: str,
+        owner: object,
+        *,
+        settled: bool = False,
+        after: int = 0,
+        replaying: bool = False,
+    ) -> None:
         """Open a scope for the cassette ``owner``; another one leaves its requests alone.
 
-        ``settled`` says that the trial is complete by now, ``after`` is its highest call number.
+        ``settled`` says that the trial is complete by now, ``after`` is its highest call number,
+        and one that is ``replaying`` reaches nobody.
         """
         self.trial = trial
+        self.replaying = replaying
         self.owner = owner
         self.settled = settled
         self.after = after

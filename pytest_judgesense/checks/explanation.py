@@ -97,7 +97,7 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
 def short_evidence(
     outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
 ) -> Iterator[str]:
-    """What `explain` shows of the judgments, in a few lines: the first trials and their verdicts."""
+    """What `explain` shows of the judgments, in a few lines: the first trials, their verdicts."""
     if isinstance(outcome, RegressionOutcome):
         then = outcome.old.by_id
         ids = [trial for unit in outcome.comparison.worse for trial in unit]

@@ -162,8 +162,12 @@ class Apart(LoopThread):
             threading._register_atexit(ending.set)  # type: ignore[attr-defined]
             Thread(target=_end_anyway, args=(ending, status), daemon=True).start()
 
-    async def call(self, function: Callable[..., Any], argument: object, seconds: float) -> Any:
-        """What ``function`` returns for ``argument``, awaited if it is to be.
+    async def call(
+        self, function: Callable[[], Any], seconds: float, is_async: bool | None = None
+    ) -> Any:
+        """What ``function`` returns, awaited if it is to be.
+
+        One that ``is_async`` is called here, any other in a thread; ``None``: it shows itself.
 
         Raises:
             OutOfTime: it takes longer than so many ``seconds``.
@@ -172,9 +176,9 @@ class Apart(LoopThread):
             raise OutOfTime(f"not called: {len(self.left)} calls of judges have not returned")
         try:
             async with asyncio.timeout(seconds) as bound:
-                if inspect.iscoroutinefunction(function):
-                    return await self._awaited(function(argument))
-                found = await self._come(self._threads.submit(_called, function, argument))
+                if inspect.iscoroutinefunction(function) if is_async is None else is_async:
+                    return await self._awaited(function())
+                found = await self._come(self._threads.submit(_called, function))
                 if inspect.isawaitable(found):
                     return await self._awaited(found)
                 return found
@@ -207,9 +211,9 @@ def _end_anyway(ending: Event, status: int) -> None:
     os._exit(status)
 
 
-def _called(function: Callable[..., Any], argument: object) -> Any:
+def _called(function: Callable[[], Any]) -> Any:
     with _staying():
-        return function(argument)
+        return function()
 
 
 async def _stayed(awaitable: Awaitable[_T]) -> _T:

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
 from pytest_judgesense.judges.client import Answer, Call, Course
+from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, render_repair
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
@@ -213,8 +214,21 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
     )
 
 
+def _fields(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], dict[str, str]]:
+    """From a trial and a question to what a function may take of them; nothing for a provider."""
+    if judge.provider != "callable":
+        return lambda *_: {}
+    items = {item.id: item for item in suite.items}
+    texts = {template.id: template.text for template in suite.templates}
+    return lambda trial, question: {
+        TEMPLATE: texts[trial.template],
+        TEMPLATE_ID: trial.template,
+        **items[trial.item].texts(trial.order, question.content),
+    }
+
+
 def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
-    rendered = _rendering(suite, judge)
+    rendered, fields = _rendering(suite, judge), _fields(suite, judge)
 
     def ask(trial: Trial, question: Question, malformed: str | None) -> Call:
         if malformed is not None:
@@ -222,8 +236,8 @@ def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
         at = trial.condition.get("temperature")
         temperature = at if isinstance(at, int | float) else None
-        messages = rendered(trial, question)
-        return Call(messages, trial.replicate, temperature, form=question.reply)
+        said, given = rendered(trial, question), fields(trial, question)
+        return Call(said, trial.replicate, temperature, form=question.reply, fields=given)
 
     return lambda trial: partial(ask, trial)
 

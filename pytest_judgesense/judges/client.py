@@ -11,9 +11,9 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
@@ -23,7 +23,9 @@ from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError
 from pytest_judgesense.judges.apart import Apart, OutOfTime, apart
+from pytest_judgesense.judges.functions import MESSAGES, Binding, binding_of, is_async, said_by
 from pytest_judgesense.judges.local.serving import served
+from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import function_of, key_of
@@ -42,6 +44,7 @@ from pytest_judgesense.judges.statuses import (
 from pytest_judgesense.judges.throttle import Attempt, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.suites.kind import ReplyForm
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
@@ -54,7 +57,8 @@ class Call:
 
     The seed counts up with the ``replicate``; without a ``temperature`` the judge's is sent; one
     that ``repairs`` goes to whoever brings the judge's malformed replies into form. ``form`` is
-    that of its reply, where it is another than that of the suite.
+    that of its reply, where it is another than that of the suite. ``fields`` are what the messages
+    are made of, for functions that take them instead.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -62,6 +66,7 @@ class Call:
     temperature: float | None = None
     repairs: bool = False
     form: ReplyForm | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 # A module may load a model while it is imported.
@@ -165,6 +170,7 @@ class Client:
         *,
         repairing: Endpoint | None = None,
         place: Apart,
+        suite: Suite | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._spec = endpoint.spec
@@ -172,7 +178,10 @@ class Client:
         self._apart = place
         self._importing = asyncio.Lock()
         self._cassette = cassette
-        self._function: JudgeFunction | None = None
+        self._suite = suite
+        self._bound: tuple[JudgeFunction, Binding | None] | None = None
+        # A synchronous function is in nobody's way that is replayed either.
+        self._turns = asyncio.Semaphore(endpoint.spec.concurrency or 1)
 
     async def ask(
         self, trial_id: str, messages: Sequence[Mapping[str, str]], replicate: int = 1
@@ -195,7 +204,7 @@ class Client:
             while call is not None:
                 last = call
                 if self._spec.provider == "callable":
-                    given.append(await self._call(scope, call.messages))
+                    given.append(await self._call(scope, call))
                 else:
                     given.append(await self._request(scope, call))
                 try:
@@ -281,14 +290,32 @@ class Client:
             latency_s=latency,
         )
 
-    async def _call(self, scope: CallScope, messages: Sequence[Mapping[str, str]]) -> Answer:
+    async def _call(self, scope: CallScope, call: Call) -> Answer:
         throttle, target = self._endpoint.throttle, self._spec.model
-        plain = [dict(message) for message in messages]
-        recorded = self._cassette.find_call(scope, target, plain)
+        said = _Said([dict(message) for message in call.messages])
+        if self._cassette.mode == "replay":
+            # What was recorded at the call tells what the function takes: a replay needs neither
+            # the model nor the module around it.
+            names = self._cassette.arguments_of(scope.trial)
+            if names is not None:
+                sources = {name: self._spec.arguments.get(name, name) for name in names}
+                given = {**call.fields, MESSAGES: said.messages}
+                said = _Said((), {name: given.get(source) for name, source in sources.items()})
+        else:
+            function, binding = await self._imported()
+            if binding is not None:
+                said = _Said((), binding.arguments({**call.fields, MESSAGES: said.messages}))
+            if self._spec.concurrency is None and not is_async(function):
+                throttle.one_at_a_time()
+        recorded = self._cassette.find_call(scope, target, said.messages, said.settings)
         if recorded is not None:
             return Answer(Reply(recorded))
         if self._cassette.mode == "replay":
-            return Answer((await self._run(scope, plain)).reply)
+            function, binding = await self._imported()
+            if is_async(function):
+                return Answer((await self._run(scope, call, said)).reply)
+            async with self._turns:
+                return Answer((await self._run(scope, call, said)).reply)
         # The call that is booked here is the first request of the function; more are booked when
         # they are made. A function whose requests are all recorded makes none.
         booked = [] if self._cassette.complete(scope.trial) else [None]
@@ -303,72 +330,103 @@ class Client:
             if booked:
                 await throttle.admitted(0, None)
             scope.permit = permit
-            made = await self._run(scope, plain)
+            made = await self._run(scope, call, said)
             throttle.learn(made, started)
         return Answer(made.reply, made.latency_s)
 
-    async def _run(self, scope: CallScope, plain: list[dict[str, str]]) -> Attempt:
-        function = await self._imported()
-        target = self._spec.model
+    async def _run(self, scope: CallScope, call: Call, said: _Said) -> Attempt:
+        function, binding = await self._imported()
+        if binding is None:
+            # A copy: what a judge does to its messages is not what it was asked.
+            asking = partial(function, [dict(message) for message in call.messages])
+        else:
+            messages = [dict(message) for message in call.messages]
+            arguments = binding.arguments({**call.fields, MESSAGES: messages})
+            asking = binding.call(function, arguments)
         started = time.perf_counter()
         try:
-            # A copy: what a judge does to its messages is not what it was asked.
-            copied = [dict(message) for message in plain]
-            text = await self._apart.call(function, copied, self._spec.timeout_s)
+            value = await self._apart.call(asking, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
             reason = f"{error} (timeout_s)" if isinstance(error, OutOfTime) else error.what
             return Attempt(Failed(self._cassette.redacted(reason)), "fail")
         except JudgesenseError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a user's judge raises is a failed call
+        except Exception as error:
             _raise_remembered(scope)
             # Clients retry by themselves; what they raise in the end is not tried once more.
             status = status_of(error)
             kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
             reason = self._cassette.redacted(reason_of(error))
+            if self._cassette.mode == "replay" and not scope.intercepted:
+                # None of its requests has been asked for: this machine lacks what it needs.
+                raise self._not_replayable(reason) from error
             return Attempt(Failed(reason), kind, overloaded=overloaded(status))
         _raise_remembered(scope)
         latency = time.perf_counter() - started
-        if not isinstance(text, str):
-            raise JudgeError(
-                f"judge {self._spec.name!r} returned no text",
-                found=f"a {type(text).__name__}",
-                expected="the reply as a str",
-                remedy=f"fix {target}",
-            )
+        text = said_by(value, self._spec, self._suite.space if self._suite else None)
         try:
             if len(text) > self._spec.max_body_bytes:
                 raise too_large(self._spec.max_body_bytes, "returned")
             if not scope.intercepted:
-                self._cassette.record_call(scope, target, plain, text)
+                target = self._spec.model
+                self._cassette.record_call(scope, target, said.messages, text, said.settings)
         except BodyTooLarge as error:
             return Attempt(Failed(error.what), "fail")
         return Attempt(Reply(self._cassette.redacted(text)), latency_s=latency)
 
-    async def _imported(self) -> JudgeFunction:
-        # Not before it is needed: a replay needs neither the model nor the module around it.
-        # What a module fetches while it is imported belongs to no trial, or it would be missing
-        # wherever another trial comes first. While replaying it may reach nobody either.
-        replaying = self._cassette.mode == "replay"
+    def _not_replayable(self, reason: str) -> JudgeError:
+        return JudgeError(
+            f"judge {self._spec.name!r} cannot be replayed here: it fails before it asks anybody",
+            found=f"{self._spec.model}: {reason}",
+            expected="a function that needs its recorded answers alone; keys that usual clients "
+            "read are stood in for",
+            remedy="name the variable of another key in the judge's table, "
+            'api_key_env = "NAME", or set it',
+        )
+
+    async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
+        # Not before it is needed. What a module fetches while it is imported belongs to no trial,
+        # or it would be missing wherever another trial comes first. While replaying it may reach
+        # nobody either.
         async with self._importing:
-            if self._function is not None:
-                return self._function
-            importing = CallScope(f"(import of {self._spec.model})", owner=self)
-            with entered(importing if replaying else None):
-                try:
-                    found: JudgeFunction = await self._apart.call(
-                        function_of, self._spec, _LONGEST_IMPORT_S
-                    )
-                except OutOfTime as error:
-                    raise JudgeError(
-                        f"the module of judge {self._spec.name!r} has not been imported",
-                        found=f"{self._spec.model}: {error}",
-                        expected="a module that is imported within 10 minutes",
-                        remedy="load models when they are first asked, not while importing",
-                    ) from error
-            self._function = found
-            return found
+            if self._bound is None:
+                replaying = self._cassette.mode == "replay"
+                importing = CallScope(f"(import of {self._spec.model})", self, replaying=True)
+                with entered(importing if replaying else None):
+                    function = await imported(self._spec, self._apart)
+                self._bound = function, binding_of(function, self._spec, self._suite)
+            return self._bound
+
+
+class _Said(NamedTuple):
+    """What a function is given, as it is recorded: messages, or arguments by parameter."""
+
+    messages: Sequence[Mapping[str, str]]
+    arguments: Mapping[str, Any] | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {} if self.arguments is None else {"arguments": dict(self.arguments)}
+
+
+async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
+    """The function of a callable judge, its module imported where judges run.
+
+    Raises:
+        UsageError: it cannot be imported, or it is no function.
+        JudgeError: the import does not end.
+    """
+    try:
+        found: JudgeFunction = await place.call(partial(function_of, spec), _LONGEST_IMPORT_S)
+    except OutOfTime as error:
+        raise JudgeError(
+            f"the module of judge {spec.name!r} has not been imported",
+            found=f"{spec.model}: {error}",
+            expected="a module that is imported within 10 minutes",
+            remedy="load models when they are first asked, not while importing",
+        ) from error
+    return found
 
 
 def _only(call: Call) -> Course:
@@ -404,6 +462,7 @@ async def open_client(
     throttle: Throttle | None = None,
     skills: Sequence[Skill] = (),
     trust: Trust = ANY_FILES,
+    suite: Suite | None = None,
 ) -> AsyncIterator[Client]:
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge or a local model with its server on 127.0.0.1.
@@ -438,7 +497,9 @@ async def open_client(
             repairing = replace(endpoint, spec=repairer)
         elif repairer:
             repairing = await opened(repairer, throttle.beside(repairer))
-        yield Client(endpoint, cassette, repairing=repairing, place=place)
+        if cassette.mode == "replay" and spec.provider == "callable":
+            stack.enter_context(placeholder_credentials(spec.api_key_env))
+        yield Client(endpoint, cassette, repairing=repairing, place=place, suite=suite)
 
 
 async def _connected(

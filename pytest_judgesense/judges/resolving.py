@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.credentials import (
@@ -34,6 +35,7 @@ from pytest_judgesense.judges.spec import (
     judge_from_name,
     judge_from_table,
 )
+from pytest_judgesense.judges.statuses import reason_of
 from pytest_judgesense.limits import toml_value
 
 _PROJECT: Final = "pyproject.toml"
@@ -162,13 +164,21 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
         return spec.function
     module, _, name = spec.model.partition(":")
     try:
-        target: Any = reduce(getattr, name.split("."), importlib.import_module(module))
+        target: Any = reduce(getattr, name.split("."), _imported(module, spec.folder))
     except (ImportError, AttributeError) as error:
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",
             expected="package.module:function, importable from where pytest runs",
             remedy="fix the name, or put its folder on pythonpath",
+        ) from error
+    except Exception as error:
+        raise UsageError(
+            f"the function of judge {spec.name!r} cannot be imported: its module fails",
+            found=f"{spec.model}: {reason_of(error)}",
+            expected="a module that is imported without an error",
+            remedy="fix it; a key that it reads is to be set, or, to replay, named by "
+            'api_key_env = "NAME" in the table of the judge',
         ) from error
     if not callable(target):
         raise UsageError(
@@ -178,6 +188,20 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
         )
     function: JudgeFunction = target
     return function
+
+
+def _imported(module: str, folder: Path | None) -> ModuleType:
+    """A module, looked for in the ``folder`` that declares the judge as well, and in its src."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if folder is None or error.name != module.partition(".")[0]:
+            raise
+        sys.path += [
+            str(one) for one in (folder.resolve(), folder.resolve() / "src") if one.is_dir()
+        ]
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
 
 
 def key_of(spec: JudgeSpec) -> tuple[str, str | None]:

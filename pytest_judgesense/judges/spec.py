@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -29,7 +29,8 @@ from pytest_judgesense.judges.local.models import BY_NAME, MODELS, name_of
 from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
-JudgeFunction: TypeAlias = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+# Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
+JudgeFunction: TypeAlias = Callable[..., Any]
 
 # The built-in providers that are asked for chat completions.
 SPEAK_OPENAI: Final = ("embedded", "local", "openai")
@@ -121,6 +122,11 @@ class JudgeSpec:
         logprobs: whether the log-probabilities of the reply's tokens are asked for.
         options: settings that only a provider of a plugin knows; part of what the judge is.
         plugin_provider: that provider; ``None`` for a built-in one.
+        concurrency: calls under way at once; ``None`` for the session's, and for one at a time
+            where the judge is a synchronous function.
+        arguments: ``callable``: by parameter of the function, the field of the suite that it is
+            given; those that are called like a field need none.
+        folder: where the judge is declared: its function is looked for there as well.
     """
 
     name: str
@@ -152,6 +158,9 @@ class JudgeSpec:
     logprobs: bool = False
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     plugin_provider: Provider | None = field(default=None, repr=False)
+    concurrency: int | None = None
+    arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    folder: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def gives_structure(self) -> bool:
@@ -184,6 +193,7 @@ class JudgeSpec:
             "repair": self.repair
             and {"judge": self.repair.judge, "temperature": self.repair.temperature},
             "options": dict(self.options) or None,
+            "arguments": dict(self.arguments) or None,
         }
         return {
             "temperature": self.temperature,
@@ -245,6 +255,8 @@ class _JudgeForm(_Form):
     context: Annotated[int, Strict()] | None = Field(default=None, ge=256)
     logprobs: bool = False
     options: dict[str, Any] = {}
+    concurrency: Annotated[int, Strict()] | None = Field(default=None, ge=1)
+    arguments: dict[str, str] = {}
     prompts: _PromptsForm = _PromptsForm()
     prices: Prices | None = None
     repair: bool | _RepairForm = False
@@ -260,6 +272,8 @@ class _JudgeForm(_Form):
                 )
         elif self.model is None:
             raise ValueError("model is missing")
+        elif self.arguments:
+            raise ValueError("arguments are those of a function: they are for a callable judge")
         if self.structured and self.provider == "callable":
             raise ValueError(
                 "structured is for judges that are asked over HTTP, not for a function"
@@ -334,7 +348,7 @@ def judge_from_table(
     resolved["repair"] = Repair(repair.judge, repair.temperature) if repair else None
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
     plugged = providers.get(form.provider)
-    return JudgeSpec(name=name, plugin_provider=plugged, **settings | resolved)
+    return JudgeSpec(name=name, plugin_provider=plugged, folder=folder, **settings | resolved)
 
 
 def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
@@ -342,8 +356,9 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
 
     Args:
         name: how tests and reports call it.
-        function: any function, sync or async, that takes the messages (a list of ``{"role":
-            ..., "content": ...}``) and returns the reply's text.
+        function: any function, sync or async. It takes the messages (a list of ``{"role": ...,
+            "content": ...}``), or fields of the suite by the names of its parameters or by
+            ``arguments``; it returns a text, a label, a bool, an Enum, a number or a dictionary.
         settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
             `Provider` itself.
 
@@ -354,7 +369,7 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         called = getattr(function, "__qualname__", type(function).__qualname__)
         target = f"{getattr(function, '__module__', '?')}:{called}"
         table = {"provider": "callable", "model": target, **settings}
-        return replace(judge_from_table(name, table, Path()), function=function)
+        return replace(judge_from_table(name, table, Path()), function=function, folder=None)
     provider = settings.get("provider")
     if isinstance(provider, Provider):
         named = {**settings, "provider": provider.name}

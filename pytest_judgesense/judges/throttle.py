@@ -181,6 +181,7 @@ class Throttle:
 
     Attributes:
         ended: why the judge is not to be asked again; ``None`` if it may be.
+        serial: whether calls are made one at a time, since the judge is a synchronous function.
     """
 
     def __init__(
@@ -193,10 +194,12 @@ class Throttle:
     ) -> None:
         self.limits = limits or Limits()
         self.ended: JudgeError | None = None
+        self.serial = False
         self._spec = spec
         # What a model on this machine is asked beyond that would only wait for its turn, in vain
         # once its time is up.
-        self._most = concurrency = PLACES if spec.provider == "local" else concurrency
+        concurrency = PLACES if spec.provider == "local" else concurrency
+        self._most = spec.concurrency or concurrency
         self._sharing = sharing
         self._beside: dict[str, Throttle] = {}
         self._requests, self._tokens = (
@@ -206,7 +209,7 @@ class Throttle:
         # How many may be under way: halved when the endpoint is overloaded, and by each answer
         # raised by its share of one, as TCP does. A callable asks whom it likes: no first call.
         self._alone = spec.provider != "callable"
-        self._places = 1.0 if self._alone else float(concurrency)
+        self._places = 1.0 if self._alone else float(self._most)
         self._under_way = 0
         self._changed = asyncio.Condition()
         self._halved_at = 0.0
@@ -226,6 +229,10 @@ class Throttle:
     def places(self) -> int:
         """How many calls may be under way now."""
         return int(self._places)
+
+    def one_at_a_time(self) -> None:
+        """Let one call be under way, and no more: code that is not async may not expect another."""
+        self.serial, self._most, self._places = True, 1, 1.0
 
     def end(self, error: JudgeError) -> None:
         """Ask the judge no more: somebody else has found that it cannot be."""

@@ -32,6 +32,8 @@ CONDITION_KEYS: Final = (
     "temperature",
     "template_pair",
 )
+# The unit of what compares two wordings of a prompt.
+WORDINGS: Final = "template pair"
 _GATES: Final = {"higher": ("floor",), "lower": ("ceiling", "bound", "limit"), "construct": ()}
 
 
@@ -151,6 +153,11 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     sentence: str = ""
     brief: Brief | None = None
     source: str = ""
+
+    @property
+    def of_wordings(self) -> bool:
+        """Whether it compares wordings of one prompt."""
+        return self.unit == WORDINGS
 
     @property
     def check(self) -> str | None:

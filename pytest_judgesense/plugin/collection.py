@@ -88,6 +88,9 @@ class SuiteFile(pytest.File):
             for suite in chosen:
                 # Its errors end the collection; the measurement repeats its warnings.
                 lint_notices(suite, state.plugins.registry)
+                of_suite = [check for one, check, _ in checks if one is suite]
+                for judge in judges:
+                    state.run.refuse_function(judge, suite, of_suite)
         except UsageError as error:
             state.problems.append(str(error))
             return []

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.client import Answer
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits
+from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits, Throttle
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
@@ -175,6 +175,7 @@ class _Measuring:
     priced: bool
     usd: float
     retries: int
+    throttle: Throttle
     started: float = field(default_factory=time.monotonic)
     shown: float | None = None
     done: int = 0
@@ -197,13 +198,13 @@ class Progress:
         self._measuring: _Measuring | None = None
 
     @contextmanager
-    def of(self, judge: JudgeSpec, suite: Suite) -> Iterator[Watch]:
-        """Follow a measurement; yields the ``watch`` of `measure`."""
+    def of(self, judge: JudgeSpec, suite: Suite, throttle: Throttle) -> Iterator[Watch]:
+        """Follow a measurement, asked by ``throttle``; yields the ``watch`` of `measure`."""
 
         def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
             title, priced = f"judge {judge.name} on {suite.name}", judge.prices is not None
             spent = self._budget.usd, self._budget.retries
-            under = self._measuring = _Measuring(title, len(trials), priced, *spent)
+            under = self._measuring = _Measuring(title, len(trials), priced, *spent, throttle)
 
             def count(answer: Answer) -> None:
                 under.done += 1
@@ -238,6 +239,7 @@ class Progress:
             usd=self._budget.usd - under.usd if under.priced else None,
             failed=under.failed,
             retried=self._budget.retries - under.retries,
+            serial=under.throttle.serial,
         )
         with self._uncaptured():
             if under.shown is None:
@@ -274,6 +276,7 @@ def progress_line(
     usd: float | None,
     failed: int,
     retried: int,
+    serial: bool = False,
 ) -> str:
     """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
     rate = done / seconds if seconds > 0 else 0.0
@@ -283,6 +286,8 @@ def progress_line(
     if usd is not None:
         parts.append(f"{usd:.4f} USD")
     parts += [f"{failed:,} failed", f"{retried:,} retried"]
+    if serial:
+        parts.append("one at a time (a sync function; concurrency = N asks N at once)")
     return ", ".join(parts)
 
 

@@ -48,13 +48,15 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
+from pytest_judgesense.judges.apart import apart
 from pytest_judgesense.judges.calls import judgment_of
-from pytest_judgesense.judges.client import Answer
+from pytest_judgesense.judges.client import Answer, imported
+from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of, declared_judges, resolve_judges
 from pytest_judgesense.judges.session import AskedOn, SessionCalls
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import within
@@ -112,6 +114,7 @@ class Run:
         self._session = SessionCalls(folder)
         self._progress = Progress(config, self._budget)
         self._throttles: dict[str, Throttle] = {}
+        self._functions: dict[str, JudgeFunction] = {}
         self._verified: list[dict[str, Any]] = []
         self.recordings = Recordings(settings, shared, recorder_of(config))
         self.interrupted: list[str] = []
@@ -156,6 +159,23 @@ class Run:
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
             import pytest_judgesense.cassettes.interception  # noqa: F401
         return found
+
+    def refuse_function(self, judge: JudgeSpec, suite: Suite, checks: Iterable[Check]) -> None:
+        """Raise `UsageError` if a Python judge cannot be given what the suite has, or not enough.
+
+        Before anybody is asked. A replay does without the function where it can: it imports none.
+        """
+        if judge.provider != "callable":
+            return
+        if judge.function is None and not self._settings.asks:
+            return
+        if judge.slug not in self._functions:
+            self._functions[judge.slug] = self.loop.run(_imported(judge))
+        function, asked = self._functions[judge.slug], suite_for_judge(suite, judge)
+        binding_of(function, judge, asked)
+        kinds = (check.kind for check in checks)
+        comparing = [kind.name for kind in kinds if kind.measure and kind.measure.of_wordings]
+        refuse_one_wording(function, judge, asked, comparing)
 
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``: a path, one of the project, or a built-in one.
@@ -247,6 +267,7 @@ class Run:
         self, judge: JudgeSpec, suite: Suite, check: Check, rivals: Sequence[JudgeSpec] = ()
     ) -> tuple[Outcome | RegressionOutcome, Measurement]:
         """The outcome of a check, which enters the datasheet; ``rivals`` are compared by some."""
+        self.refuse_function(judge, suite, [check])
         measurement = self.measurement(judge, suite)
         member = Member(judge, suite, check)
         rule = Rule(self.policy) if check.kind.regression else self._rule(member)
@@ -381,7 +402,7 @@ class Run:
         warnings = lint_notices(asked, self.registry)
         with (
             self.recordings.recordings(judge, asked) as cassettes,
-            self._progress.of(judge, suite) as watch,
+            self._progress.of(judge, suite, self.throttle(judge)) as watch,
         ):
             key = ("measurement", judge.slug, suite.name, str(suite.path))
             if known := self._session.error(*key):
@@ -464,6 +485,12 @@ class Run:
         key = (measurement.judge.slug, measurement.suite.name)
         _, known = self._pending.get(key, (measurement, ()))
         self._pending[key] = (measurement, (*known, *lines))
+
+
+async def _imported(judge: JudgeSpec) -> JudgeFunction:
+    place = apart()
+    assert place is not None, "the loop of a session says where judges run"
+    return await imported(judge, place)
 
 
 def _progress(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:

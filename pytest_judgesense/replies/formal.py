@@ -193,7 +193,7 @@ def _words_of(key: str) -> list[str]:
 
 def _scalar(value: object, labels: Labels, read: Read) -> Reading | None:
     if isinstance(value, bool):
-        for word in ("true", "yes") if value else ("false", "no"):
+        for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):
             if word in labels.spoken:
                 return Verdict(labels.spoken[word])
         return None

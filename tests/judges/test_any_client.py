@@ -50,11 +50,15 @@ def path(tmp_path: Path) -> Path:
 
 
 def _ask(
-    judge: Callable[..., Any], path: Path, mode: str, trials: dict[str, Messages] = TRIALS
+    judge: Callable[..., Any],
+    path: Path,
+    mode: str,
+    trials: dict[str, Messages] = TRIALS,
+    **settings: Any,
 ) -> list[str]:
     """The replies of all trials, asked together on one tape, as a measurement does."""
     tape = Cassette(path, mode)  # type: ignore[arg-type]
-    found = _replies(Judge("mine", judge), tape, trials)
+    found = _replies(Judge("mine", judge, **settings), tape, trials)
     tape.finish(sorted(tape.trials))
     return found
 
@@ -313,9 +317,9 @@ def test_32_threads_record_every_call_and_reach_nobody_in_replay(
         together.wait(20)  # fails with fewer threads, and starts 32 requests at once
         return str(ask(messages))
 
-    live = _ask(judge, path, "record", trials)
+    live = _ask(judge, path, "record", trials, concurrency=32)
     assert served.hits == len(read_exchanges(path)) == len(set(live)) == 128
-    assert _ask(judge, path, "replay", trials) == live
+    assert _ask(judge, path, "replay", trials, concurrency=32) == live
     assert served.hits == 128
 
 

@@ -404,7 +404,7 @@ def test_a_callable_without_http_is_recorded_at_the_call_and_not_called_in_repla
     assert replayed == Answer(Reply(text))
 
 
-def test_a_synchronous_callable_holds_up_no_other(path: Path) -> None:
+def test_a_synchronous_callable_that_permits_it_is_called_several_times_at_once(path: Path) -> None:
     together = threading.Barrier(3)
 
     def meeting(messages: list[dict[str, str]]) -> str:
@@ -412,7 +412,7 @@ def test_a_synchronous_callable_holds_up_no_other(path: Path) -> None:
         return "met"
 
     trials = {f"s/i{i}/t/ab/r1": MESSAGES for i in range(3)}
-    answers = _ask(Judge("house", meeting), path, "record", trials)
+    answers = _ask(Judge("house", meeting, concurrency=3), path, "record", trials)
     assert [_reply(answer).text for answer in answers] == ["met"] * 3
 
 
@@ -488,12 +488,14 @@ def test_a_callable_that_raises_is_a_failed_call_and_is_not_recorded(path: Path)
     assert not path.exists() or not path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("value", [None, 5, b"A", {"text": "A"}])
-def test_a_callable_that_returns_no_text_is_an_error_that_names_it(path: Path, value: Any) -> None:
+@pytest.mark.parametrize("value", [b"A", ["A"], ("A", 0.9), object()])
+def test_a_callable_that_returns_no_verdict_is_an_error_that_names_it(
+    path: Path, value: Any
+) -> None:
     def wrong(messages: list[dict[str, str]]) -> Any:
         return value
 
-    with pytest.raises(JudgeError, match="judge 'house' returned no text") as caught:
+    with pytest.raises(JudgeError, match="judge 'house' returned no verdict") as caught:
         _ask(Judge("house", wrong), path, "record")
     assert type(value).__name__ in caught.value.found
 

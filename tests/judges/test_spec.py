@@ -149,10 +149,8 @@ def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], 
     with pytest.raises(UsageError) as caught:
         _declared({**OPENAI, **change})
     assert place in caught.value.found
-    assert (
-        "api_key_env, base_url, function, logprobs, max_body_bytes, max_retries, max_tokens, model"
-        in caught.value.expected
-    )
+    listed = "api_key_env, arguments, base_url, concurrency, context, function, logprobs"
+    assert f"{listed}, max_body_bytes, max_retries, max_tokens, model" in caught.value.expected
     assert "[tool.judgesense.judges.mine]" in caught.value.remedy
 
 

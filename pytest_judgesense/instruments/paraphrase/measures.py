@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
     ORDER,
@@ -16,7 +16,7 @@ from pytest_judgesense.measures.shared import (
 _here: Final = partial(later, "pytest_judgesense.instruments.paraphrase.estimators")
 _measure: Final = partial(
     Measure,
-    unit="template pair",
+    unit=WORDINGS,
     estimator=_here("estimates"),
     evidence=Evidence("flips", _here("flips")),
     stability=True,

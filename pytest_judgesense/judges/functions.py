@@ -1,0 +1,301 @@
+"""A function of a user's own: what it is given of a suite, and what its return says. Pure.
+
+A judge in code has a signature of its own. It takes the messages of a prompt, as a model does; or
+fields of the suite by the names of its parameters, or by the judge's ``arguments`` where the names
+differ. What it returns (a label, a bool, an Enum, a number, a dictionary, a text) becomes the text
+of a reply, and is read like any other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Final
+
+from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.replies.labels import labels_of
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Verdict
+
+# What a function may take beside the fields of the items: the wording's text, with its
+# placeholders, its id, and the messages of the whole prompt.
+TEMPLATE: Final = "template"
+TEMPLATE_ID: Final = "template_id"
+MESSAGES: Final = "messages"
+_WORDING: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
+# How people call what suites call by one name.
+_USUAL: Final[Mapping[str, str]] = {
+    name: field
+    for field, names in {
+        "task": "question prompt query request input instruction problem user_input",
+        "a": "answer_a answer_1 answer1 response_a response_1 response1 output_a output_1 output1 "
+        "candidate_a candidate_1 text_a text_1 completion_a completion_1 first left one",
+        "b": "answer_b answer_2 answer2 response_b response_2 response2 output_b output_2 output2 "
+        "candidate_b candidate_2 text_b text_2 completion_b completion_2 second right two other",
+    }.items()
+    for name in names.split()
+}
+_NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_BY_PLACE: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_BINDABLE: Final = (inspect.Parameter.POSITIONAL_ONLY, *_NAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Which fields a function takes.
+
+    Attributes:
+        fields: by parameter, in their order, the field that it is given.
+        by_place: parameters that can be given by their place alone.
+    """
+
+    fields: Mapping[str, str]
+    by_place: frozenset[str] = frozenset()
+
+    @property
+    def takes_wording(self) -> bool:
+        """Whether the wording of a prompt reaches the function."""
+        return not _WORDING.isdisjoint(self.fields.values())
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """By parameter, what the function is ``given`` of the fields."""
+        return {parameter: given[field] for parameter, field in self.fields.items()}
+
+    def call(self, function: Callable[..., Any], arguments: Mapping[str, Any]) -> partial[Any]:
+        """The call of ``function`` with ``arguments``, still to be made."""
+        placed = [value for name, value in arguments.items() if name in self.by_place]
+        named = {name: value for name, value in arguments.items() if name not in self.by_place}
+        return partial(function, *placed, **named)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call of ``function`` gives a coroutine: one of its own, or that of its class."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
+    )
+
+
+def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The parameters of ``function`` that a value can be given to; ``None`` if it tells none."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of some built-in functions
+        return None
+    return [one for one in found if one.kind in _BINDABLE]
+
+
+def shown(function: Callable[..., Any], name: str) -> str:
+    """``function`` as an error shows it: its name and its parameters."""
+    names = [one.name for one in parameters_of(function) or ()]
+    return f"{name.rpartition(':')[2]}({', '.join(names)})"
+
+
+def fields_of(suite: Suite) -> list[str]:
+    """The fields that a function may take of every item of ``suite``, sorted."""
+    given = set.intersection(*({*item.fields} for item in suite.items))
+    if suite.space.pairwise:
+        given |= {"a", "b"}
+    if any(template.single for template in suite.templates):
+        given.add("answer")
+    return sorted(given)
+
+
+def binding_of(
+    function: Callable[..., Any], judge: JudgeSpec, suite: Suite | None
+) -> Binding | None:
+    """What ``function`` takes of ``suite``; ``None`` where it takes the messages alone.
+
+    It takes fields if the judge has ``arguments``, if a parameter is called like a field, or if it
+    needs more than one value. Without a suite there are no fields: a test asks with messages.
+
+    Raises:
+        UsageError: a parameter has no field, or ``arguments`` name what there is not; it shows the
+            parameters and the fields.
+    """
+    parameters = parameters_of(function)
+    if parameters is None:
+        return None
+    fields = [] if suite is None else fields_of(suite)
+    by_name = {one.name: one for one in parameters}
+    known = {*fields, *_WORDING}
+    _refuse_reversed(judge, by_name, known)
+    sources = {name: judge.arguments.get(name, name) for name in by_name}
+    needed = [one.name for one in parameters if one.default is inspect.Parameter.empty]
+    if _takes_messages(judge, parameters, needed, set(fields)):
+        return None
+    unknown = [n for n in judge.arguments if n not in by_name or judge.arguments[n] not in known]
+    missing = [name for name in needed if sources[name] not in known and name not in unknown]
+    if unknown or missing:
+        raise _unbound(function, judge, suite, [*unknown, *missing], fields)
+    return Binding(
+        {name: source for name, source in sources.items() if source in known},
+        frozenset(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY),
+    )
+
+
+def _takes_messages(
+    judge: JudgeSpec,
+    parameters: Sequence[inspect.Parameter],
+    needed: Sequence[str],
+    fields: Collection[str],
+) -> bool:
+    """Whether a function takes the messages as its one argument, as models do."""
+    if judge.arguments or any(one.name in fields for one in parameters):
+        return False
+    first = parameters[0] if parameters else None
+    if first is not None and (first.kind not in _BY_PLACE or first.annotation in (str, "str")):
+        return False  # a keyword, or a text: no list of messages
+    return len(needed) <= 1 and (not needed or needed[0] == getattr(first, "name", None))
+
+
+def _refuse_reversed(
+    judge: JudgeSpec, parameters: Mapping[str, inspect.Parameter], fields: Collection[str]
+) -> None:
+    """Raise `UsageError` for a table that names fields first and parameters second."""
+    table = judge.arguments
+    fits = sum(name in parameters and source in fields for name, source in table.items())
+    turned = {s: n for n, s in table.items() if s in parameters and n in fields}
+    if len(turned) > fits:
+        raise UsageError(
+            f"arguments of judge {judge.name!r} is the wrong way round",
+            found=_table(table),
+            expected="parameters of the function first, fields of the suite second",
+            remedy=f"write arguments = {_table(turned)}",
+        )
+
+
+def _unbound(
+    function: Callable[..., Any],
+    judge: JudgeSpec,
+    suite: Suite | None,
+    names: Sequence[str],
+    fields: Sequence[str],
+) -> UsageError:
+    """The error that shows both sides, and the table that would join them."""
+    what = shown(function, judge.model)
+    if suite is None:
+        return UsageError(
+            f"judge {judge.name!r} cannot be asked with messages",
+            found=f"{what}, which takes fields of a suite",
+            expected="a function of one argument, the messages",
+            remedy="call the function itself, or measure it on a suite",
+        )
+    found = [
+        f"{name} = {json.dumps(judge.arguments[name])}" if name in judge.arguments else name
+        for name in names
+    ]
+    guessed = {name: _guess(name, fields) for name in names}
+    return UsageError(
+        f"judge {judge.name!r} cannot be given what suite {suite.name} has",
+        found=f"{what}; no field for {', '.join(found)}",
+        expected=f"fields of the suite: {', '.join(fields)}; or {TEMPLATE}, {TEMPLATE_ID}, "
+        f"{MESSAGES}",
+        remedy=f"give the judge arguments = {_table({**judge.arguments, **guessed})}",
+    )
+
+
+def _guess(parameter: str, fields: Sequence[str]) -> str:
+    """The field that a parameter most likely means, or dots for the reader to fill in."""
+    usual = _USUAL.get(parameter.lower())
+    if usual in fields:
+        return str(usual)
+    return next(iter(get_close_matches(parameter, fields, n=1)), "...")
+
+
+def _table(pairs: Mapping[str, str]) -> str:
+    listed = ", ".join(f"{name} = {json.dumps(value)}" for name, value in pairs.items())
+    return "{ " + listed + " }"
+
+
+def refuse_one_wording(
+    function: Callable[..., Any], judge: JudgeSpec, suite: Suite, checks: Iterable[str]
+) -> None:
+    """Raise `UsageError` if ``checks`` compare wordings, and none reaches the function."""
+    names = list(dict.fromkeys(checks))
+    if not names:
+        return
+    binding = binding_of(function, judge, suite)
+    if binding is None or binding.takes_wording:
+        return
+    raise UsageError(
+        f"{', '.join(names)} of suite {suite.name} compares wordings, and judge {judge.name!r} "
+        "takes none",
+        found=f"{shown(function, judge.model)}, the same call under each of "
+        f"{len(suite.templates)} wordings",
+        expected=f"a parameter {TEMPLATE} (the wording's text) or {TEMPLATE_ID}, or a function of "
+        "the messages",
+        remedy=f"add one to the function, or take {', '.join(names)} out of the suite",
+    )
+
+
+# --- what a function returns ----------------------------------------------------------------------
+
+_RETURNS: Final = "a text, a label, a bool, an Enum, a number, or a dictionary with the verdict"
+
+
+def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str:
+    """The text of a reply that a function's return amounts to; ``None`` is an empty reply.
+
+    A bool and a dictionary become the JSON objects that replies may be; an Enum its value, or its
+    name where that is the label of ``space``.
+
+    Raises:
+        JudgeError: it is nothing that states a verdict.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, enum.Enum):
+        return _of_enum(value, judge, space)
+    if isinstance(value, str):
+        return value
+    if callable(item := getattr(value, "item", None)) and type(value).__module__ == "numpy":
+        value = item()  # a scalar of numpy
+    if isinstance(value, bool):
+        return json.dumps({"verdict": value})
+    if isinstance(value, int | float):
+        return repr(value)
+    plain = _plain(value)
+    if plain is None:
+        raise JudgeError(
+            f"judge {judge.name!r} returned no verdict",
+            found=f"a {type(value).__name__}",
+            expected=_RETURNS,
+            remedy=f"fix {judge.model}",
+        )
+    inner = partial(_inner, judge, space)
+    return json.dumps(plain, ensure_ascii=False, default=inner)
+
+
+def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:
+    name = member.name.replace("_", " ")
+    if isinstance(member.value, str | int | float):
+        text = said_by(member.value, judge, space)
+        if space is None or isinstance(labels_of(space).read(text), Verdict):
+            return text
+        if not isinstance(labels_of(space).read(name), Verdict):
+            return text
+    return name
+
+
+def _plain(value: object) -> dict[str, Any] | None:
+    """A dictionary, a dataclass or a pydantic model as a dictionary; ``None`` for all else."""
+    if isinstance(value, Mapping):
+        return {str(key): inner for key, inner in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    dump = getattr(value, "model_dump", None)
+    found = dump() if callable(dump) and not isinstance(value, type) else None
+    return found if isinstance(found, dict) else None
+
+
+def _inner(judge: JudgeSpec, space: DecisionSpace | None, value: object) -> object:
+    """What stands in JSON for a ``value`` of a dictionary that JSON does not know."""
+    return _of_enum(value, judge, space) if isinstance(value, enum.Enum) else str(value)

@@ -1,0 +1,53 @@
+"""Credentials that stand in for those of a judge's own client while its recordings answer.
+
+A client of a provider refuses to be made without a key, long before it asks anybody. So code that
+belongs to a replayed trial, or to the import of its judge, reads a placeholder where a usual
+variable is not set. Nothing is written to the environment: other code, other tests, threads that
+belong to no trial and child processes read it as it is. No connection is made within a replayed
+trial (see `cassettes.offline`), so that a placeholder reaches nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from unittest import mock
+
+from pytest_judgesense.cassettes.scope import current_scope
+
+PLACEHOLDER: Final = "judgesense-placeholder-no-key"
+# Those of one way in alone: a key of Azure or of AWS would turn a client to another endpoint than
+# it was recorded at.
+_USUAL: Final = frozenset(
+    """
+    ANTHROPIC_API_KEY CEREBRAS_API_KEY CO_API_KEY COHERE_API_KEY DEEPSEEK_API_KEY FIREWORKS_API_KEY
+    GEMINI_API_KEY GOOGLE_API_KEY GROQ_API_KEY HF_TOKEN MISTRAL_API_KEY NVIDIA_API_KEY
+    OPENAI_API_KEY OPENROUTER_API_KEY PERPLEXITY_API_KEY REPLICATE_API_TOKEN TOGETHER_API_KEY
+    XAI_API_KEY
+    """.split()
+)
+
+
+@contextmanager
+def placeholder_credentials(name: str | None = None) -> Iterator[None]:
+    """Let replayed trials read a placeholder for each usual key, and for ``name``, not set.
+
+    A variable that is set to nothing holds no key.
+    """
+    names = _USUAL | ({name} if name else set())
+    environment = type(os.environ)
+    read = environment.__getitem__
+
+    def reading(self: Any, key: Any) -> Any:
+        scope = current_scope()
+        if scope is None or not scope.replaying or key not in names:
+            return read(self, key)
+        try:
+            return read(self, key) or PLACEHOLDER
+        except KeyError:
+            return PLACEHOLDER
+
+    with mock.patch.object(environment, "__getitem__", reading):
+        yield

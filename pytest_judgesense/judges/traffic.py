@@ -1,0 +1,134 @@
+"""What the recorded traffic of a Python judge tells of it: tokens, and the settings it asked with.
+
+A function calls whom it likes, and returns a verdict alone. What it sent and got stands in the
+recording, in the forms of the usual APIs: OpenAI's and those that speak it, Anthropic's, Gemini's,
+Cohere's, Ollama's, whole or as a stream of events. What is in no such form tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pytest_judgesense.cassettes.exchange import Exchange, as_bytes
+from pytest_judgesense.limits import json_value
+from pytest_judgesense.trial import Usage
+
+# Paths of keys, the first that is there counts.
+_PROMPT: Final = (
+    "usage.prompt_tokens",
+    "usage.input_tokens",
+    "usage.tokens.input_tokens",
+    "message.usage.input_tokens",
+    "response.usage.input_tokens",
+    "usageMetadata.promptTokenCount",
+    "prompt_eval_count",
+)
+_COMPLETION: Final = (
+    "usage.completion_tokens",
+    "usage.output_tokens",
+    "usage.tokens.output_tokens",
+    "message.usage.output_tokens",
+    "response.usage.output_tokens",
+    "usageMetadata.candidatesTokenCount",
+    "eval_count",
+)
+_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "temperature": ("temperature", "generationConfig.temperature", "options.temperature"),
+    "max_tokens": (
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "generationConfig.maxOutputTokens",
+        "options.num_predict",
+    ),
+    "seed": ("seed", "generationConfig.seed", "options.seed"),
+}
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What was sent and got.
+
+    Attributes:
+        usage: tokens by trial, those of all its answers together; none where nothing tells them.
+        settings: ``temperature``, ``max_tokens`` and ``seed`` as every request has them; ``None``
+            where one has another, or has none.
+    """
+
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=lambda: dict.fromkeys(_SETTINGS))
+
+
+def traffic_of(exchanges: Iterable[Exchange]) -> Traffic:
+    """What ``exchanges`` tell, those at the call itself and those without an answer left aside."""
+    usage: dict[str, Usage] = {}
+    seen: dict[str, set[Any]] = {name: set() for name in _SETTINGS}
+    for exchange in exchanges:
+        if exchange.request.method == "CALL" or not exchange.answers:
+            continue
+        if (used := _usage(exchange.response.body)) is not None:
+            usage[exchange.trial] = _sum(usage.get(exchange.trial), used)
+        asked = next(_objects(exchange.request.body), {})
+        for name, paths in _SETTINGS.items():
+            seen[name].add(_first(asked, paths))
+    settings = {name: one.pop() if len(one) == 1 else None for name, one in seen.items()}
+    return Traffic(usage, settings)
+
+
+def _usage(body: str | bytes) -> Usage | None:
+    """The tokens of an answer: of a stream, the last numbers that it gives."""
+    prompt = completion = None
+    for event in _objects(body):
+        prompt = _count(_first(event, _PROMPT), prompt)
+        completion = _count(_first(event, _COMPLETION), completion)
+    return None if prompt is None and completion is None else Usage(prompt, completion)
+
+
+def _objects(body: str | bytes) -> Iterator[Mapping[str, Any]]:
+    """The JSON object that ``body`` is, or those of its events."""
+    text = as_bytes(body).decode("utf-8", "replace")
+    whole = _object(text)
+    lines = () if whole is not None else text.splitlines()
+    for one in (whole, *(_object(line.removeprefix("data:")) for line in lines)):
+        if one is not None:
+            yield one
+
+
+def _object(text: str) -> Mapping[str, Any] | None:
+    if not text.strip().startswith("{"):
+        return None
+    try:
+        value = json_value(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
+    """What stands at the first of ``paths`` that leads to a number; ``None`` if none does."""
+    for path in paths:
+        at: Any = value
+        for key in path.split("."):
+            at = at.get(key) if isinstance(at, dict) else None
+        if isinstance(at, int | float) and not isinstance(at, bool):
+            return at
+    return None
+
+
+def _count(found: Any, before: int | None) -> int | None:
+    return found if isinstance(found, int) and found >= 0 else before
+
+
+def _sum(one: Usage | None, other: Usage) -> Usage:
+    if one is None:
+        return other
+    pairs = (
+        (one.prompt_tokens, other.prompt_tokens),
+        (one.completion_tokens, other.completion_tokens),
+    )
+    prompt, completion = (
+        None if a is None and b is None else (a or 0) + (b or 0) for a, b in pairs
+    )
+    return Usage(prompt, completion)

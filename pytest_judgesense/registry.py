@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import ExtensionError, UsageError
-from pytest_judgesense.judges.providers.base import HttpRequest, Provider, Reply
+from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Provider, Reply
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
@@ -77,7 +77,7 @@ HOOKS: Final = (
 )
 _MEASURES, _PROVIDERS, _KINDS, _SECTIONS = HOOKS
 _GROUP: Final = "judgesense"
-_PROVIDERS_HERE: Final = ("anthropic", "callable", "embedded", "local", "log", "openai")
+_PROVIDERS_HERE: Final = ("log", *PROVIDERS)
 
 
 class Command(NamedTuple):

@@ -12,6 +12,7 @@ import tempfile
 import pytest
 from hypothesis import settings
 
+from tests.judges.local.known import missing
 from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
@@ -57,6 +58,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("NOT RUN: pages of docs")
         for reason in pages:
             terminalreporter.write_line(reason.removeprefix("Skipped: "))
+    if reason := missing():
+        terminalreporter.section("NOT RUN: tests of a language model on this machine")
+        terminalreporter.write_line(reason)
     if chromium() is None:
         terminalreporter.section("NOT RUN: tests of pages in a browser")
         terminalreporter.write_line(MISSING)

@@ -20,8 +20,7 @@ import schemas
 from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.spec import PROVIDERS
+from pytest_judgesense.judges.providers.base import PROVIDERS, Reply
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
 from pytest_judgesense.plugin.settings import OPTIONS

@@ -20,6 +20,7 @@ from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import spec
+from pytest_judgesense.judges.providers import base
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema
 
@@ -147,7 +148,7 @@ def datasheet() -> Object:
     identity = record(
         {
             "name": TEXT,
-            "provider": {"enum": [*spec.PROVIDERS, "log"]},
+            "provider": {"enum": [*base.PROVIDERS, "log"]},
             "model": TEXT,
             **{name: {} for name in ("base_url", "temperature", "max_tokens", "reasoning", "seed")},
             "own_prompts": maybe(TEXT),

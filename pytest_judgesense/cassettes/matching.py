@@ -3,7 +3,8 @@
 Two requests are the same if method, normal URL and body are:
 
 * ``normal_url`` drops user info, fragment and default port; on a loopback host every port, because
-  a test server's port is an accident of the run. The query keeps its order.
+  a test server's port is an accident of the run; and the region of Amazon Bedrock, which each
+  machine's environment names. The query keeps its order.
 * A body that is a JSON object or list counts in canonical form (sorted keys, no spaces); any other
   counts byte for byte.
 
@@ -24,6 +25,7 @@ import difflib
 import hashlib
 import ipaddress
 import json
+import re
 from bisect import insort
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -37,6 +39,7 @@ from pytest_judgesense.cassettes.storage import Line
 from pytest_judgesense.errors import StaleRecording
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_REGION: Final = re.compile(r"(?<=^bedrock-runtime)\.[a-z0-9-]+(?=\.amazonaws\.com$)")
 
 
 def is_loopback(host: str) -> bool:
@@ -58,6 +61,7 @@ def normal_url(url: str) -> str:
     if parts.hostname is None:
         return urlunsplit(parts._replace(fragment=""))
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    host = _REGION.sub("", host)
     is_accident = is_loopback(parts.hostname) or port == _DEFAULT_PORTS.get(parts.scheme)
     if port is not None and not is_accident:
         host = f"{host}:{port}"

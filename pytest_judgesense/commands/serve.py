@@ -1,24 +1,36 @@
-"""``judgesense serve``: the embedded judge over HTTP."""
+"""``judgesense serve``: the embedded judge, or a language model of this machine, over HTTP."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from functools import partial
 
 from pytest_judgesense.commands.options import number, registry_of
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.local.models import name_of
+from pytest_judgesense.judges.local.serving import CONTEXT, served
 from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.server import EmbeddedServer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the port."""
+    """Add the port, and the model."""
     port = number("port", int, 65535)
     parser.add_argument("--port", type=port, default=8471, help="port (default: 8471; 0: any)")
+    said = "a local model, by name or as PATH.gguf, in place of the embedded judge"
+    parser.add_argument("--model", metavar="NAME", help=said)
+    threads, context = number("number of threads", int), number("number of tokens", int)
+    said = "of the processors that compute (default: all)"
+    parser.add_argument("--threads", type=threads, metavar="N", help=said)
+    said = f"tokens of a prompt and its reply together (default: {CONTEXT})"
+    parser.add_argument("--context", type=context, metavar="N", help=said)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve the embedded judge."""
+    """Serve the embedded judge, or a model, until Ctrl-C."""
+    if options.model is not None:
+        return _serve_model(options)
     find = partial(observer_named, skills=registry_of(options).skills)
     try:
         server = EmbeddedServer(options.port, find, totals=True)
@@ -37,4 +49,17 @@ def run(options: argparse.Namespace) -> int:
         print()
     finally:
         server.server_close()
+    return 0
+
+
+def _serve_model(options: argparse.Namespace) -> int:
+    settings = {"threads": options.threads, "context": options.context, "port": options.port}
+    with served(options.model, **settings) as base_url:
+        print(f"{name_of(options.model)} is served at {base_url}", flush=True)
+        print("OpenAI: /chat/completions. Ctrl-C ends it.", flush=True)
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            print()
     return 0

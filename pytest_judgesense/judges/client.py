@@ -28,7 +28,7 @@ from pytest_judgesense.judges.local.serving import served
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.resolving import function_of, key_of
+from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
 from pytest_judgesense.judges.simulated.observer import Skill
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.simulated.server import serving
@@ -139,7 +139,7 @@ def unasked_endpoint(spec: JudgeSpec, throttle: Throttle) -> Endpoint:
     """The endpoint of a judge whom nobody asks: its recordings answer, or it is a function."""
     base_url = ""  # a function asks whom it likes
     if spec.provider != "callable":
-        base_url = spec.base_url or provider_of(spec).default_base_url
+        base_url = base_url_of(spec)
     return Endpoint(spec, base_url, throttle, key_of(spec)[1])
 
 

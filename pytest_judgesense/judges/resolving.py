@@ -24,11 +24,10 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import MODELS
-from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES
 from pytest_judgesense.judges.spec import (
-    PROVIDERS,
     JudgeFunction,
     JudgeSpec,
     Repair,
@@ -210,6 +209,18 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
         return "", None
     name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)
+
+
+def base_url_of(spec: JudgeSpec) -> str:
+    """Where the judge is asked: as declared, else at the provider's own endpoint.
+
+    That of Bedrock is the one of the region which the environment names for all of AWS.
+    """
+    if spec.base_url:
+        return spec.base_url
+    own = provider_of(spec).default_base_url
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return own.replace("us-east-1", region) if spec.provider == "bedrock" and region else own
 
 
 def credentials_of(spec: JudgeSpec, known: Credentials | None = None) -> Credentials:

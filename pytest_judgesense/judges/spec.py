@@ -26,15 +26,12 @@ from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.local.models import BY_NAME, MODELS, name_of
-from pytest_judgesense.judges.providers.base import Provider
+from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
 JudgeFunction: TypeAlias = Callable[..., Any]
 
-# The built-in providers that are asked for chat completions.
-SPEAK_OPENAI: Final = ("embedded", "local", "openai")
-PROVIDERS: Final = ("anthropic", "callable", *SPEAK_OPENAI)
 # Replies of a model on this machine depend on a seed, and take what it has of processors.
 _LOCAL: Final[Mapping[str, Any]] = {"seed": 0, "timeout_s": 600.0}
 # A day: no call is waited for without end, and no timer takes an infinite number.
@@ -274,6 +271,11 @@ class _JudgeForm(_Form):
             raise ValueError("model is missing")
         elif self.arguments:
             raise ValueError("arguments are those of a function: they are for a callable judge")
+        if self.provider == "azure" and self.base_url is None:
+            raise ValueError(
+                "an azure judge has base_url = https://NAME.openai.azure.com/openai/v1, with the "
+                "name of your resource"
+            )
         if self.structured and self.provider == "callable":
             raise ValueError(
                 "structured is for judges that are asked over HTTP, not for a function"

@@ -24,6 +24,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import SendingRefused, UsageError
 from pytest_judgesense.files import read_text
+from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import project_file
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -139,7 +140,7 @@ class Trust:
         own = [at for one in owners if (at := origin_of(one.default_base_url))]
         if origin is None:
             found, remedy = "a base_url with no plain host", "write it as https://HOST:PORT/PATH"
-        elif origin.is_here or origin in own or self._allows(origin):
+        elif origin.is_here or origin in own or _is_own(origin, owners) or self._allows(origin):
             return
         else:
             found = f"{origin}, with the key in {variable}" if variable else str(origin)
@@ -198,6 +199,12 @@ class Trust:
 
 # Of a caller that is code: its files are its own.
 ANY_FILES: Final = Trust()
+
+
+def _is_own(origin: Origin, owners: Iterable[Provider]) -> bool:
+    """Whether one of the ``owners`` has several hosts of its own, and this is one."""
+    usual = (origin.scheme, origin.port) == ("https", _PORTS["https"])
+    return usual and any(one.hosts and re.fullmatch(one.hosts, origin.host) for one in owners)
 
 
 def _in_environment(kind: _Kind) -> list[str]:

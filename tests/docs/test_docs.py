@@ -24,8 +24,9 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
+from pytest_judgesense.judges.providers.base import PROVIDERS
 from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.spec import PROVIDERS, _JudgeForm, judge_from_name
+from pytest_judgesense.judges.spec import _JudgeForm, judge_from_name
 from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.settings import OPTIONS
@@ -354,7 +355,8 @@ def _commands(parser: ArgumentParser, prefix: str = "") -> Iterator[tuple[str, A
 def test_judges() -> None:
     text = page_text("judges.md")
     assert {row[0] for row in table_rows("judges.md", "## Keys")} == set(_JudgeForm.model_fields)
-    assert all(f"### `{name}`" in text for name in PROVIDERS)
+    # Under a heading of their own, or as a line of the table of presets.
+    assert all(f"### `{name}`" in text or f"\n| `{name}` | `http" in text for name in PROVIDERS)
 
 
 def test_keys_of_suite_files() -> None:

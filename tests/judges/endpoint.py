@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-# Path and body of a request to status, content type and content of the response.
-Script = Callable[[str, dict[str, Any]], tuple[int, str, bytes]]
+# Path and body of a request to status, content type and content of the response, and its headers.
+Script = Callable[
+    [str, dict[str, Any]], tuple[int, str, bytes] | tuple[int, str, bytes, dict[str, str]]
+]
 
 
 @dataclass
@@ -62,10 +64,12 @@ def endpoint(script: Script) -> Iterator[Endpoint]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             asked = Asked(self.path, headers, json.loads(raw))
             found.asked.append(asked)
-            status, kind, content = script(asked.path, asked.body)
+            status, kind, content, *more = script(asked.path, asked.body)
             try:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
+                for name, value in (item for headers in more for item in headers.items()):
+                    self.send_header(name, value)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)

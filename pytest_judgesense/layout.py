@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, Self
 
 from pytest_judgesense.errors import printable, shortened
 
@@ -35,7 +35,7 @@ class Toned(str):
 
     tone: str
 
-    def __new__(cls, text: str, tone: str) -> Toned:
+    def __new__(cls, text: str, tone: str) -> Self:
         made = super().__new__(cls, text)
         made.tone = tone
         return made

@@ -421,6 +421,7 @@ def renderers(text: str, *suffixes: str) -> None:
     with mock.patch.dict(os.environ, {"GITHUB_ACTIONS": "true"}):
         for said in failures.annotation_lines(Path("/")):
             assert said.startswith("::error ")
+            assert "##[" not in said
             assert not {"\r", "\n"} & set(said)
         assert csv_of([text], [[text], [1.0]]).count("\r\n") == 3
         assert ET.fromstring(badge(["pass"], [text])) is not None

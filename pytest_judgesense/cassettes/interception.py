@@ -352,14 +352,20 @@ def _whole(read: Callable[[int], bytes], most: int, close: Callable[[], object])
     """All that ``read``, given how much at most, reads.
 
     Raises:
-        BodyTooLarge: it is more than ``most`` bytes; what it came by is closed.
+        BodyTooLarge: it is more than ``most`` bytes.
+
+    Whatever ends it early, what it came by is closed.
     """
     content = bytearray()
-    while piece := read(most + 1 - len(content)):
-        content += piece
-        if len(content) > most:
-            close()
-            raise too_large(most, "on the wire")
+    try:
+        while len(content) <= most and (piece := read(most + 1 - len(content))):
+            content += piece
+    except BaseException:
+        close()
+        raise
+    if len(content) > most:
+        close()
+        raise too_large(most, "on the wire")
     return bytes(content)
 
 
@@ -402,6 +408,7 @@ def _recorded_open(cassette: Cassette) -> _Method:
         live = do_open(handler, http_class, request, **options)
         content = _whole(live.read, call.scope.most_bytes, live.close)
         if live.length:  # the end that was announced did not come
+            live.close()
             raise IncompleteRead(content, live.length)
         call.answered(live.status, live.headers.items(), content)
         return _plain_response(live.status, live.headers.items(), content, method, url)

@@ -240,7 +240,11 @@ def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tup
 
 
 def _escaped(text: str, marks: str = "") -> str:
-    """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped."""
+    """``text`` as a workflow command takes it: line ends, percents and ``marks`` escaped.
+
+    ``##[`` begins an older form of command, wherever on a line it stands.
+    """
+    text = text.replace("##[", "##\\[")
     for character in "%\r\n" + marks:
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -16,6 +16,7 @@ class Provider:
     """Answers each request with a reply that names its prompt and the number of the request.
 
     Attributes:
+        port: where it listens.
         url: where it is, without a path.
         hits: number of requests that have reached it.
     """
@@ -26,7 +27,8 @@ class Provider:
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
 
     def close(self) -> None:
         """End it; nothing can be reached here afterwards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,19 @@ def response(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
     """A whole response."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
+
+
+def connections_to(port: int | None) -> list[socket.socket]:
+    """The sockets of this process that are connected to a port and not closed."""
+    sockets = (one for one in gc.get_objects() if isinstance(one, socket.socket))
+    return [one for one in sockets if one.fileno() != -1 and _port_at_the_other_end(one) == port]
+
+
+def _port_at_the_other_end(one: socket.socket) -> object:
+    try:
+        return one.getpeername()[1]
+    except (OSError, IndexError, TypeError):
+        return None  # of nothing, or of a socket of another kind
 
 
 def dripping(stop: threading.Event, every_s: float) -> Play:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,7 +28,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
 from pytest_judgesense.judges.spec import Judge, JudgeSpec
 from pytest_judgesense.trial import Failed, Usage
-from tests.judges.raw import dripping, playing, response
+from tests.judges.raw import connections_to, dripping, playing, response
 
 REPLY = json.dumps({"choices": [{"message": {"content": "YES"}}]}).encode()
 
@@ -363,9 +364,35 @@ def test_an_endless_body_ends_at_the_limit_for_clients_of_other_people(
     with playing(play) as url:
         spec = Judge("mine", lambda messages: client(url), max_body_bytes=1_000_000, timeout_s=20)
         (answer,) = _ask(loop, spec, tmp_path / "c.jsonl")
+        assert connections_to(urlsplit(url).port) == []
     assert _reason(answer) == "a body is larger than max_body_bytes = 1000000, on the wire"
     # What the sockets and the buffers of both sides hold comes on top.
     assert sent[0] < 20_000_000
+
+
+@pytest.mark.parametrize("client", _CLIENTS)
+def test_a_body_that_breaks_off_leaves_no_connection_to_clients_of_other_people(
+    loop: AskingLoop, tmp_path: Path, client: Callable[[str], str]
+) -> None:
+    torn = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"
+    kept = []
+
+    def judge(messages: object) -> str:
+        try:
+            return client(url)
+        except Exception as error:
+            kept.append(error)  # with all that its frames hold, which the collector would close
+            raise
+
+    def play(connection: socket.socket, _: int) -> None:
+        connection.sendall(torn)
+        connection.shutdown(socket.SHUT_WR)
+
+    with playing(play) as url:
+        (answer,) = _ask(loop, Judge("mine", judge, timeout_s=20), tmp_path / "c.jsonl")
+        assert isinstance(answer.reply, Failed)
+        assert kept
+        assert connections_to(urlsplit(url).port) == []
 
 
 @pytest.mark.parametrize("client", _CLIENTS)

@@ -289,6 +289,18 @@ def test_a_judge_gives_no_command_to_the_runner(project: Project, github: Path, 
     assert "##[" not in shown
 
 
+def test_what_is_said_of_a_broken_recording_gives_no_command(
+    recorded: Project, github: Path
+) -> None:
+    with recorded.cassette.open("a", encoding="utf-8") as file:
+        file.write('{"a": "##[add-mask]pwn\\q"}\n')
+    result = recorded.run("parity.suite.toml")
+    shown = result.stdout.str()
+    assert "::error file=" in shown
+    assert "add-mask]pwn" in shown
+    assert "##[" not in shown
+
+
 def test_properties_hold_no_character_that_xml_cannot(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(PYTHON_JUDGE.replace('"mine"', r'"mi\x1b[31m\x00\u202ene"'))
     parity_suite(pytester.path)

@@ -35,7 +35,7 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
@@ -201,6 +201,8 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
             for condition in known
         )
         reason = f"suite {suite} has no {check.measure} under this condition, but: {shown}"
+    elif check.of is not None and check.of.soft:
+        reason = NO_PROBABILITIES
     else:
         reason = f"suite {suite} does not measure {check.measure}"
     return Estimate(

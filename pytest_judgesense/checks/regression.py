@@ -37,13 +37,14 @@ from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
     holm,
     jackknife_difference,
     paired_difference,
+    paired_mean_difference,
     unpaired_difference,
 )
 from pytest_judgesense.trial import Judgment
@@ -133,7 +134,12 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
-        """Whether two judgments of one trial differ; a plugin's measure may read whole replies."""
+        """Whether two judgments of one trial differ, in what the measure reads of them.
+
+        A plugin's measure may read whole replies.
+        """
+        if self.of.soft and a.probabilities != b.probabilities:
+            return True
         return differs(a, b) or (bool(self.of.source) and a.reply != b.reply)
 
     @property
@@ -279,7 +285,7 @@ def compare(
 
     With a greater share of the baseline's units lost than ``most_missing``, nothing is decided.
     """
-    then, now = (_estimate(side, measure.name, dict(condition or {})) for side in (old, new))
+    then, now = (_estimate(side, measure, dict(condition or {})) for side in (old, new))
     bare = Comparison(measure, then, now)
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return replace(bare, identical=True)
@@ -316,12 +322,14 @@ def _key(estimate: Estimate) -> _Key:
     return estimate.measure, tuple(sorted(estimate.condition.items()))
 
 
-def _estimate(side: Side, measure: str, condition: dict[str, Any]) -> Estimate:
-    found = find_estimate(side.estimates, measure, condition)
+def _estimate(side: Side, measure: Measure, condition: dict[str, Any]) -> Estimate:
+    found = find_estimate(side.estimates, measure.name, condition)
     if found is not None:
         return found
     reason = f"not measured{f' under {condition}' if condition else ''}"
-    return Estimate(measure, "", condition, unavailable=reason)
+    if measure.soft and not any(one.measure == measure.name for one in side.estimates):
+        reason = NO_PROBABILITIES
+    return Estimate(measure.name, "", condition, unavailable=reason)
 
 
 def _identical(old: Side, new: Side, bare: Comparison) -> bool:
@@ -361,7 +369,8 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     values, clusters = zip(*change.values(), strict=True)
     if not any(values) and before.keys() == change.keys():
         return replace(bare, identical=True)
-    found = paired_difference(values, clusters)
+    paired = paired_mean_difference if bare.of.soft else paired_difference
+    found = paired(values, clusters)
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
     notes = (f"{lost} units of the baseline and {gained} of the session have no partner",)
     blocked = None if found else TOO_FEW

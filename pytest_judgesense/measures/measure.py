@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.trial import Judgment
 
+# Why a soft measure has no estimate.
+NO_PROBABILITIES: Final = (
+    "no judgment carries probabilities: they are read where a judge has logprobs = true"
+)
 # What a check may narrow its estimate by.
 CONDITION_KEYS: Final = (
     "arm",
@@ -131,6 +135,8 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
             of ``count``, ``rest`` (of the units that are not counted), ``n`` and ``value``, such as
             ``"{rest} of {n} verdicts change with the wording"``.
         brief: how the one line of a suite names it; ``None`` where it does not stand there.
+        soft: whether it is taken of the probabilities behind verdicts: it gives nothing where no
+            judgment carries any, and has changed where they have, though no verdict flipped.
         source: the plugin that gives it; empty for this package.
     """
 
@@ -152,6 +158,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     quiet: bool = False
     sentence: str = ""
     brief: Brief | None = None
+    soft: bool = False
     source: str = ""
 
     @property

@@ -118,6 +118,49 @@ WITHOUT_VERDICT: Final = (UNPARSED_RATE, REFUSAL_RATE, FAILED_RATE)
 # What every suite has whose trials are single calls.
 REPLIES: Final = (REPEAT_FLIP_RATE, *WITHOUT_VERDICT)
 
+# Of the probabilities behind verdicts, where judgments carry them.
+_soft: Final = partial(later, "pytest_judgesense.measures.soft")
+EXPECTED_SHARE: Final = Measure(
+    "expected_share",
+    "construct",
+    "call",
+    "the probability of a verdict, mean over the calls",
+    _soft("expected_shares"),
+    soft=True,
+)
+EXPECTED_AGREEMENT: Final = Measure(
+    "expected_agreement",
+    "higher",
+    "call",
+    "the probability of the label",
+    _soft("expected_agreement"),
+    "floor",
+    evidence=Evidence("labels with less than an even chance", _soft("doubtful")),
+    best="units",
+    sentence="the right label has a probability of {value}",
+    soft=True,
+)
+MARGIN_TO_FLIP: Final = EXPECTED_SHARE._replace(
+    name="margin_to_flip",
+    meaning="how far the likeliest verdict stands above the second, in log-odds",
+    estimator=_soft("margins"),
+)
+SOFT_POSITION_EFFECT: Final = Measure(
+    "soft_position_effect",
+    "lower",
+    "canonical pair",
+    "the slot's share of the preference, in log-odds",
+    _soft("position_effect"),
+    "limit",
+    bounds=(0.0, 14.0),
+    margin=0.2,
+    evidence=Evidence("pairs that lean most to a slot", _soft("leaning_pairs")),
+    sentence="the position moves the preference by {value} in log-odds",
+    soft=True,
+)
+# What every kind of suite has whose trials are single calls.
+SOFT: Final = (SOFT_POSITION_EFFECT, MARGIN_TO_FLIP, EXPECTED_SHARE)
+
 # Taken by the kinds that permit a tie, each over calls of its own.
 TIE_RATE: Final = Measure("tie_rate", "construct", "call", "a tie is chosen", _rates("tie_rates"))
 ABSTAIN_RATE: Final = TIE_RATE._replace(

@@ -32,7 +32,8 @@ CHECK_NAMES: Final = dict.fromkeys(
     agreement_parsed_floor consistency_floor pairwise_consistency_floor error_rate_ceiling
     error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
     unparsed_rate_ceiling refusal_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression
-    ranked_first recommended_temperature
+    ranked_first recommended_temperature soft_jss_floor soft_dark_current_ceiling
+    soft_position_effect_limit expected_agreement_floor
     """.split()
 )
 

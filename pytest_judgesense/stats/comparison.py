@@ -26,6 +26,9 @@ differences (never below 1) and Student's quantiles t(d, q) the counts are defla
 
 With one unit a cluster f is 1, and it is Tango's interval itself.
 
+**Real units** (probabilities): the interval is Student's over clusters, and the test counts the
+same swaps of the totals of the clusters, rounded to 1/10,000 of the sum of their sizes.
+
 **Other statistics** (kappa, d', ...): the interval is that of the delete-one-cluster jackknife of
 the difference, ``D -/+ t(K - 1, q) se``. Swapping a cluster turns the sign of what it adds to the
 difference, to first order; so the test is the same, of the pseudo-values ``K D - (K - 1) D_(c)``
@@ -61,7 +64,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_judgesense.stats.clustered import clustered_mean
@@ -80,7 +83,8 @@ class Difference:
     """New less old, oriented so that above 0 is better.
 
     Attributes:
-        method: ``tango``, ``tango-clustered``, ``cluster-jackknife`` or ``mover`` (unpaired).
+        method: ``tango``, ``tango-clustered``, ``clustered-t`` (units that are real numbers),
+            ``cluster-jackknife`` or ``mover`` (unpaired).
         value: the difference.
         n: units compared; 0 where no units are paired.
         clusters: their clusters; of unpaired measurements the smaller number.
@@ -225,6 +229,47 @@ def paired_difference(differences: ArrayLike, clusters: Clusters) -> Difference 
     )
 
 
+def paired_mean_difference(differences: ArrayLike, clusters: Clusters) -> Difference | None:
+    """The mean of paired differences of units that are real numbers, such as probabilities.
+
+    Args:
+        differences: new less old, one a unit, finite, above 0 if better.
+        clusters: cluster of each unit.
+
+    Returns:
+        The difference; ``None`` with fewer than two clusters, or where all differences are one:
+        no spread is no certainty.
+
+    Raises:
+        ValueError: a difference is not finite, or lengths differ.
+    """
+    vector, codes, count = clustered_vector(differences, clusters)
+    found = clustered_mean(vector, clusters)
+    if found is None or found.at is None or found.method == "constant":
+        return None
+    at = found.at
+    totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
+    p_worse, p_better = _real_swap_p(totals)
+    return Difference(
+        method="clustered-t",
+        value=float(vector.mean()),
+        n=vector.size,
+        clusters=count,
+        ends=lambda coverage: at((1 + coverage) / 2),
+        p_worse=p_worse,
+        p_better=p_better,
+        better=int((vector > 0).sum()),
+        worse=int((vector < 0).sum()),
+    )
+
+
+def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:
+    """The same p-values of totals that are real numbers: rounded to steps, and counted."""
+    scale = max(float(np.abs(totals).sum()), math.ulp(1.0))
+    # Sums that are equal are so but for about half the root of their number.
+    return _swap_p(totals * (_STEPS / 2 / scale), near=math.isqrt(totals.size))
+
+
 def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[float, float]:
     """Probability of a sum as low, and as high, as that of ``totals`` if coins gave their signs.
 
@@ -284,10 +329,7 @@ def jackknife_difference(
         return max(bounds[0], value - reach), min(bounds[1], value + reach)
 
     totals = np.where(changed, value - (count - 1) * deviations, 0.0)
-    scale = max(float(np.abs(totals).sum()), math.ulp(1.0))
-    # Rounded to steps, sums that are equal are so but for about half the root of their number.
-    tests = _swap_p(totals * (_STEPS / 2 / scale), near=math.isqrt(count))
-    return Difference("cluster-jackknife", value, 0, count, ends, *tests)
+    return Difference("cluster-jackknife", value, 0, count, ends, *_real_swap_p(totals))
 
 
 def unpaired_difference(

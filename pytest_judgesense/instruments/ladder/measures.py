@@ -8,7 +8,7 @@ from typing import Final
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.check import CheckKind
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
-from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
+from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
 _ROOM: Final = "pytest_judgesense.instruments.ladder"
 _found: Final = partial(later, "pytest_judgesense.measures.evidence")
@@ -151,12 +151,14 @@ LADDER_MEASURES: Final = (
     PLAIN_PREFERENCE,
     *ORDER,
     *REPLIES,
+    *SOFT,
 )
 CRITERION_MEASURES: Final = (
     *(measure.taken_by(_CRITERION) for measure in (*EVERY, DARK_CURRENT)),
     CRITERION_SHIFT,
     *ORDER,
     *REPLIES,
+    *SOFT,
 )
 
 CRITERION_TRADEOFF: Final = CheckKind(

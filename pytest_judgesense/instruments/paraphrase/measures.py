@@ -8,8 +8,10 @@ from typing import Final
 from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
+    EXPECTED_AGREEMENT,
     ORDER,
     REPEAT_FLIP_RATE,
+    SOFT,
     WITHOUT_VERDICT,
 )
 
@@ -66,6 +68,16 @@ KAPPA_QUADRATIC: Final = _kappa(
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
     sentence="two wordings agree beyond chance at {value}, where 1 is always",
 )
+_soft: Final = partial(later, "pytest_judgesense.instruments.paraphrase.soft")
+SOFT_JSS: Final = _floor(
+    name="soft_jss",
+    meaning="how alike the probabilities of the verdicts are under two wordings",
+    estimator=_soft("estimates"),
+    evidence=Evidence("pairs whose probabilities differ most", _soft("moved")),
+    best="units",
+    sentence="the probabilities of two wordings agree at {value}, where 1 is wholly",
+    soft=True,
+)
 MEASURES: Final = (
     JSS,
     FLIP_RATE,
@@ -78,4 +90,7 @@ MEASURES: Final = (
     # Where wordings vary, repeats are always reported: what one wording alone would flip.
     REPEAT_FLIP_RATE.taken_by(later("pytest_judgesense.measures.rates", "repeat_flips")),
     *WITHOUT_VERDICT,
+    SOFT_JSS,
+    EXPECTED_AGREEMENT,
+    *SOFT,
 )

@@ -51,6 +51,12 @@ REPORT: Final = Report(
         _section("votes", "lines"),
         _section("errors"),
         ReportSection(
+            "temperature_analytic",
+            here("analytic", "rows"),
+            here("lines", "analytic"),
+            kinds=("temperature",),
+        ),
+        ReportSection(
             "recommended_temperature",
             here("checks", "recommended_rows"),
             here("lines", "recommendation"),

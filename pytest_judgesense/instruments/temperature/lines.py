@@ -76,6 +76,28 @@ def votes(rows: Rows) -> Iterator[str]:
         )
 
 
+def analytic(rows: Rows) -> Iterator[str]:
+    """What probabilities make of every temperature, beside what was sampled."""
+    head = "".join(f"{word:<30}" for word in ("agreement (sampled)", "consistency (sampled)"))
+    yield f"{'from probabilities':<26}{'n':>6}  {head}".rstrip()
+    for row in rows:
+        cells = "".join(f"{_expected(row, name):<30}" for name in ("agreement", "consistency"))
+        name = f"temperature {row['temperature']:g}"
+        yield f"{name:<26}{row['n']:>6}  {cells}".rstrip()
+    yield "of prompts that are answered at once, given that a verdict is stated: without replicates"
+    lost = next((row["no_label"] for row in rows if row.get("no_label") is not None), None)
+    if lost is not None:
+        yield f"at temperature 1 another token than a verdict's has probability {number_text(lost)}"
+
+
+def _expected(row: Row, name: str) -> str:
+    if row[name] is None:
+        return "N/A"
+    lower, upper, sampled = (row[f"{name}_{word}"] for word in ("lower", "upper", "sampled"))
+    ends = "" if lower is None else f" [{number_text(lower)}, {number_text(upper)}]"
+    return number_text(row[name]) + ends + ("" if sampled is None else f" ({number_text(sampled)})")
+
+
 def moderation(rows: Rows) -> Iterator[str]:
     """The factors whose levels differ in their effects."""
     for row in rows:

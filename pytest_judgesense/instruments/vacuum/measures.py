@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone, later
-from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, TIE_RATE
+from pytest_judgesense.measures.shared import ABSTAIN_RATE, ORDER, REPLIES, SOFT, TIE_RATE
 
 _ESTIMATES: Final = later("pytest_judgesense.instruments.ladder.estimators", "vacuum_estimates")
 
@@ -26,9 +26,24 @@ DARK_CURRENT: Final = Measure(
     sentence="the judge names a winner in {count} of {n} calls with nothing to judge",
     brief=Brief("dark current"),
 )
+_SOFT: Final = "pytest_judgesense.instruments.vacuum.soft"
+SOFT_DARK_CURRENT: Final = DARK_CURRENT._replace(
+    name="soft_dark_current",
+    meaning="the probability of a winner where there is nothing to judge",
+    estimator=later(_SOFT, "estimates"),
+    evidence=Evidence(
+        "likely preferences where there is nothing to judge", later(_SOFT, "preferring")
+    ),
+    ranked=None,
+    sentence="a winner has a probability of {value} where there is nothing to judge",
+    brief=None,
+    soft=True,
+)
 MEASURES: Final = (
     DARK_CURRENT,
     *(measure.taken_by(_ESTIMATES) for measure in (TIE_RATE, ABSTAIN_RATE)),
     *ORDER,
     *REPLIES,
+    SOFT_DARK_CURRENT,
+    *SOFT,
 )

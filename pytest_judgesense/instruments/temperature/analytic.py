@@ -1,0 +1,141 @@
+"""What other temperatures would do to a judge that states its probabilities, without asking again.
+
+At temperature T a token is drawn with p^(1/T) made to add up to 1, where p are the probabilities
+that endpoints state. So of a template that is answered at once, with nothing drawn before the
+verdict, for each question, template and order::
+
+    p_T(v)      = p(v)^(1/T) / sum over verdicts u of p(u)^(1/T)       T = 0: the likeliest ones
+    agreement   = mean p_T(label)              of the replies that state a verdict
+    consistency = mean sum over v of p_T(v)^2  two replies give the same verdict
+
+The means stand beside what was sampled under the same templates: ``agreement_parsed`` and
+``pairwise_consistency``. It is given that a verdict is stated, so it holds at any T. How many
+replies state none is another question: ``no_label`` is the mean of 1 - mass, at T = 1 alone, for
+the stated tokens are too few to tell it where the others gain. A verdict among several tokens, or
+under a ``top_p``, is drawn a little differently: the powers are those of the whole label.
+
+A template is answered at once if none of its replies that tell probabilities has more than
+`_MOST_WORDS` words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.soft import Probabilities, right_verdict, told
+from pytest_judgesense.sections import Estimates, Row, Rows
+from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment
+
+_Asked: TypeAlias = tuple[str, str, str]
+
+# '{"verdict": "A"}', "My verdict: A."
+_MOST_WORDS: Final = 4
+_WORD: Final = re.compile(r"\w+")
+# What is shown beside the temperatures that were asked.
+_GRID: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+
+
+def tempered(probabilities: Probabilities, temperature: float) -> dict[str, float]:
+    """The probabilities at a temperature; those given are at 1."""
+    top = max(probabilities.values())
+    if temperature <= 0:
+        weights = {v: float(p == top) for v, p in probabilities.items()}
+    else:
+        weights = {
+            v: math.exp((math.log(p) - math.log(top)) / temperature) if p > 0 else 0.0
+            for v, p in probabilities.items()
+        }
+    total = sum(weights.values())
+    return {v: weight / total for v, weight in weights.items()}
+
+
+def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each temperature: what is to be expected, and what was sampled."""
+    at_once = _at_once(cell)
+    if not at_once:
+        return None
+    asked: dict[_Asked, list[Judgment]] = defaultdict(list)
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        if trial.template in at_once:
+            asked[trial.item, trial.template, trial.order].append(judgment)
+    known = {key: some for key, every in asked.items() if (some := [*filter(told, every)])}
+    sampled = {float(t) for t in cell.values_of("temperature") if not isinstance(t, str)}
+    return [_row(cell, t, asked, known) for t in sorted({*_GRID, *sampled})]
+
+
+def _at_once(cell: Cell) -> set[str]:
+    """The templates whose replies are a verdict and nothing else."""
+    longest: dict[str, int] = defaultdict(int)
+    for judgment in filter(told, cell.judgments):
+        words = len(_WORD.findall(judgment.reply or ""))
+        template = judgment.trial.template
+        longest[template] = max(longest[template], words)
+    return {template for template, words in longest.items() if words <= _MOST_WORDS}
+
+
+def _row(
+    cell: Cell,
+    temperature: float,
+    asked: Mapping[_Asked, Sequence[Judgment]],
+    known: Mapping[_Asked, Sequence[Judgment]],
+) -> Row:
+    found = [(some[0], tempered(_mean(some), temperature)) for some in known.values()]
+    labelled = [(one, p) for one, p in found if one.trial.label is not None]
+    agree = [p.get(right_verdict(cell, one), 0.0) for one, p in labelled]
+    same = [sum(p * p for p in of.values()) for _, of in found]
+    row: dict[str, float | int | None] = {
+        "temperature": temperature,
+        "n": len(found),
+        **dict(_expected("agreement", agree, [one for one, _ in labelled])),
+        **dict(_expected("consistency", same, [one for one, _ in found])),
+        **dict(_sampled(asked.values(), temperature)),
+    }
+    if temperature == 1:
+        masses = [one.mass for some in known.values() for one in some if one.mass is not None]
+        row["no_label"] = 1 - float(np.mean(masses)) if masses else None
+    return row
+
+
+def _mean(judgments: Sequence[Judgment]) -> Probabilities:
+    """The mean of the probabilities of one prompt, which are the same ones every time or nearly."""
+    stated = [one.probabilities or {} for one in judgments]
+    return {v: sum(of.get(v, 0.0) for of in stated) / len(stated) for v in stated[0]}
+
+
+def _expected(
+    name: str, values: Sequence[float], judgments: Sequence[Judgment]
+) -> Iterator[tuple[str, float | None]]:
+    clusters = [one.trial.cluster for one in judgments]
+    within = [min(1.0, value) for value in values]
+    interval = clustered_proportion(within, clusters) if values else None
+    yield name, float(np.mean(values)) if values else None
+    yield f"{name}_lower", interval.lower if interval else None
+    yield f"{name}_upper", interval.upper if interval else None
+
+
+def _sampled(
+    asked: Iterable[Sequence[Judgment]], temperature: float
+) -> Iterator[tuple[str, float | int | None]]:
+    """What the replies at a temperature say; ``None`` where none were asked for."""
+    right, same, replies = [], [], 0
+    for every in asked:
+        said = [one for one in every if one.trial.condition.get("temperature") == temperature]
+        said = [one for one in said if one.verdict is not None]
+        replies += len(said)
+        right += [float(one.correct) for one in said if one.correct is not None]
+        if pairs := [a.verdict == b.verdict for a, b in combinations(said, 2)]:
+            same.append(float(np.mean(pairs)))
+    yield "agreement_sampled", float(np.mean(right)) if right else None
+    yield "consistency_sampled", float(np.mean(same)) if same else None
+    yield "replies", replies

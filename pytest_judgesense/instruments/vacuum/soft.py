@@ -1,0 +1,46 @@
+"""The dark current as a probability::
+
+    soft_dark_current = mean over calls of 1 - p(tie) - p(abstain)
+
+with p the probabilities of a call where there is nothing to judge (`measures.soft`): the share of
+preferences at temperature 1, without a draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.vacuum.measures import SOFT_DARK_CURRENT
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.soft import soft_rate, taken, told
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment
+
+
+def estimates(cell: Cell) -> list[Estimate]:
+    """Soft dark current, pooled and by category, under each prompt; the baseline's has no arm."""
+    if not taken(cell):
+        return []
+    arms: list[Condition] = [{"arm": arm} for arm in cell.values_of("arm")] or [{}]
+    categories: list[Condition] = [{"category": one} for one in cell.values_of("category")]
+    found = []
+    for arm in arms:
+        for more in ({}, *categories):
+            asked = {**arm, **more}
+            named = {k: v for k, v in asked.items() if (k, v) != ("arm", "baseline")}
+            calls = [(one,) for one in cell.where(**asked)]
+            found.append(soft_rate(SOFT_DARK_CURRENT, cell, calls, preference, named))
+    return found
+
+
+def preference(judgment: Judgment) -> float:
+    """The probability that a winner is named."""
+    stated = judgment.probabilities or {}
+    return 1 - stated.get(TIE, 0.0) - stated.get(ABSTAIN, 0.0)
+
+
+def preferring(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
+    """Calls that name a winner with more than an even chance, the surest first."""
+    calls = sorted(filter(told, cell.judgments), key=preference, reverse=True)
+    return [(one,) for one in calls if preference(one) > 0.5]

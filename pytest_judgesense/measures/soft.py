@@ -1,0 +1,265 @@
+r"""Measures of the probabilities that stand behind verdicts, not of the verdicts alone.
+
+A verdict says on which side of a choice a judge stands, its probabilities how far from the edge.
+With p the probabilities of a call over the verdicts of the space (`Judgment.probabilities`: before
+temperature, given that a verdict is stated), and x = log p(A) - log p(B)::
+
+    expected_share of v    = mean p(v)                           calls
+    expected_agreement     = mean p(label)                       calls whose items have labels
+    margin_to_flip         = mean log p(first) - log p(second)   calls; the two likeliest verdicts
+    soft_position_effect   = |mean (x(u,v) + x(v,u)) / 2|        canonical pairs
+
+What is expected is what replies at temperature 1 come to. An exchange of the order turns the sign
+of what the contents are worth, and keeps that of the slot: half the sum of both logits is the
+slot's share, whatever the contents (R. R. Davidson, R. J. Beaver 1977, Biometrics 33, 693-702:
+Bradley and Terry with an order effect). The sign of its mean stands in a flag. 0 is no effect; 1
+makes 73% of an even choice.
+
+A label that is not among the stated tokens has probability 0: logarithms take at least `LEAST`.
+Calls without probabilities take part in nothing; they are counted, and a flag says how many.
+
+Means within 0 and 1 have the percentile bootstrap of the units and the clustered interval of all
+rates; log-odds have Student's over clusters. That of the position effect is folded, as that of the
+side bias is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from pytest_judgesense.estimate import Anew, Estimate, Interval
+from pytest_judgesense.measures import shared
+from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.order import folded
+from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.stats.resampling import percentile_bootstrap
+from pytest_judgesense.trial import Condition, Judgment, slot_of_content
+
+Probabilities: TypeAlias = Mapping[str, float]
+
+# The least probability in a logarithm: what is not among the stated tokens is below most of them.
+LEAST: Final = 1e-6
+_FURTHEST: Final = math.log(1 / LEAST)
+# Two wordings, or a verdict, that are hardly moved are no evidence.
+_TOLD: Final = 0.05
+
+
+def told(judgment: Judgment) -> bool:
+    """Whether a judgment carries probabilities."""
+    return judgment.probabilities is not None
+
+
+def taken(cell: Cell) -> bool:
+    """Whether any judgment of a cell carries probabilities: else nothing is estimated at all."""
+    return any(map(told, cell.judgments))
+
+
+def meant(cell: Cell, judgment: Judgment) -> Probabilities:
+    """The probabilities by what a verdict means: of inverted templates the other label."""
+    assert judgment.probabilities is not None, "calls without probabilities are left out"
+    labels = cell.design.labels
+    if cell.design.pairwise or judgment.trial.condition.get("polarity") != "inverted":
+        return judgment.probabilities
+    other = dict(zip(labels, reversed(labels), strict=True))
+    return {other.get(label, label): p for label, p in judgment.probabilities.items()}
+
+
+def soft_rate(
+    measure: Measure,
+    cell: Cell,
+    groups: Iterable[tuple[Judgment, ...]],
+    value: Callable[..., float],
+    condition: Condition | None = None,
+    *,
+    flags: tuple[str, ...] = (),
+    nothing: str = "no trial of this kind was run",
+) -> Estimate:
+    """The mean of a number within 0 and 1 over groups of judgments that carry probabilities."""
+    groups = list(groups)
+    calls = {one.trial.id: one for group in groups for one in group}
+    units = Units.collect(groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=told)
+    left_out = sum(not told(one) for one in calls.values())
+    if not len(units.values) and left_out:
+        return unavailable(measure, cell, "no reply tells its probabilities", condition)
+    drawn: Callable[[Any], Interval] = partial(percentile_bootstrap, seed=cell.seed)
+    found = rate(
+        measure,
+        cell,
+        units,
+        condition,
+        interval=drawn,
+        flags=(*flags, *_left_out(left_out, len(calls))),
+        nothing=nothing,
+    )
+    share = left_out / len(calls) if calls else 0.0
+    return replace(found, missing=replace(found.missing, share=share))
+
+
+def _left_out(number: int, of: int) -> tuple[str, ...]:
+    return (f"{number} of {of} calls without probabilities",) if number else ()
+
+
+def expected_shares(cell: Cell) -> list[Estimate]:
+    """The expected share of each verdict, over all calls."""
+    if not taken(cell):
+        return []
+    verdicts = list(dict.fromkeys(v for one in cell.judgments for v in one.probabilities or ()))
+    return [
+        soft_rate(
+            shared.EXPECTED_SHARE,
+            cell,
+            ((one,) for one in cell.judgments),
+            lambda one, verdict=verdict: _of(one, verdict),
+            {"verdict": verdict},
+        )
+        for verdict in verdicts
+    ]
+
+
+def _of(judgment: Judgment, verdict: str) -> float:
+    assert judgment.probabilities is not None, "calls without probabilities are left out"
+    return judgment.probabilities.get(verdict, 0.0)
+
+
+def right_verdict(cell: Cell, judgment: Judgment) -> str:
+    """What a verdict means that is right; the judgment has a label."""
+    label = judgment.trial.label
+    assert label is not None, "only calls with a label are right or wrong"
+    return slot_of_content(label, judgment.trial.order) if cell.design.pairwise else label
+
+
+def right(cell: Cell, judgment: Judgment) -> float:
+    """The probability of the verdict that is right; the judgment has a label."""
+    return meant(cell, judgment).get(right_verdict(cell, judgment), 0.0)
+
+
+def expected_agreement(cell: Cell) -> list[Estimate]:
+    """The expected share of right verdicts, where items have labels."""
+    if not taken(cell):
+        return []
+    labelled = [(one,) for one in cell.judgments if one.trial.label is not None]
+    if not labelled:
+        return [unavailable(shared.EXPECTED_AGREEMENT, cell, "the items have no labels")]
+    return [soft_rate(shared.EXPECTED_AGREEMENT, cell, labelled, partial(right, cell))]
+
+
+def margins(cell: Cell) -> list[Estimate]:
+    """The mean distance to another verdict, in log-odds."""
+    if not taken(cell):
+        return []
+    calls = list(filter(told, cell.judgments))
+    values = [margin(one.probabilities or {}) for one in calls]
+    flags = _left_out(len(cell.judgments) - len(calls), len(cell.judgments))
+    return [_in_log_odds(shared.MARGIN_TO_FLIP, cell, values, calls, flags)]
+
+
+def margin(probabilities: Probabilities) -> float:
+    """How far the likeliest verdict stands above the second one, in log-odds."""
+    first, second = sorted([*probabilities.values(), 0.0, 0.0])[:-3:-1]
+    return log_odds(first, second)
+
+
+def log_odds(one: float, other: float) -> float:
+    """``log(one / other)``, each at least `LEAST`."""
+    return math.log(max(one, LEAST) / max(other, LEAST))
+
+
+def leaning(judgment: Judgment) -> float:
+    """The log-odds of the first slot."""
+    return log_odds(_of(judgment, "A"), _of(judgment, "B"))
+
+
+def position_effect(cell: Cell) -> list[Estimate]:
+    """The size of the slot's share of the log-odds, over canonical pairs in both orders."""
+    if not (taken(cell) and cell.design.pairwise):
+        return []
+    measure = shared.SOFT_POSITION_EFFECT
+    every = cell.both_orders(cell.judgments)
+    pairs = [pair for pair in every if all(map(told, pair))]
+    if not pairs:
+        reason = "no pair was asked in both presentation orders with probabilities"
+        return [unavailable(measure, cell, reason)]
+    values = [(leaning(ab) + leaning(ba)) / 2 for ab, ba in pairs]
+    mean = float(np.mean(values))
+    flags: tuple[str, ...] = (f"towards slot {'A' if mean > 0 else 'B'}",) if mean else ()
+    if len(pairs) < len(every):
+        flags += (f"{len(every) - len(pairs)} of {len(every)} pairs without probabilities",)
+    found = _in_log_odds(measure, cell, values, [ab for ab, _ in pairs], flags)
+    return [
+        replace(
+            found,
+            value=abs(mean),
+            clustered=found.clustered and folded(found.clustered, 0.0),
+            anew=found.anew and partial(_size_anew, found.anew),
+        )
+    ]
+
+
+def _size_anew(anew: Callable[[], Anew]) -> Anew:
+    return replace(anew(), value=_size_of_mean)
+
+
+def _in_log_odds(
+    measure: Measure,
+    cell: Cell,
+    values: Sequence[float],
+    calls: Sequence[Judgment],
+    flags: tuple[str, ...],
+) -> Estimate:
+    """The mean of log-odds, a unit for each of ``calls``."""
+    clusters = [one.trial.cluster for one in calls]
+    if at_end := sum(abs(value) >= _FURTHEST - 1e-9 for value in values):
+        flags += (f"{at_end} of {len(values)} at the end of the scale",)
+    return estimated(
+        measure,
+        cell,
+        value=float(np.mean(values)),
+        n=len(values),
+        clustered=clustered_mean(values, clusters),
+        flags=flags,
+        anew=lambda: Anew(clusters, [np.array(values)], _mean),
+    )
+
+
+def _mean(total: Any, units: Any) -> Any:
+    return total / units
+
+
+def _size_of_mean(total: Any, units: Any) -> Any:
+    return abs(total / units)
+
+
+def variation(one: Probabilities, other: Probabilities) -> float:
+    """The total variation distance of two distributions: half the sum of the differences."""
+    return sum(abs(one.get(v, 0.0) - other.get(v, 0.0)) for v in {*one, *other}) / 2
+
+
+def unlike(cell: Cell, pairs: Iterable[tuple[Judgment, Judgment]]) -> list[tuple[Judgment, ...]]:
+    """Pairs of judgments whose probabilities differ, those that differ most first."""
+    apart = [
+        (variation(meant(cell, a), meant(cell, b)), (a, b)) for a, b in pairs if told(a) and told(b)
+    ]
+    return [pair for far, pair in sorted(apart, key=lambda one: -one[0]) if far > _TOLD]
+
+
+def doubtful(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
+    """Calls that give the right verdict less than an even chance, the least first."""
+    known = [
+        (right(cell, one), one)
+        for one in cell.judgments
+        if told(one) and one.trial.label is not None
+    ]
+    return [(one,) for p, one in sorted(known, key=lambda pair: pair[0]) if p < 0.5]
+
+
+def leaning_pairs(cell: Cell, _: Mapping[str, Any]) -> list[tuple[Judgment, ...]]:
+    """Canonical pairs by the size of the slot's share, the greatest first."""
+    pairs = [pair for pair in cell.both_orders(cell.judgments) if all(map(told, pair))]
+    return sorted(pairs, key=lambda pair: -abs(leaning(pair[0]) + leaning(pair[1])))

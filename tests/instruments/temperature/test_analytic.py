@@ -1,0 +1,106 @@
+"""Other temperatures from the probabilities of one: the power, and what it is taken of."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_judgesense.instruments.temperature.analytic import rows, tempered
+from pytest_judgesense.instruments.temperature.lines import analytic
+from pytest_judgesense.judges.simulated.observer import choose
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.trial import Design, Judgment
+from tests.measures.building import cell, judgment
+
+DESIGN = Design(kind="temperature", labels=("A", "B"), pairwise=True, others=True)
+LOGITS = {"A": 0.4, "B": -0.4, "tie": 0.1}
+
+
+def softmax(logits: dict[str, float], temperature: float = 1.0) -> dict[str, float]:
+    weights = {v: math.exp(x / temperature) for v, x in logits.items()}
+    return {v: w / sum(weights.values()) for v, w in weights.items()}
+
+
+@given(st.sampled_from([0.1, 0.5, 1.0, 2.0, 3.0]), st.floats(-3, 3), st.floats(-3, 3))
+def test_the_power_is_the_softmax_of_the_divided_logits(t: float, a: float, b: float) -> None:
+    logits = {"A": a, "B": b, "tie": 0.0}
+    assert tempered(softmax(logits), t) == pytest.approx(softmax(logits, t))
+
+
+def test_at_0_the_likeliest_ones_share() -> None:
+    assert tempered({"A": 0.4, "B": 0.4, "tie": 0.2}, 0) == {"A": 0.5, "B": 0.5, "tie": 0}
+    assert tempered({"A": 1.0, "B": 0.0}, 2) == {"A": 1, "B": 0}
+
+
+def drawn(items: int, replicates: int, reply: str = '{{"verdict": "{}"}}') -> Cell:
+    """Questions at two temperatures with the same logits; content 1 is better."""
+    rng, made = Random(0), []
+    for i in range(items):
+        for t in (0.5, 2.0):
+            for replicate in range(1, replicates + 1):
+                word = choose(LOGITS, t, rng)
+                one = judgment(
+                    f"q{i}",
+                    word,
+                    label="1",
+                    replicate=replicate,
+                    condition={"temperature": t},
+                    reply=reply.format(word),
+                )
+                trial = replace(one.trial, id=f"{one.trial.id}/t{t}")
+                told = replace(one, trial=trial, probabilities=softmax(LOGITS), mass=0.9)
+                made.append(told)
+    return cell(DESIGN, made)
+
+
+def test_every_temperature_is_told_and_those_that_were_sampled_stand_beside() -> None:
+    found = {row["temperature"]: row for row in rows(drawn(40, 20), (), None) or ()}
+    assert sorted(found) == [0, 0.5, 1, 1.5, 2, 3]
+    for t in (0.5, 2.0):
+        p = softmax(LOGITS, t)
+        row = found[t]
+        assert row["agreement"] == pytest.approx(p["A"])
+        assert row["consistency"] == pytest.approx(sum(one * one for one in p.values()))
+        # 800 draws: four standard errors are .07; pairs of replicates vary less.
+        assert row["agreement_sampled"] == pytest.approx(p["A"], abs=0.07)
+        assert row["consistency_sampled"] == pytest.approx(row["consistency"], abs=0.07)
+        assert (row["n"], row["replies"]) == (40, 800)
+    assert found[1]["agreement_sampled"] is None
+    assert found[0]["agreement"] == 1
+    assert found[1]["no_label"] == pytest.approx(0.1)
+
+
+def test_what_is_shown() -> None:
+    shown = list(analytic(rows(drawn(4, 2), (), None) or ()))
+    assert (
+        shown[0].split() == "from probabilities n agreement (sampled) consistency (sampled)".split()
+    )
+    assert shown[1].startswith("temperature 0")
+    assert shown[-1].endswith("has probability 0.100")
+
+
+def test_a_prompt_that_reasons_first_is_left_out() -> None:
+    reasoned = drawn(4, 2, '{{"reason": "The first one says more.", "verdict": "{}"}}')
+    assert rows(reasoned, (), None) is None
+
+
+def test_without_probabilities_there_is_no_table() -> None:
+    bare = drawn(4, 2)
+
+    def without(one: Judgment) -> Judgment:
+        return replace(one, probabilities=None, mass=None)
+
+    assert rows(replace(bare, judgments=tuple(map(without, bare.judgments))), (), None) is None
+
+
+def test_replicates_draw_what_is_expected() -> None:
+    # The draws of the simulated judge are from softmax(logits / T), as those of language models.
+    counts = Counter(choose(LOGITS, 2.0, Random(seed)) for seed in range(2000))
+    for label, p in tempered(softmax(LOGITS), 2.0).items():
+        assert counts[label] / 2000 == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 2000))

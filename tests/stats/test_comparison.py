@@ -19,6 +19,7 @@ from pytest_judgesense.stats.comparison import (
     holm,
     jackknife_difference,
     paired_difference,
+    paired_mean_difference,
     tango,
     unpaired_difference,
 )
@@ -312,3 +313,31 @@ def test_what_does_not_fit_together_is_an_error() -> None:
         tango(1, 1, 5, 1.0)
     with pytest.raises(ValueError, match=r"between -1 and 1, found .*-1\.5"):
         paired_difference([0, -1.5, 1], "abc")
+
+
+# --- real units ---
+
+
+def test_real_units_have_students_interval_over_clusters_and_the_swaps_of_their_totals() -> None:
+    found = paired_mean_difference([0.1, 0.2, -0.05, 0.15], ["a", "b", "c", "d"])
+    assert found is not None
+    assert (found.value, found.n, found.better, found.worse) == (pytest.approx(0.1), 4, 3, 1)
+    # Mean .1, standard deviation .10801, t(3, .975) = 3.18245: .1 -/+ .17187.
+    assert found.ends(0.95) == pytest.approx((-0.07187, 0.27187), abs=1e-5)
+    # Of 16 patterns of signs two have a sum of .4 or more (all up, or .05 alone down).
+    assert found.p_better == pytest.approx(2 / 16)
+    assert found.p_worse == pytest.approx(15 / 16)
+
+
+def test_real_units_of_one_cluster_are_swapped_together() -> None:
+    apart = paired_mean_difference([0.1, 0.1, 0.12, 0.1], ["a", "b", "c", "d"])
+    together = paired_mean_difference([0.1, 0.1, 0.12, 0.1], ["a", "a", "b", "b"])
+    assert apart is not None
+    assert together is not None
+    # All 4 up, and both clusters up.
+    assert (apart.p_better, together.p_better) == (pytest.approx(1 / 16), pytest.approx(1 / 4))
+
+
+@pytest.mark.parametrize("differences", [[0.1], [0.1, 0.1, 0.1]])
+def test_real_units_without_spread_decide_nothing(differences: list[float]) -> None:
+    assert paired_mean_difference(differences, list(range(len(differences)))) is None

@@ -6,11 +6,8 @@ with one notice.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any, Final, Protocol
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
+from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.trial import Design, Judgment
 
 NO_VERDICT: Final = "no verdict recorded"
@@ -112,7 +110,10 @@ def read_rows(path: Path) -> Iterator[Row]:
     """
     placed: Iterable[tuple[str, Any]]
     if path.suffix in (".csv", ".tsv"):
-        placed = _csv_rows(path, _text(path))
+        placed = (
+            (f"{path}:{number}", {name: cell or None for name, cell in row.items()})
+            for number, row in csv_rows(path, _text(path), LogError)
+        )
     elif path.suffix == ".json":
         values = read_json(path, list, "a JSON list of objects")
         placed = ((f"{path}, record {i}", value) for i, value in enumerate(values, start=1))
@@ -143,34 +144,6 @@ def _parsed(wrong: str, text: str, expected: str) -> Any:
         return json_value(text)
     except ValueError as error:
         raise LogError(wrong, found=str(error), expected=expected) from error
-
-
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, str | None]]]:
-    csv.field_size_limit(sys.maxsize)  # replies are long
-    separator = "\t" if path.suffix == ".tsv" else ","
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        if len(set(names := reader.fieldnames or ())) < len(names):
-            raise LogError(
-                f"{path}:1 names a column twice",
-                found=", ".join(names),
-                expected="every column once",
-                remedy="rename one of the two",
-            )
-        for value in reader:
-            where = f"{path}:{reader.line_num}"
-            if None in value or None in value.values():
-                cells = sum(cell is not None for name, cell in value.items() if name)
-                raise LogError(
-                    f"{where} has not as many cells as the header",
-                    found=f"{cells} cells" + (" and more" if None in value else ""),
-                    expected=f"{len(names)} cells",
-                    remedy="quote cells that hold the separator",
-                )
-            yield where, {name: cell or None for name, cell in value.items()}
-    except csv.Error as error:
-        where, expected = f"{path}:{reader.line_num}", 'cells, quoted by "'
-        raise LogError(f"{where} is not CSV", found=str(error), expected=expected) from error
 
 
 def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:

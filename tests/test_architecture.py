@@ -36,6 +36,7 @@ LEVELS: dict[str, float] = {
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
     "files": 0.2,
+    "rows": 0.2,
     # Files that are written whole: of recordings as of reports.
     "output": 0.8,
     "suites": 1,

@@ -418,6 +418,14 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
+def clusters_to_clear(measure: Measure, bar: float) -> int | None:
+    """Fewest clusters on which a judge without error clears ``bar`` with confidence.
+
+    ``None`` where no number is enough. Not for kappa, which depends on the labels.
+    """
+    return _needed(measure, bar, ())
+
+
 def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None:
     """Fewest clusters on which a judge without error would clear the bar with confidence.
 

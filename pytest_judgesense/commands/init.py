@@ -6,16 +6,23 @@ Nothing is asked and nothing is overwritten: what is there already is left alone
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from pytest_judgesense.commands.options import FILE, MANY, assignment
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files import read_bytes, read_text
+from pytest_judgesense.importers import slug
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_file
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.spec import JudgeFunction
 
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
@@ -26,12 +33,134 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     said = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=said)
+    own = parser.add_argument_group("a function and items of your own, as they are")
+    said = "the function that judges, such as myapp.judges:judge"
+    own.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
+    own.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
+    said = "what it gives: the better of two, a label, or a grade (default: as its parameters and "
+    kinds = ["pairwise", "labels", "score"]
+    own.add_argument("--kind", choices=kinds, help=f"{said}the labels say)")
+    said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
+    pair: dict[str, Any] = {**MANY, "type": assignment}
+    own.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
+    said = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
+    own.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
+    said = "what the function may answer, where no column tells, such as YES,NO"
+    own.add_argument("--labels", metavar="A,B,...", help=said)
 
 
 def run(options: argparse.Namespace) -> list[str]:
     """Write a first judge, a first suite and a workflow."""
+    if (options.function is None) != (options.items is None):
+        raise UsageError(
+            "--callable and --items belong together",
+            found="one of the two",
+            expected="the function that judges, and the file of its items",
+            remedy="judgesense init --callable MODULE:FUNCTION --items FILE",
+        )
     # All is written before anything is shown: the reader of a pipe may close it early.
-    return list(start(options.folder))
+    if options.function is None:
+        return list(start(options.folder))
+    return list(start_own(options))
+
+
+def start_own(options: argparse.Namespace) -> Iterator[str]:
+    """Write what measures a function on items, both as they are; lines that say what it is.
+
+    Nothing is written where the two cannot be joined.
+    """
+    from pytest_judgesense.commands import own
+
+    folder: Path = options.folder
+    _refuse_file(folder)
+    target, known = options.function, _declared(folder / "pyproject.toml") or {}
+    items = own.items_of(options.items)
+    function = _function(target, folder)
+    found = own.understood(
+        function,
+        target,
+        items,
+        dict(options.map),
+        command=_command(options),
+        kind=options.kind,
+        labels=[one.strip() for one in (options.labels or "").split(",") if one.strip()],
+        values=dict(options.value),
+    )
+    called = target.rpartition(":")[2]
+    name = next(
+        one
+        for one in (called.rpartition(".")[2], *(f"{called}-{n}" for n in count(2)))
+        if one not in known or known[one].get("model") == target
+    )
+    suite = slug(items.file.stem)
+    place = Path("suites", suite)
+    yield f"understood: {called} on {len(items.rows)} items of {items.file}: {found.kind}"
+    for line in own.told(found):
+        yield f"            {line}"
+    yield _declare(folder / "pyproject.toml", name, own.judge_text(name, target, found.arguments))
+    if (folder / place).exists():
+        yield f"left alone: {folder / place} is there; remove it to write it anew"
+    else:
+        file, copied = _within(items.file, folder, folder / place)
+        if copied:
+            yield _written(folder / place / file, read_text(items.file))
+        text = own.suite_text(found, suite, file, target)
+        yield _written(folder / place / f"{suite}.suite.toml", text)
+    yield _write_workflow(folder, install=_requirements(folder))
+    yield _write_attributes(folder)
+    yield ""
+    yield "next: ask your judge, once; then replay it, here and in CI, without a key"
+    yield from _moved(folder)
+    chosen = f" --judge-name {shlex.quote(name)}" if set(known) - {name} else ""
+    yield f"  pytest {place.as_posix()}{chosen} --judge-mode record"
+    yield f"  pytest {place.as_posix()}{chosen}"
+    yield "then commit pyproject.toml, suites, cassettes and the workflow"
+
+
+def _command(options: argparse.Namespace) -> str:
+    """What the user wrote, to be repeated with more."""
+    words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
+    words += ["--kind", options.kind] if options.kind else []
+    words += ["--labels", options.labels] if options.labels else []
+    for option, pairs in (("--map", options.map), ("--value", options.value)):
+        words += [word for one, other in pairs for word in (option, f"{one}={other}")]
+    words += [str(options.folder)] if options.folder != Path() else []
+    return shlex.join(words)
+
+
+def _function(target: str, folder: Path) -> JudgeFunction:
+    """The function, imported for its signature: without a key, and asking nobody."""
+    from pytest_judgesense.cassettes.offline import refuse_sockets
+    from pytest_judgesense.cassettes.scope import CallScope, entered
+    from pytest_judgesense.judges.placeholders import placeholder_credentials
+    from pytest_judgesense.judges.resolving import function_of
+    from pytest_judgesense.judges.spec import judge_from_table
+
+    spec = judge_from_table(target, {"provider": "callable", "model": target}, folder)
+    scope = CallScope(f"(import of {target})", None, replaying=True)
+    with refuse_sockets(), placeholder_credentials(), entered(scope):
+        return function_of(spec)
+
+
+def _within(file: Path, folder: Path, place: Path) -> tuple[str, bool]:
+    """A file as the suite file at ``place`` names it, and whether it has to be copied there.
+
+    What lies outside of the project is no part of it.
+    """
+    inside = file.resolve().is_relative_to(folder.resolve())
+    if not inside:
+        return file.name, True
+    return Path(os.path.relpath(file.resolve(), place.resolve())).as_posix(), False
+
+
+def _requirements(folder: Path) -> str:
+    """What CI installs beside the plugin: a replay imports the judge."""
+    if (folder / "requirements.txt").is_file():
+        return " -r requirements.txt"
+    project = folder / "pyproject.toml"
+    if project.is_file() and "project" in toml_value(read_text(project)):
+        return " ."
+    return "  # and what your judge imports, such as openai"
 
 
 def start(folder: Path) -> Iterator[str]:
@@ -39,25 +168,35 @@ def start(folder: Path) -> Iterator[str]:
 
     Nothing is written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
     """
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", expected="a folder, or none yet")
+    _refuse_file(folder)
     yield _declare(folder / "pyproject.toml")
     yield from _write_suite(folder / _SUITE)
     yield _write_workflow(folder)
-    attributes = folder / ".gitattributes"
-    content = _template("gitattributes")
-    if attributes.exists():
-        yield f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
-    else:
-        yield _written(attributes, content)
+    yield _write_attributes(folder)
     yield ""
     yield "next: record what the judge says, once; then replay it, here and in CI"
-    if folder.resolve() != Path.cwd():
-        yield f"  cd {shlex.quote(str(folder))}"
+    yield from _moved(folder)
     place = _SUITE.as_posix()
     yield from (f"  judgesense lint {place}", f"  pytest {place} --judge-mode record")
     yield f"  pytest {place}"
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
+
+
+def _refuse_file(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder", expected="a folder, or none yet")
+
+
+def _moved(folder: Path) -> Iterator[str]:
+    if folder.resolve() != Path.cwd():
+        yield f"  cd {shlex.quote(str(folder))}"
+
+
+def _write_attributes(folder: Path) -> str:
+    attributes, content = folder / ".gitattributes", _template("gitattributes")
+    if attributes.exists():
+        return f"left alone: {attributes}; consider adding: {content.splitlines()[-1]}"
+    return _written(attributes, content)
 
 
 def _template(name: str) -> str:
@@ -69,16 +208,16 @@ def _written(path: Path, text: str) -> str:
     return f"written:    {path}"
 
 
-def _declared(project: Path) -> list[str] | None:
-    """Names of the judges that a project declares; ``None`` where it has no ``pyproject.toml``."""
+def _declared(project: Path) -> dict[str, Any] | None:
+    """The judges that a project declares; ``None`` where it has no ``pyproject.toml``."""
     if not project.exists():
         return None
     try:
         table: Any = toml_value(read_bytes(project).decode("utf-8"))
         for key in ("tool", "judgesense", "judges"):
             table = table.get(key, {})
-        return list(table)
-    except (OSError, ValueError, AttributeError) as error:
+        return {name: dict(judge) for name, judge in table.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{project} cannot be read",
             found=str(error),
@@ -87,12 +226,16 @@ def _declared(project: Path) -> list[str] | None:
         ) from error
 
 
-def _declare(project: Path) -> str:
-    """Append the table of a judge, unless there is one; what stands there stays byte for byte."""
-    declared, content = _declared(project), _template("judge.toml")
+def _declare(project: Path, name: str | None = None, content: str = "") -> str:
+    """Append the table of a judge; what stands there stays byte for byte.
+
+    Without a ``name`` it is that of a first judge, for a project that has none.
+    """
+    declared, content = _declared(project), content or _template("judge.toml")
+    table = f"[tool.judgesense.judges.{name}]" if name else _JUDGES
     if declared is None:
-        return f"{_written(project, content)}, {_JUDGES}"
-    if declared:
+        return f"{_written(project, content)}, {table}"
+    if name in declared or (declared and name is None):
         return f"left alone: {project} declares judges: {', '.join(declared)}"
     known = read_bytes(project)
     text = known.decode("utf-8")
@@ -103,13 +246,13 @@ def _declare(project: Path) -> str:
         toml_value(text + added)
     except ValueError:
         # A table written inline takes no table below it.
-        return f"left alone: {project} takes no further table; declare a judge there: {_JUDGES}"
+        return f"left alone: {project} takes no further table; declare a judge there: {table}"
     try:
         with project.open("ab") as file:
             file.write(added.encode())
     except OSError as error:
         raise UsageError(f"{project} cannot be written", found=str(error)) from error
-    return f"added to:   {project}, {_JUDGES}"
+    return f"added to:   {project}, {table}"
 
 
 def _write_suite(place: Path) -> Iterator[str]:
@@ -122,11 +265,12 @@ def _write_suite(place: Path) -> Iterator[str]:
         yield _written(place / name, _template(name))
 
 
-def _write_workflow(folder: Path) -> str:
+def _write_workflow(folder: Path, install: str = "") -> str:
     path = folder / _WORKFLOW
     if path.exists():
         return f"left alone: {path} is there"
     above = next((one for one in folder.resolve().parents if (one / ".git").exists()), None)
     if above is not None and not (folder / ".git").exists():
         return f"left out:   {_WORKFLOW.as_posix()}: the repository begins at {above}"
-    return _written(path, _template("workflow.yml"))
+    plain = "pip install pytest-judgesense"
+    return _written(path, _template("workflow.yml").replace(plain, plain + install))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final, get_args
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.schema import ContentItem, PairItem
-from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem
+from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, own_id, own_label, text_of
+from pytest_judgesense.trial import TIE
 
 # What stands before a list of elements in a prompt.
 ELEMENTS: Final = "Required elements:"
@@ -18,8 +20,8 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     """An item of each line: of two candidates if the suite is pairwise, else of one content."""
     form = stimuli.form
     if form.space.pairwise:
-        return map(pair_item, stimuli.parse(PairItem))
-    lines = stimuli.parse(ContentItem)
+        return map(pair_item, stimuli.parse(PairItem, own_pair))
+    lines = stimuli.parse(ContentItem, own_content)
     known = {template.id for template in form.templates}
     for line in lines:
         if unknown := sorted(set(line.inverted) - known):
@@ -29,6 +31,63 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
                 expected="of " + ", ".join(sorted(known)),
             )
     return map(content_item, lines)
+
+
+def own_pair(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of a pair from a row with fields of its own: ``task``, ``a``, ``b`` and others.
+
+    Labels are ``1``, ``2`` or ``tie``, or a candidate by its field or its column.
+    """
+    columns = stimuli.columns
+    meanings = {"1": "1", "2": "2", TIE: TIE, "a": "1", "b": "2"}
+    meanings |= {columns[field]: meanings[field] for field in ("a", "b") if field in columns}
+    label = own_label(stimuli, row.get("label"), meanings)
+    if isinstance(label, Misfit):
+        return label
+    line: dict[str, Any] = {"id": own_id(row.get("id"), number), "label": label}
+    shown = frozenset().union(*(placeholders(one.text) for one in stimuli.form.templates))
+    if "task" not in row and "task" not in shown:
+        line["task"] = ""  # nothing but the candidates is shown
+    if "texts" not in row:
+        if missing := [field for field in ("a", "b") if field not in row]:
+            return Misfit(missing[0], MISSING, "a candidate of the pair")
+        # A candidate may be empty.
+        line["texts"] = [text_of(row[field]) or "" for field in ("a", "b")]
+    known = {*PairItem.model_fields} - {"id", "label"}
+    line |= {name: value for name, value in _texts(row).items() if name in known}
+    if "fields" not in row:
+        others = {*PairItem.model_fields, "a", "b"}
+        line["fields"] = {
+            n: v for n, v in _texts(row).items() if n not in others and isinstance(v, str)
+        }
+    return line
+
+
+def own_content(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of one content from a row with fields of its own, of which every one is a text."""
+    meanings = {label: label for label in stimuli.form.space.labels}
+    label = own_label(stimuli, row.get("label"), meanings)
+    if isinstance(label, Misfit):
+        return label
+    known = ContentItem.model_fields
+    texts = _texts(row)
+    line = {n: v for n, v in texts.items() if isinstance(v, str) or (n in known and v is not None)}
+    return line | {"id": own_id(row.get("id"), number), "label": label}
+
+
+def _texts(row: dict[str, Any]) -> dict[str, Any]:
+    """``row`` with every scalar as text; of what is optional, an empty cell is none."""
+    optional = ("cluster", "category", "difficulty")
+    if row.get("difficulty") not in get_args(Difficulty):
+        row = {name: value for name, value in row.items() if name != "difficulty"}
+    return {
+        name: value
+        if isinstance(value, list | dict)
+        else text_of(value)
+        if name in optional or value is None
+        else text_of(value) or ""
+        for name, value in row.items()
+    }
 
 
 def content_item(line: ContentItem) -> Item:

@@ -51,7 +51,7 @@ def presets_of(path: Path, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
 
 
 def stimuli_of(suite: Suite) -> Path:
-    """The JSON Lines file that a suite file names."""
+    """The file of the items that a suite file names."""
     return suite.path.parent / _read_form(suite.path, {suite.kind: suite.form})[0].stimuli.file
 
 
@@ -195,6 +195,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     asked = form.model_dump(mode="json", exclude=aside)
     asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
     # What few suites have is left out of the digests of the others.
+    asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None

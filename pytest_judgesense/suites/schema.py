@@ -86,9 +86,15 @@ class TemplateForm(Form):
 
 
 class StimuliForm(Form):
-    """``[stimuli]``: the JSON Lines file with the items, and which of them are used."""
+    """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
+
+    ``columns`` names the column, or key, of each field that is called otherwise in the file;
+    ``values`` the label that a value of the label's column means.
+    """
 
     file: str
+    columns: dict[str, str] | None = None
+    values: dict[str, str] | None = None
     steps: Literal["whole", "quarter"] = "whole"
     distances: list[int | float] | None = None
     subsets: list[Literal["same", "different", "filler"]] | None = None

@@ -1,21 +1,47 @@
-"""The lines of a stimuli file, as the suite that names it uses them."""
+"""The lines of a stimuli file, as the suite that names it uses them.
+
+A file of one's own (CSV, a JSON list, or any file with ``columns``) has names and labels of its
+own; they are brought to those of suites before a line is read, and every complaint is in the words
+of the file: line, column, what stands there.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import beyond, json_value, limits, well_formed_value
+from pytest_judgesense.rows import csv_rows, json_rows
+from pytest_judgesense.suites.item import ITEM_ID
 from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
+
+# Complaints that are spelt out; of the others it is said how many there are.
+_MOST_SHOWN: Final = 3
+_TABLES: Final = (".csv", ".tsv")
+_LONGEST_ID: Final = 60
+
+
+class Misfit(NamedTuple):
+    """What is wrong with a line: the field, what was found there, and what would be right."""
+
+    field: str
+    found: str
+    expected: str
+
+
+# From the row of a file of one's own, and its line, to the line of a suite; or what is wrong.
+Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,66 +50,247 @@ class Stimuli:
 
     Attributes:
         lines: the numbers and the values of those lines that the design uses.
+        own: whether names and labels are those of the user, not of suites.
     """
 
     form: SuiteForm
     file: Path
     lines: Sequence[tuple[int, Any]]
+    own: bool = False
 
     @property
     def rows(self) -> list[Any]:
         return [row for _, row in self.lines]
 
-    def parse(self, model: type[_Line]) -> list[_Line]:
-        """The lines as values of ``model``, which has an ``id``.
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """By field, the column of the file that holds it, where it is called otherwise."""
+        return self.form.stimuli.columns or {}
+
+    def parse(self, model: type[_Line], adapt: Adapt | None = None) -> list[_Line]:
+        """The lines as values of ``model``, which has an ``id``; one's own by ``adapt``.
 
         Raises:
-            SuiteError: a line is not of the form, or repeats an id; it names the line.
+            SuiteError: lines are not of the form, or repeat an id; it names them, at most three.
         """
         parsed: dict[str, tuple[int, _Line]] = {}
+        wrong: list[tuple[int, Misfit]] = []
         for number, row in self.lines:
-            try:
-                line = model.model_validate(row)
-            except ValidationError as error:
-                raise not_of_the_form(f"{self.file}:{number}", error) from error
-            identifier: str = line.id  # type: ignore[attr-defined]
+            read = self._read(model, number, row, adapt)
+            if isinstance(read, list):
+                wrong += [(number, misfit) for misfit in read]
+                continue
+            identifier: str = read.id  # type: ignore[attr-defined]
             if identifier in parsed:
-                raise SuiteError(
-                    f"{self.file}:{number} repeats an id",
-                    found=f"{identifier!r}, which line {parsed[identifier][0]} has",
-                    expected="every id once: trial ids are made of it",
-                )
-            parsed[identifier] = number, line
+                found = f"{identifier!r}, which line {parsed[identifier][0]} has"
+                once = "every id once: trial ids are made of it"
+                wrong.append((number, Misfit("id", found, once)))
+            else:
+                parsed[identifier] = number, read
+        if wrong:
+            raise self._refused(wrong, [number for number, _ in parsed.values()])
         return [line for _, line in parsed.values()]
+
+    def _read(
+        self, model: type[_Line], number: int, row: Any, adapt: Adapt | None
+    ) -> _Line | list[Misfit]:
+        if self.own and isinstance(row, dict):
+            row = self._renamed(row)
+            if adapt is not None:
+                row = adapt(self, number, row)
+        if isinstance(row, Misfit):
+            return [row]
+        try:
+            return model.model_validate(row)
+        except ValidationError as error:
+            return [_misfit(problem) for problem in error.errors()]
+
+    def _renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """``row`` by fields: a column that has none keeps its name."""
+        taken = {*self.columns, *self.columns.values()}
+        known = {field: row[name] for field, name in self.columns.items() if name in row}
+        return known | {name: value for name, value in row.items() if name not in taken}
+
+    def _refused(self, wrong: Sequence[tuple[int, Misfit]], right: Sequence[int]) -> SuiteError:
+        """The error that names lines and columns, what stands there, and a line that is right."""
+        lines = dict.fromkeys(number for number, _ in wrong)
+        shown = [
+            f"{self.file.name}:{number}, {self._place(misfit.field)}: {misfit.found}"
+            for number, misfit in wrong[:_MOST_SHOWN]
+        ]
+        if len(wrong) > _MOST_SHOWN:
+            shown.append(f"and {len(wrong) - _MOST_SHOWN} more")
+        number, first = wrong[0]
+        at = f"{self.file}:{number}" if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
+        verb = "is" if len(lines) == 1 else "are"
+        return SuiteError(
+            f"{at} cannot be read as items of suite {self.form.name}"
+            if self.own
+            else f"{at} {verb} not of the form judgesense/suite/1",
+            found="\n            ".join(shown),
+            expected=f"in {self._place(first.field)}: "
+            f"{first.expected}{self._example(first, right)}",
+            remedy=self._remedy(first),
+        )
+
+    def _place(self, field: str) -> str:
+        """What a field is called in the file."""
+        name = self.columns.get(field, field)
+        return f"{'column' if self.file.suffix in _TABLES else 'key'} {name}"
+
+    def _example(self, misfit: Misfit, right: Sequence[int]) -> str:
+        """What stands there in the first line that is right."""
+        rows = dict(self.lines)
+        name = self.columns.get(misfit.field, misfit.field)
+        for number in right:
+            if isinstance(row := rows[number], dict) and name in row:
+                return f"; line {number} has {_shown(row[name])}"
+        return ""
+
+    def _remedy(self, misfit: Misfit) -> str:
+        where = "[stimuli] of the suite file"
+        if misfit.field == "label" and self.own:
+            labels = [one for one in self.form.space.labels if not self.form.space.pairwise]
+            label = (labels or ["1"])[0]
+            return f'fix the line, or say what it means: values = {{ ... = "{label}" }} in {where}'
+        if misfit.found == MISSING:
+            return f'add it, or name its column: columns = {{ {misfit.field} = "..." }} in {where}'
+        return "fix the line" if self.own else "fix the named keys (docs/suites.md lists them all)"
+
+
+MISSING: Final = "missing"
+
+
+def _misfit(problem: Any) -> Misfit:
+    """A complaint of pydantic in plain words."""
+    field = str(problem["loc"][0]) if problem["loc"] else "(whole)"
+    inner = ".".join(str(part) for part in problem["loc"][1:])
+    said = problem["msg"].removeprefix("Value error, ")
+    said = said[0].lower() + said[1:]
+    if problem["type"] == "missing":
+        return Misfit(field, MISSING, f"a value{f' at {inner}' if inner else ''}")
+    if problem["type"] == "extra_forbidden":
+        return Misfit(field, "a key that is not known", "the keys that docs/suites.md lists")
+    return Misfit(field, _shown(problem["input"]), said + (f" (at {inner})" if inner else ""))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# --- names and labels of one's own ----------------------------------------------------------------
+
+
+def text_of(value: Any) -> str | None:
+    """A scalar as text, ``4.0`` as ``4``; ``None`` for nothing and for what is no scalar."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, str | int | float) or value == "":
+        return None
+    return str(value)
+
+
+def own_id(value: Any, number: int) -> str:
+    """An id of a file's own as ids are: with a digest where characters were lost.
+
+    Without one it is the line, as in ``line-17``.
+    """
+    name = text_of(value)
+    if name is None:
+        return f"line-{number}"
+    if ITEM_ID.fullmatch(name):
+        return name
+    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST_ID] or "item"
+    return f"{clean}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
+    """The label that a value means, by the suite's ``values``, else by ``meanings``; any case.
+
+    Nothing is no label.
+    """
+    text = (text_of(value) or "").strip()
+    if not text:
+        return None
+    given = stimuli.form.stimuli.values or {}
+    for table in (given, meanings):
+        folded = {name.strip().casefold(): label for name, label in table.items()}
+        if (label := folded.get(text.casefold())) is not None:
+            return label
+    return Misfit("label", repr(text), f"one of {', '.join(dict.fromkeys([*given, *meanings]))}")
+
+
+# --- files ----------------------------------------------------------------------------------------
 
 
 def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
     file = path.parent / form.stimuli.file
     try:
-        raw = read_text(file)
+        raw = read_text(file).removeprefix("\ufeff")
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(
             f"the stimuli of suite {form.name} cannot be read",
             found=str(error),
-            expected=f"JSON Lines in UTF-8 at {file}",
+            expected=f"JSON Lines, JSON or CSV in UTF-8 at {file}",
             remedy=f"fix [stimuli] file in {path}",
         ) from error
     lines: list[tuple[int, Any]] = []
+    for number, row in rows_of(file, raw):
+        if len(lines) == limits().trials:
+            raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
+        lines.append((number, row))
+    if not lines:
+        raise SuiteError(f"{file} holds no items", expected="at least one line")
+    stated = form.stimuli.columns is not None or form.stimuli.values is not None
+    own = stated or file.suffix in (*_TABLES, ".json")
+    if own:
+        _refuse_columns(path, form, file, lines)
+    return Stimuli(form, file, lines, own), raw
+
+
+def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
+    """The rows of a file by its suffix, each with the number of its line.
+
+    Raises:
+        SuiteError: it is not of the form that its suffix says; it names the line.
+    """
+    if file.suffix in _TABLES:
+        yield from csv_rows(file, raw, SuiteError)
+        return
+    if file.suffix == ".json":
+        yield from json_rows(file, raw, SuiteError)
+        return
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
     for number, line in enumerate(raw.split("\n"), start=1):
         if line.strip():
-            if len(lines) == limits().trials:
-                raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
             try:
-                lines.append((number, well_formed_value(json_value(line))))
+                yield number, well_formed_value(json_value(line))
             except ValueError as error:
                 raise SuiteError(
                     f"{file}:{number} is not JSON", found=str(error), expected="one object a line"
                 ) from error
-    if not lines:
-        raise SuiteError(f"{file} holds no items", expected="at least one line")
-    return Stimuli(form, file, lines), raw
+
+
+def _refuse_columns(
+    path: Path, form: SuiteForm, file: Path, lines: Sequence[tuple[int, Any]]
+) -> None:
+    """Raise `SuiteError` if ``columns`` names one that the file does not have."""
+    known = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
+    asked = form.stimuli.columns or {}
+    if missing := {field: name for field, name in asked.items() if name not in known}:
+        turned = all(field in known for field in missing)
+        raise SuiteError(
+            f"columns of {path} names what {file.name} does not have",
+            found=", ".join(f'{field} = "{name}"' for field, name in missing.items()),
+            expected=f"the columns of {file.name}: {', '.join(known)}",
+            remedy="columns is the wrong way round: fields first, columns second"
+            if turned
+            else "fix [stimuli] columns",
+        )
 
 
 def not_of_the_form(where: str, error: ValidationError) -> SuiteError:

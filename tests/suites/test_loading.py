@@ -245,7 +245,7 @@ def test_distances_that_no_pair_has_are_an_error(load: Load) -> None:
 
 def test_a_repeated_id_names_both_lines(load: Load) -> None:
     with pytest.raises(
-        SuiteError, match=r"items\.jsonl:3 repeats an id\n.*'one', which line 1 has"
+        SuiteError, match=r"items\.jsonl:3 .*\n.*:3, key id: 'one', which line 1 has"
     ):
         load(rows=[ITEMS[0], ITEMS[1], ITEMS[0]])
 
@@ -258,7 +258,7 @@ def test_a_label_outside_the_decision_space_is_an_error(load: Load) -> None:
 @pytest.mark.parametrize("value", [None, 5, ["x"], {"y": "z"}, True])
 def test_a_field_that_is_no_text_is_an_error(load: Load, value: Any) -> None:
     # str(None) would put the word "None" before the judge.
-    with pytest.raises(SuiteError, match=r"items\.jsonl:1 .*\n.*text: Input should be"):
+    with pytest.raises(SuiteError, match=r"items\.jsonl:1, key text: .*\n.*input should be"):
         load(rows=[{"id": "one", "text": value, "label": "YES"}])
 
 

@@ -1,0 +1,510 @@
+"""A function and a file of items, both as they are, understood for ``judgesense init``.
+
+What joins the two is read from the signature and from the names of the columns. Nothing is guessed
+that would decide what is measured: a parameter that no column is called like is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from pytest_judgesense.checks.outcome import clusters_to_clear
+from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.files import read_text
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    ORDER_POSITIONAL,
+    REPEAT_FLIP_RATE,
+    UNPARSED_RATE,
+)
+from pytest_judgesense.suites.schema import SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
+
+Kind: TypeAlias = Literal["pairwise", "labels", "score"]
+
+# What a column may be beside a field, and how people call the one with the labels.
+_BESIDE: Final = ("label", "id", "cluster", "category")
+_LABELS: Final = (
+    "label better winner preferred preference gold expected correct truth ground_truth human "
+    "human_label verdict choice chosen answer_key score rating grade"
+).split()
+_OF_SUITES: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
+# The two names of a pair differ in one of these words.
+_SIDES: Final = (
+    ("a", "b"),
+    ("1", "2"),
+    ("first", "second"),
+    ("left", "right"),
+    ("one", "two"),
+    ("x", "y"),
+    ("chosen", "rejected"),
+)
+_TIES: Final = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none")
+_WORDS: Final = re.compile(r"[a-z]+|[0-9]+")
+_PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
+_MOST_LABELS: Final = 12
+_FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
+_CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class Items:
+    """A file of items: its rows with their lines, and the columns that any of them has."""
+
+    file: Path
+    rows: Sequence[tuple[int, dict[str, Any]]]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(name for _, row in self.rows for name in row))
+
+    def values(self, column: str) -> list[str]:
+        """What stands in a column, as texts, empty cells left out."""
+        found = (text_of(row.get(column)) for _, row in self.rows)
+        return [text.strip() for text in found if text and text.strip()]
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What joins a function and its items.
+
+    Attributes:
+        arguments: by parameter its field, where the two are called otherwise.
+        columns: by field its column, likewise.
+        values: what values of the label's column mean, where that does not go without saying.
+        fields: those that the function takes.
+        names: how the function may call a label.
+        read: the items that these make, and their clusters, as numbers.
+    """
+
+    kind: Kind
+    arguments: Mapping[str, str]
+    columns: Mapping[str, str]
+    values: Mapping[str, str]
+    labels: Sequence[str]
+    fields: Sequence[str]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    label: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    clusters: int = 0
+
+
+def items_of(path: Path) -> Items:
+    """The items of a file.
+
+    Raises:
+        UsageError: it cannot be read, or holds none.
+    """
+    try:
+        rows = list(rows_of(path, read_text(path).removeprefix("\ufeff")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the items in {path} cannot be read",
+            found=str(error),
+            expected="a file in UTF-8: .csv, .tsv, .json or .jsonl",
+        ) from error
+    except SuiteError as error:
+        raise _usage(error) from error
+    if wrong := [number for number, row in rows if not isinstance(row, dict)]:
+        raise UsageError(f"{path}:{wrong[0]} is no object", expected="an object for every item")
+    if not rows:
+        raise UsageError(f"{path} holds no items", expected="a row for every item")
+    return Items(path, rows)
+
+
+def understood(
+    function: Callable[..., Any],
+    called: str,
+    items: Items,
+    given: Mapping[str, str],
+    *,
+    command: str,
+    kind: Kind | None = None,
+    labels: Sequence[str] = (),
+    values: Mapping[str, str] | None = None,
+) -> Understood:
+    """What joins ``function``, which errors call ``called``, and ``items``.
+
+    ``given`` are columns by parameter, or by what they are beside (`label`, `id`, ...); ``command``
+    is what the user wrote, to be repeated with more; ``labels`` and ``values`` are those that the
+    user has said.
+
+    Raises:
+        UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
+            both sides and the command that helps.
+    """
+    taken = _columns_taken(function, called, items, given, command)
+    beside = {name: column for name, column in given.items() if name not in taken}
+    label = beside.get("label") or _label_column(items, {*taken.values(), *beside.values()})
+    if label:
+        beside["label"] = label
+    sides = _sides(taken)
+    if kind is None:
+        kind = "pairwise" if sides else _kind_of_labels(items, label, labels)
+    if kind == "pairwise":
+        found = _pairs(called, items, taken, sides, label, command)
+    else:
+        found = _contents(called, items, taken, kind, label, labels, command)
+    columns = {**found.columns, **beside}
+    named = {name: column for name, column in columns.items() if name != column}
+    found = replace(found, columns=named, values={**found.values, **(values or {})}, label=label)
+    return _counted(found, items, command)
+
+
+def _columns_taken(
+    function: Callable[..., Any],
+    called: str,
+    items: Items,
+    given: Mapping[str, str],
+    command: str,
+) -> dict[str, str]:
+    """By parameter of the function, the column that it is given."""
+    parameters = parameters_of(function) or []
+    names = [one.name for one in parameters]
+    shown = f"{called.rpartition(':')[2]}({', '.join(names)})"
+    columns = items.columns
+    both = f"parameters: {', '.join(names) or 'none'}; columns: {', '.join(columns)}"
+    for name, column in given.items():
+        if column in columns and (name in names or name in _BESIDE):
+            continue
+        turned = column in names and name in columns
+        raise UsageError(
+            f"--map {name}={column} joins nothing",
+            found=both,
+            expected=f"PARAMETER=COLUMN; or one of {', '.join(_BESIDE)} in place of a parameter",
+            remedy=f"write --map {column}={name}" if turned else "fix the name",
+        )
+    plain = {_plain(column): column for column in columns}
+    taken: dict[str, str] = {}
+    missing = []
+    for one in parameters:
+        if found := given.get(one.name) or plain.get(_plain(one.name)):
+            taken[one.name] = found
+        elif one.name not in _OF_SUITES and one.default is one.empty:
+            missing.append(one.name)
+    if missing:
+        free = [column for column in columns if column not in {*taken.values(), *given.values()}]
+        more = _guessed(missing, free)
+        raise UsageError(
+            f"{shown} asks for what {items.file.name} does not have",
+            found=f"no column for {', '.join(missing)}",
+            expected=f"a column for each parameter; {items.file.name} has {', '.join(columns)}",
+            remedy=f"say which: {command} {more}",
+        )
+    if not taken:
+        raise UsageError(
+            f"{shown} takes nothing of {items.file.name}",
+            found=both,
+            expected="a parameter for each text that is judged",
+            remedy="name the column of a parameter: --map PARAMETER=COLUMN",
+        )
+    return taken
+
+
+def _plain(name: str) -> str:
+    return "_".join(_WORDS.findall(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()))
+
+
+def _guessed(names: Sequence[str], free: Sequence[str]) -> str:
+    """Options that join the most alike, ``COLUMN`` where nothing is alike."""
+    left, options = list(free), []
+    sides = _sides(names)
+    pairs = _sides(left)
+    for name in names:
+        likely = None
+        if sides and pairs and name in sides:
+            likely = pairs[sides.index(name)]
+        else:
+            others = [column for column in left if column not in (pairs or ())]
+            likely = next(iter(get_close_matches(name, others, n=1, cutoff=0.5)), None)
+            if likely is None and name == names[0] and not sides:
+                likely = others[0] if len(others) == 1 else None
+        if likely in left:
+            left.remove(likely)
+        options.append(f"--map {name}={likely or 'COLUMN'}")
+    return " ".join(options)
+
+
+def _sides(names: Iterable[str]) -> tuple[str, str] | None:
+    """The two names that are the same but for a word of `_SIDES`; ``None`` without such a pair."""
+    words = {name: _WORDS.findall(_plain(name)) for name in names}
+    for one, first in words.items():
+        for other, second in words.items():
+            if len(first) != len(second) or one == other:
+                continue
+            differing = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
+            if len(differing) == 1 and differing[0] in _SIDES:
+                return one, other
+    return None
+
+
+def _label_column(items: Items, taken: Iterable[str]) -> str | None:
+    free = {_plain(column): column for column in items.columns if column not in set(taken)}
+    return next((free[name] for name in _LABELS if name in free), None)
+
+
+def _kind_of_labels(items: Items, label: str | None, labels: Sequence[str]) -> Kind:
+    values = labels or (items.values(label) if label else ())
+    return "score" if values and all(re.fullmatch(r"-?\d+", one) for one in values) else "labels"
+
+
+def _pairs(
+    called: str,
+    items: Items,
+    taken: Mapping[str, str],
+    sides: tuple[str, str] | None,
+    label: str | None,
+    command: str,
+) -> Understood:
+    if sides is None:
+        raise UsageError(
+            f"{called} compares two answers, and no two of its parameters are called alike",
+            found=", ".join(taken),
+            expected="two that differ in one word, such as answer_a and answer_b",
+            remedy=f"name them so, or judge one answer at a time: {command} --kind labels",
+        )
+    fields = {sides[0]: "a", sides[1]: "b"}
+    others = [name for name in taken if name not in sides]
+    if others:
+        fields[others[0]] = "task"  # the first text beside the two is what they answer
+    arguments = {name: fields.get(name, name) for name in taken}
+    slots = {"1": sides[0], "2": sides[1]}
+    means = {word: number for number, side in slots.items() for word in (side, side.lower())}
+    for words in _SIDES:
+        means |= {words[0]: "1", words[1]: "2"}
+    means |= dict.fromkeys(_TIES, "tie")
+    usual = {"1", "2", "tie", "a", "b", *(taken[side].casefold() for side in sides)}
+    found = (
+        {value for value in items.values(label) if value.casefold() not in usual} if label else ()
+    )
+    values = {
+        value: means[value.casefold()] for value in sorted(found) if value.casefold() in means
+    }
+    return Understood(
+        kind="pairwise",
+        arguments={name: one for name, one in arguments.items() if name != one},
+        columns={arguments[name]: column for name, column in taken.items()},
+        values=values,
+        labels=("A", "B"),
+        fields=list(arguments.values()),
+        names={"A": [sides[0], "1", "first"], "B": [sides[1], "2", "second"]},
+    )
+
+
+def _contents(
+    called: str,
+    items: Items,
+    taken: Mapping[str, str],
+    kind: Kind,
+    label: str | None,
+    labels: Sequence[str],
+    command: str,
+) -> Understood:
+    said = list(labels) or (_labels(items.values(label), kind) if label else [])
+    if not said and kind == "score":
+        said = ["1", "2", "3", "4", "5"]
+    if not 2 <= len(said) <= _MOST_LABELS:
+        raise UsageError(
+            f"it is not known what {called} may answer",
+            found=f"{len(said)} labels in column {label}" if label else "no column with labels",
+            expected=f"2 to {_MOST_LABELS} labels",
+            remedy=f"say them: {command} --labels YES,NO; or --map label=COLUMN",
+        )
+    clash = [name for name in taken if name in _BESIDE]
+    if clash:
+        raise UsageError(
+            f"{called} takes {clash[0]}, which no judge is shown",
+            expected=f"parameters other than {', '.join(_BESIDE)}",
+            remedy="rename the parameter",
+        )
+    columns = dict(taken)
+    return Understood(kind, {}, columns, {}, said, list(taken))
+
+
+def _labels(values: Sequence[str], kind: Kind) -> list[str]:
+    """The labels that stand in a column; of a scale all from the least to the greatest."""
+    distinct = list(dict.fromkeys(values))
+    if kind == "score" and all(re.fullmatch(r"-?\d+", one) for one in distinct):
+        least, most = min(map(int, distinct)), max(map(int, distinct))
+        if least >= 1 and most <= 5:
+            least, most = 1, 5  # some grade of the usual scale may be given to none
+        elif least >= 1 and most <= 10:
+            least, most = 1, 10
+        return [str(one) for one in range(least, most + 1)] if most - least < 50 else []
+    folded = {one.casefold(): one for one in reversed(distinct)}
+    order = {word: at for at, word in enumerate(("yes", "true", "pass", "good", "correct"))}
+    return sorted(folded.values(), key=lambda one: (order.get(one.casefold(), 9), one))
+
+
+def _counted(found: Understood, items: Items, command: str) -> Understood:
+    """``found`` with the count of each label, once every item has been read."""
+    form = SuiteForm.model_validate(
+        table_of(found, "items", items.file.name), context=BUILT_IN.forms
+    )
+    stimuli = Stimuli(form, items.file, items.rows, own=True)
+    try:
+        read = BUILT_IN.forms[form.kind].read(stimuli)
+    except SuiteError as error:
+        remedy = error.remedy
+        if found.label:
+            remedy = f"fix the lines, or say what a value means: {command} --value FOUND=LABEL"
+        raise _usage(error, remedy) from error
+    counts = Counter(item.label for item in read if item.label is not None)
+    return replace(
+        found, counts=dict(sorted(counts.items())), clusters=len({item.cluster for item in read})
+    )
+
+
+def _usage(error: SuiteError, remedy: str = "") -> UsageError:
+    """The same complaint about what the command was given."""
+    told = remedy or error.remedy
+    return UsageError(error.what, found=error.found, expected=error.expected, remedy=told)
+
+
+def told(found: Understood) -> Iterator[str]:
+    """What was understood, in lines: a wrong guess is to be seen before a cent is spent."""
+    fields = {field: field for field in found.fields} | dict(found.columns)
+    parameters = {field: name for name, field in found.arguments.items()}
+    for name in found.fields:
+        if name in fields:
+            yield f"{parameters.get(name, name)} is column {fields[name]}"
+    if found.label:
+        counts = ", ".join(f"{label} {n}" for label, n in found.counts.items()) or "none"
+        yield f"labels stand in column {found.label}: {counts}"
+    else:
+        yield "no column with labels: agreement is not gated; --map label=COLUMN names one"
+
+
+# --- the suite ------------------------------------------------------------------------------------
+
+
+def table_of(found: Understood, name: str, file: str) -> dict[str, Any]:
+    """The suite file as a table."""
+    space: dict[str, Any] = {"labels": list(found.labels)}
+    if found.kind == "pairwise":
+        names = {label: list(names) for label, names in found.names.items()}
+        space |= {"pairwise": True, "tie": True, "names": names}
+    if found.kind == "score":
+        space |= {"ordinal": True}
+    stimuli: dict[str, Any] = {"file": file}
+    if found.columns:
+        stimuli["columns"] = dict(found.columns)
+    if found.values:
+        stimuli["values"] = dict(found.values)
+    design = {"orders": "both"} if found.kind == "pairwise" else {"replicates": 2}
+    return {
+        "schema": "judgesense/suite/1",
+        "name": name,
+        "kind": _kind(),
+        "space": space,
+        "stimuli": stimuli,
+        "design": design,
+        "templates": [{"id": "t1", "text": _text(found)}],
+        "checks": dict(checks_of(found)),
+    }
+
+
+def _kind() -> str:
+    """The kind of suites whose items are of any form, one content or two."""
+    return next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
+
+
+def _text(found: Understood) -> str:
+    """The wording by which reports show an item; it names the labels that may be answered."""
+    shown = [one for one in found.fields if _PLACEHOLDER.fullmatch(one)]
+    parts = [f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in sorted(shown, key=_last)]
+    if found.kind == "pairwise":
+        asked = "Which is better? Answer A, B or tie."
+    else:
+        asked = f"Answer with one of: {', '.join(found.labels)}."
+    return "\n".join([*parts, asked])
+
+
+def _last(name: str) -> bool:
+    return name in ("a", "b")
+
+
+def checks_of(found: Understood) -> Iterator[tuple[str, float]]:
+    """The checks, each with a bar that a judge without error clears with confidence."""
+    if found.kind == "pairwise":
+        yield _gate(ORDER_POSITIONAL, found)
+    else:
+        yield _gate(REPEAT_FLIP_RATE, found)
+    if found.counts:
+        yield _gate(AGREEMENT, found)
+    yield _gate(UNPARSED_RATE, found)
+
+
+def _gate(measure: Measure, found: Understood) -> tuple[str, float]:
+    bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
+    if measure is AGREEMENT and found.kind == "score":
+        bars = _FLOORS[3:]  # a step beside the label is no gross error on a scale
+    for bar in bars:
+        needed = clusters_to_clear(measure, bar)
+        if needed is not None and needed <= found.clusters:
+            return str(measure.check), bar
+    return str(measure.check), bars[-1]
+
+
+def suite_text(found: Understood, name: str, file: str, called: str) -> str:
+    """The suite file, as somebody would write it by hand."""
+    table = table_of(found, name, file)
+    checks = {
+        ORDER_POSITIONAL.check: "pairs of which the same slot wins in both orders",
+        REPEAT_FLIP_RATE.check: "items of which the two replicates disagree",
+        AGREEMENT.check: "the verdict is the label",
+        UNPARSED_RATE.check: "returns in which no verdict is found",
+    }
+    design = "each pair in both orders" if found.kind == "pairwise" else "each item twice"
+    lines = [
+        f"# {called} on the items of {Path(file).name}, each as it is.",
+        f'schema = "judgesense/suite/1"\nname = {_toml(name)}\nkind = {_toml(_kind())}',
+        f"\n# What the function may answer.\n[space]\n{_pairs_of(table['space'])}",
+        f"\n# Fields by column, and what a label means.\n[stimuli]\n{_pairs_of(table['stimuli'])}",
+        f"\n# Asked: {design}.\n[design]\n{_pairs_of(table['design'])}",
+        "\n# How reports show an item; the function has a prompt of its own.",
+        f'[[templates]]\nid = "t1"\ntext = """\n{_text(found)}\n"""',
+        "\n# Each line is a test. A judge without any error clears these bars with confidence.",
+        "[checks]",
+        *(f"{check} = {bar}  # {checks[check]}" for check, bar in checks_of(found)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs_of(table: Mapping[str, Any]) -> str:
+    return "\n".join(f"{_key(name)} = {_toml(value)}" for name, value in table.items())
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def judge_text(name: str, target: str, arguments: Mapping[str, str]) -> str:
+    """The table of the judge."""
+    lines = [
+        "# The function as it is. A synchronous one is called once at a time: concurrency = 8 asks",
+        "# eight items at once, where the function permits it.",
+        f"[tool.judgesense.judges.{_key(name)}]",
+        'provider = "callable"',
+        f"model = {_toml(target)}",
+        *([f"arguments = {_toml(dict(arguments))}"] if arguments else []),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,85 @@
+"""Tables as people keep them, row by row, each with the line at which it begins: CSV and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.limits import json_value
+
+
+def csv_rows(
+    path: Path, text: str, error: type[JudgesenseError]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file, cells by column; ``.tsv``, and a header with none but ``;``, too.
+
+    Raises:
+        JudgesenseError: of the type ``error``: a row has not the cells of the header, or the file
+            is no CSV; it names file and line.
+    """
+    csv.field_size_limit(sys.maxsize)  # texts are long
+    header = text.partition("\n")[0]
+    separator = "\t" if path.suffix == ".tsv" else ","
+    if separator not in header and ";" in header:
+        separator = ";"  # as spreadsheets write where a comma stands in numbers
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        names = next(reader, [])
+        if len(set(names)) < len(names):
+            raise error(
+                f"{path}:1 names a column twice",
+                found=", ".join(names),
+                expected="every column once",
+                remedy="rename one of the two",
+            )
+        begins = reader.line_num + 1
+        for cells in reader:
+            if cells and len(cells) != len(names):
+                raise error(
+                    f"{path}:{begins} has not as many cells as the header",
+                    found=f"{len(cells)} cells",
+                    expected=f"{len(names)} cells",
+                    remedy="quote cells that hold the separator",
+                )
+            if cells:
+                yield begins, dict(zip(names, cells, strict=True))
+            begins = reader.line_num + 1
+    except csv.Error as wrong:
+        raise error(
+            f"{path}:{reader.line_num} is not CSV",
+            found=str(wrong),
+            expected="quoted cells that are closed",
+        ) from wrong
+
+
+def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[tuple[int, Any]]:
+    """The values of a JSON list.
+
+    Raises:
+        JudgesenseError: of the type ``error``: it is none.
+    """
+    try:
+        values = json_value(text)
+    except ValueError as wrong:
+        raise error(
+            f"{path} is not JSON", found=str(wrong), expected="a list of objects"
+        ) from wrong
+    if not isinstance(values, list):
+        raise error(
+            f"{path} holds no items", found=f"a {type(values).__name__}", expected="a JSON list"
+        )
+    decoder, at, line = json.JSONDecoder(), text.index("[") + 1, 1
+    counted = 0
+    for _ in values:
+        while text[at] in " \t\r\n,":
+            at += 1
+        line += text.count("\n", counted, at)
+        counted = at
+        value, at = decoder.raw_decode(text, at)
+        yield line, value

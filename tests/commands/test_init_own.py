@@ -1,0 +1,321 @@
+"""``judgesense init --callable --items``: from a function and a CSV to a gate in three commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.suites.loading import load_suite
+from tests import processes
+from tests.plugin.project import ChatServer
+
+# As somebody has it who has never seen this project: a client at module level, a prompt of its own.
+MODULE = """
+import openai
+
+client = openai.OpenAI(base_url="{url}")
+
+PROMPT = "Question: {{}}\\n[1] {{}}\\n[2] {{}}\\nWhich answer is better? Reply 1 or 2."
+
+
+def judge(question, answer_a, answer_b):
+    content = PROMPT.format(question, answer_a, answer_b)
+    reply = client.chat.completions.create(
+        model="m-1", messages=[{{"role": "user", "content": content}}], max_tokens=5
+    )
+    return reply.choices[0].message.content
+"""
+N = 30
+MAPPED = ("--map", "question=prompt", "--map", "answer_a=model_1", "--map", "answer_b=model_2")
+
+
+def rows() -> list[dict[str, str]]:
+    """Thirty pairs with names of their own; the good answer of every other one stands second."""
+    texts = ("a good answer", "a poor answer")
+    return [
+        {
+            "nr": str(n),
+            "prompt": f"Question {n}, please",
+            "model_1": texts[n % 2],
+            "model_2": texts[1 - n % 2],
+            "better": "model_2" if n % 2 else "model_1",
+        }
+        for n in range(N)
+    ]
+
+
+def write_csv(path: Path, lines: Sequence[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(lines[0]))
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def good(prompt: str) -> str:
+    """What a judge replies that sees which answer is good."""
+    return "1" if "[1] a good" in prompt else "2"
+
+
+class Folder:
+    """A folder with a function and its items, and the endpoint that the function asks."""
+
+    def __init__(self, path: Path, server: ChatServer) -> None:
+        self.path, self.server = path, server
+        self.environment = {**os.environ, "OPENAI_API_KEY": "sk-own-0123456789abcdef"}
+        (path / "myapp.py").write_text(MODULE.format(url=server.base_url))
+        write_csv(path / "pairs.csv", rows())
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return processes.run(*command, cwd=self.path, environment=self.environment, merged=True)
+
+    def init(self, *more: str) -> subprocess.CompletedProcess[str]:
+        given = ("--callable", "myapp:judge", "--items", "pairs.csv", *more)
+        return self.run("judgesense", "init", *given)
+
+    @property
+    def suite(self) -> dict[str, Any]:
+        path = self.path / "suites" / "pairs" / "pairs.suite.toml"
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    served = ChatServer()
+    served.reply = good
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: ChatServer) -> Folder:
+    return Folder(tmp_path, server)
+
+
+def commands(printed: str) -> list[list[str]]:
+    """The commands that init has printed, as words."""
+    return [line.split() for line in printed.splitlines() if line.startswith("  pytest ")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "failing"),
+    [
+        (good, 0, []),
+        # It always takes the first answer: each of the 30 pairs is decided by the position, and one
+        # half of 60 verdicts is the label.
+        (lambda _: "1", 1, ["order_positional_bound[0.1]", "agreement_floor[0.8]"]),
+    ],
+    ids=["good", "positional"],
+)
+def test_three_commands_from_a_function_to_a_gate_without_a_key(
+    folder: Folder, reply: Callable[[str], str], code: int, failing: list[str]
+) -> None:
+    folder.server.reply = reply
+    begun = folder.init(*MAPPED)
+    assert begun.returncode == 0, begun.stdout
+    record, replay = commands(begun.stdout)
+    assert record == ["pytest", "suites/pairs", "--judge-mode", "record"]
+    assert replay == ["pytest", "suites/pairs"]
+    recorded = folder.run(*record)
+    assert recorded.returncode == code, recorded.stdout
+    assert len(folder.server.asked) == 2 * N  # both orders
+    folder.server.close()
+    del folder.environment["OPENAI_API_KEY"]
+    replayed = folder.run(*replay)
+    assert replayed.returncode == code, replayed.stdout
+    for name in failing:
+        assert f"judge::{name}" in replayed.stdout
+    assert ("3 passed" if code == 0 else "2 failed, 1 passed") in replayed.stdout
+    assert f"{2 * N} replayed" in replayed.stdout
+    # Tokens of the traffic: 60 replies of 10 and 1.
+    assert "600 prompt tokens, 60 completion tokens" in replayed.stdout
+
+
+def test_a_parameter_that_no_column_matches_is_asked_for(folder: Folder) -> None:
+    done = folder.init()
+    assert done.returncode == 2
+    what, found, expected, remedy = done.stdout.splitlines()
+    assert what == (
+        "judgesense: judge(question, answer_a, answer_b) asks for what pairs.csv does not have"
+    )
+    assert found == "  found:    no column for question, answer_a, answer_b"
+    assert expected.endswith("pairs.csv has nr, prompt, model_1, model_2, better")
+    assert remedy == (
+        "  remedy:   say which: judgesense init --callable myapp:judge --items pairs.csv "
+        "--map question=COLUMN --map answer_a=model_1 --map answer_b=model_2"
+    )
+    assert not (folder.path / "suites").exists()
+
+
+def test_a_wrong_label_is_named_by_line_and_column(folder: Folder) -> None:
+    lines = rows()
+    lines[15]["better"] = "modell_2"  # the header is line 1: the 16th item stands in line 17
+    write_csv(folder.path / "pairs.csv", lines)
+    done = folder.init(*MAPPED)
+    assert done.returncode == 2
+    assert "pairs.csv:17 cannot be read as items" in done.stdout
+    assert "found:    pairs.csv:17, column better: 'modell_2'" in done.stdout
+    assert "line 2 has 'model_1'" in done.stdout
+    assert "--value FOUND=LABEL" in done.stdout
+    assert not (folder.path / "suites").exists()
+    # What it means can be said.
+    told = folder.init(*MAPPED, "--value", "modell_2=2")
+    assert told.returncode == 0, told.stdout
+    assert folder.suite["stimuli"]["values"] == {"modell_2": "2"}
+
+
+def test_a_wrong_label_later_is_one_error_of_pytest(folder: Folder) -> None:
+    folder.init(*MAPPED)
+    lines = rows()
+    lines[15]["better"] = "modell_2"
+    write_csv(folder.path / "pairs.csv", lines)
+    done = folder.run("pytest", "suites/pairs")
+    assert done.returncode == 2
+    assert done.stdout.count("pairs.csv:17, column better: 'modell_2'") == 1
+    assert "Traceback" not in done.stdout
+
+
+def test_a_signature_that_has_changed_is_one_usage_error_and_asks_nobody(folder: Folder) -> None:
+    folder.init(*MAPPED)
+    module = (folder.path / "myapp.py").read_text()
+    (folder.path / "myapp.py").write_text(module.replace("(question, ", "(persona, question, ", 1))
+    done = folder.run("pytest", "suites/pairs", "--judge-mode", "record")
+    assert done.returncode == 4, done.stdout
+    assert done.stdout.count("judge(persona, question, answer_a, answer_b); no field") == 1
+    assert 'persona = "..."' in done.stdout
+    assert folder.server.asked == []
+
+
+def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) -> None:
+    printed = folder.init(*MAPPED).stdout
+    assert "understood: judge on 30 items of pairs.csv: pairwise" in printed
+    assert "question is column prompt" in printed
+    assert "labels stand in column better: 1 15, 2 15" in printed
+    judge = declared_judges(folder.path)["judge"]
+    assert judge.arguments == {"question": "task", "answer_a": "a", "answer_b": "b"}
+    suite = folder.suite
+    assert suite["stimuli"] == {
+        "file": "../../pairs.csv",
+        "columns": {"task": "prompt", "a": "model_1", "b": "model_2", "label": "better"},
+    }
+    # 30 items: a judge without error clears 0.1 with confidence from 22 clusters on.
+    assert suite["checks"] == {
+        "order_positional_bound": 0.1,
+        "agreement_floor": 0.8,
+        "unparsed_rate_ceiling": 0.1,
+    }
+    linted = folder.run("judgesense", "lint", "suites/pairs")
+    assert linted.returncode == 0, linted.stdout
+    assert "0 errors, 0 warnings" in linted.stdout
+
+
+def test_a_second_time_everything_is_left_alone(folder: Folder) -> None:
+    folder.init(*MAPPED)
+    before = {path: path.read_bytes() for path in folder.path.rglob("*.*") if path.is_file()}
+    again = folder.init(*MAPPED)
+    assert again.returncode == 0
+    assert again.stdout.count("left alone: ") == 4
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_other_judges_stay_and_the_commands_name_the_new_one(folder: Folder) -> None:
+    table = '[tool.judgesense.judges.judge]\nprovider = "embedded"\nmodel = "clean"\n'
+    (folder.path / "pyproject.toml").write_text(table)
+    printed = folder.init(*MAPPED).stdout
+    assert commands(printed)[1] == ["pytest", "suites/pairs", "--judge-name", "judge-2"]
+    assert set(declared_judges(folder.path)) == {"judge", "judge-2"}
+
+
+# --- other kinds, other files --------------------------------------------------------------------
+
+
+def written(folder: Path, code: str, file: str, items: Any, *more: str) -> Any:
+    """What init makes of a function and items; the suite, loaded."""
+    (folder / "own.py").write_text(code)
+    path = folder / file
+    if path.suffix == ".csv":
+        write_csv(path, items)
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(items))
+    else:
+        path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    given = ("init", "--callable", "own:judge", "--items", file, *more)
+    done = processes.run("judgesense", *given, cwd=folder, merged=True)
+    assert done.returncode == 0, done.stdout
+    stem = path.stem
+    return load_suite(folder / "suites" / stem / f"{stem}.suite.toml", None, BUILT_IN.forms)
+
+
+def test_a_function_of_one_text_is_measured_on_labels(tmp_path: Path) -> None:
+    items = [{"text": f"text {n}", "label": ("yes", "no")[n % 2]} for n in range(24)]
+    suite = written(tmp_path, "def judge(text): return True\n", "texts.json", items)
+    assert suite.space.labels == ("yes", "no")
+    assert suite.replicates == 2
+    # The list stands on one line.
+    assert [item.label for item in suite.items[:2]] == ["yes", "no"]
+    names = [declared.name for declared in suite.checks]
+    assert names == ["repeat_flip_rate_bound", "agreement_floor", "unparsed_rate_ceiling"]
+
+
+def test_grades_make_a_scale(tmp_path: Path) -> None:
+    items = [{"summary": f"text {n}", "score": n % 4 + 1} for n in range(24)]
+    code = "async def judge(summary, strict=False): return 3\n"
+    suite = written(tmp_path, code, "grades.jsonl", items)
+    assert suite.space.labels == ("1", "2", "3", "4", "5")  # nobody was given a 5
+    assert suite.space.ordinal
+    assert suite.items[3].fields == {"summary": "text 3"}
+    assert suite.items[3].id == "line-4"
+
+
+def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
+    items = [{"text": f"text {n}"} for n in range(4)]
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    (project / "own.py").write_text("def judge(text): return 'YES'\n")
+    given = ("--callable", "own:judge", "--items", "../x.jsonl", "--labels", "YES,NO")
+    done = processes.run("judgesense", "init", *given, cwd=project, merged=True)
+    assert done.returncode == 0, done.stdout
+    assert "agreement is not gated" in done.stdout
+    assert (project / "suites" / "x" / "x.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("code", "more", "told"),
+    [
+        ("def judge(text): return 1\n", (), "it is not known what own:judge may answer"),
+        ("def judge(text): return 1\n", ("--map", "text=txt"), "--map text=txt joins nothing"),
+        ("def judge(body): return 1\n", ("--map", "text=body"), "write --map body=text"),
+        ("def judge(messages): return 1\n", (), "takes nothing of x.jsonl"),
+        ("raise KeyError('MY_KEY')\n", (), "its module fails"),
+        ("x = 1\n", (), "cannot be imported"),
+        ("def judge(text): return 1\n", ("--kind", "pairwise"), "compares two answers"),
+    ],
+)
+def test_what_cannot_be_joined_is_one_usage_error(
+    tmp_path: Path, code: str, more: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "own.py").write_text(code)
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
+    given = ("init", "--callable", "own:judge", "--items", "x.jsonl", *more)
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stdout
+    assert "Traceback" not in done.stdout
+    assert len(done.stdout.splitlines()) <= 4
+    assert not (tmp_path / "suites").exists()
+
+
+def test_callable_and_items_belong_together(tmp_path: Path) -> None:
+    done = processes.run("judgesense", "init", "--items", "x.csv", cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    assert "--callable and --items belong together" in done.stdout

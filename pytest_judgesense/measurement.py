@@ -35,6 +35,7 @@ from pytest_judgesense.judges.client import Answer, Client, Course, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.readable import FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedOn, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.observer import Skill
@@ -127,11 +128,12 @@ def measure(
     concurrency: int = CONCURRENCY,
     how_to_record: str = "",
     throttle: Throttle | None = None,
-    watch: Callable[[Sequence[Trial]], Callable[[Answer], None]] = lambda _: lambda _: None,
+    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None,
     credentials: Credentials | None = None,
     session: SessionCalls | None = None,
     registry: Registry = BUILT_IN,
     trust: Trust = ANY_FILES,
+    max_unparsed: int = 0,
 ) -> Measurement:
     """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
 
@@ -145,11 +147,13 @@ def measure(
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
         throttle: limits and pace of the judge's calls, where the session has begun to ask it.
-        watch: called with the trials to be asked; what it returns is called with each answer.
+        watch: called with the trials to be asked; what it returns is called with each judgment.
         credentials: what the session knows of secrets; it is added to.
         session: what the session has asked so far; it is added to. What failed is not asked again.
         registry: what instruments and plugins give.
         trust: what may be sent, and where to.
+        max_unparsed: after how many replies of which none states a verdict nobody is asked any
+            more; 0 for no such limit.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -177,15 +181,17 @@ def measure(
     unknown = [trial for trial in trials if trial.id not in known]
     count, counted = watch(unknown), {trial.id for trial in unknown}
 
-    def tell(trial: Trial, answer: Answer) -> None:
-        if trial.id in counted:
-            count(answer)
+    def tell(judgment: Judgment) -> None:
+        if judgment.trial.id in counted:
+            count(judgment)
 
+    first = FirstReplies(0 if mode == "replay" else max_unparsed)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
     for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
         asking = asked_as, suite, part, cassette, throttle, concurrency
-        given = loop.run(ask_all(*asking, asked_on, registry.skills, tell, trust=trust))
+        asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
+        given = loop.run(asking_all)
         cassette.finish(trial_order(cassette.trials))
         for trial, answer in zip(part, given, strict=True):
             if isinstance(answer, LimitReached):
@@ -306,8 +312,9 @@ async def ask_all(
     concurrency: int,
     before: AskedOn,
     skills: Sequence[Skill],
-    tell: Callable[[Trial, Answer], None] = lambda _trial, _answer: None,
+    tell: Callable[[Judgment], None] = lambda _: None,
     trust: Trust = ANY_FILES,
+    first: FirstReplies | None = None,
 ) -> list[Answer | LimitReached]:
     """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
     if cassette.mode != "replay":
@@ -317,6 +324,7 @@ async def ask_all(
     # The judge's throttle decides how many call at once. As many again may wait for a retry: not
     # all, or an endpoint that is down would be asked for every trial before the first had failed.
     begun, refusals = asyncio.Semaphore(2 * concurrency), Refusals()
+    first = first or FirstReplies()
 
     async def one(
         client: Client, trial: Trial, said: list[dict[str, str]], course: Course
@@ -328,11 +336,14 @@ async def ask_all(
                 refused = refusals.of(trial)
                 if refused is not None and not cassette.complete(trial.id):
                     return refused
-                answer = await client.ask_calls(trial.id, course)
+                async with first.turn():
+                    answer = await client.ask_calls(trial.id, course)
+                    judgment = judgment_of(suite, judge, trial, answer)
+                    first.learn(judgment)
         except LimitReached as limit:
             return limit  # calls under way are paid for: they come to their end
         refusals.learn(trial, answer.reply)
-        tell(trial, answer)
+        tell(judgment)
         if answer.made:
             before.add(trial.id, said, answer)
         elif earlier := before.of(trial.id, said):
@@ -380,7 +391,7 @@ def _refuse_gaps(
         f"{suite.name} are left out, the first is {trial.id}",
         found=limit.found,
         expected=limit.expected,
-        remedy=f"raise the limit and run again; {paid}",
+        remedy=limit.remedy or f"raise the limit and run again; {paid}",
     )
 
 

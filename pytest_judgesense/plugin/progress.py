@@ -19,13 +19,14 @@ import pytest
 from filelock import FileLock, Timeout
 
 from pytest_judgesense.errors import LimitReached
-from pytest_judgesense.judges.client import Answer
+from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits, Throttle
+from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Trial
+from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
-Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Answer], None]]
+Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]
 
 # A shorter measurement shows nothing on a terminal.
 _FIRST_S: Final = 1.0
@@ -180,6 +181,7 @@ class _Measuring:
     shown: float | None = None
     done: int = 0
     failed: int = 0
+    unread: int = 0
 
 
 class Progress:
@@ -201,14 +203,15 @@ class Progress:
     def of(self, judge: JudgeSpec, suite: Suite, throttle: Throttle) -> Iterator[Watch]:
         """Follow a measurement, asked by ``throttle``; yields the ``watch`` of `measure`."""
 
-        def watch(trials: Sequence[Trial]) -> Callable[[Answer], None]:
+        def watch(trials: Sequence[Trial]) -> Callable[[Judgment], None]:
             title, priced = f"judge {judge.name} on {suite.name}", judge.prices is not None
             spent = self._budget.usd, self._budget.retries
             under = self._measuring = _Measuring(title, len(trials), priced, *spent, throttle)
 
-            def count(answer: Answer) -> None:
+            def count(judgment: Judgment) -> None:
                 under.done += 1
-                under.failed += isinstance(answer.reply, Failed)
+                under.failed += isinstance(judgment.outcome, Failed)
+                under.unread += isinstance(judgment.outcome, Unparsed)
 
             return count
 
@@ -240,6 +243,7 @@ class Progress:
             failed=under.failed,
             retried=self._budget.retries - under.retries,
             serial=under.throttle.serial,
+            unread=under.unread,
         )
         with self._uncaptured():
             if under.shown is None:
@@ -250,6 +254,22 @@ class Progress:
                 self._reporter.write_line(line)
             self._reporter.flush()
         under.shown = now
+
+    def ended(self, measurement: Measurement) -> None:
+        """Show replies of a suite that was asked which cannot be read, at most three."""
+        asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
+        unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
+        if self._reporter is None or not unread:
+            return
+        where = f"judge {measurement.judge.name} on {measurement.suite.name}"
+        with self._uncaptured():
+            self._reporter.ensure_newline()
+            self._reporter.write_line(
+                f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance"
+            )
+            for line in unread_lines(asked):
+                self._reporter.write_line(f"  {line}")
+            self._reporter.flush()
 
     def interrupted(self, longest_s: float) -> None:
         """Say that the calls under way are waited for, of which the last ends by ``longest_s``."""
@@ -277,6 +297,7 @@ def progress_line(
     failed: int,
     retried: int,
     serial: bool = False,
+    unread: int = 0,
 ) -> str:
     """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
     rate = done / seconds if seconds > 0 else 0.0
@@ -286,6 +307,8 @@ def progress_line(
     if usd is not None:
         parts.append(f"{usd:.4f} USD")
     parts += [f"{failed:,} failed", f"{retried:,} retried"]
+    if unread:
+        parts.append(f"{unread:,} without a verdict")
     if serial:
         parts.append("one at a time (a sync function; concurrency = N asks N at once)")
     return ", ".join(parts)

@@ -420,10 +420,12 @@ class Run:
                     throttle=self.throttle(judge),
                     credentials=self.credentials,
                     watch=watch,
+                    max_unparsed=self._settings.max_unparsed,
                     session=self._session,
                     registry=self.registry,
                     trust=self.trust,
                 )
+                self._progress.ended(measurement)
                 measurement = replace(measurement, notices=(*warnings, *measurement.notices))
             except JudgesenseError as error:
                 self._session.note_error(error, *key)

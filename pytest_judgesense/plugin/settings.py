@@ -35,6 +35,8 @@ _HELP: Final = {
     "counted",
     "judge-max-cost USD": "stop before the calls of the session may have cost more, by the prices "
     "of the judges",
+    "judge-max-unparsed N": "stop asking about a suite when its first N replies state no verdict, "
+    "none of them, and show three (default: 20; 0: never)",
     "judge-deadline SECONDS": "begin no call later than so many seconds after the session "
     "began; calls under way come to their end, within their timeout_s",
     "judge-baseline PATH": "hold no_regression checks against this file",
@@ -109,6 +111,8 @@ class Settings(NamedTuple):
         save_live: where live calls are recorded; ``None`` for nowhere.
         verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
             are. The mode is then ``replay``: what is asked changes no check.
+        max_unparsed: after how many replies of a suite, none with a verdict, its recording stops;
+            0 for never.
     """
 
     rootdir: Path
@@ -131,6 +135,7 @@ class Settings(NamedTuple):
     save_baseline: Path | None = None
     save_live: Path | None = None
     verify: int | None = None
+    max_unparsed: int = 20
 
     @property
     def has_family(self) -> bool:

@@ -1,0 +1,97 @@
+"""Whether the replies of a judge can be read at all, found out before all of them are paid for.
+
+The first trials of a suite go ahead alone. As soon as one of them states a verdict all others are
+asked; if none does, nobody is asked any more: a wrong prompt, or a function that returns what
+nobody reads, costs so many calls and not all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from pytest_judgesense.errors import LimitReached, printable
+from pytest_judgesense.trial import Judgment, Unparsed, Verdict
+
+# Replies that are shown of those that cannot be read.
+_MOST_SHOWN: Final = 3
+_LONGEST: Final = 100
+
+
+class FirstReplies:
+    """Lets the first trials of a suite begin, and the others once one of those could be read.
+
+    After ``most`` that could not, with none that could, no other begins; 0 sets no limit.
+    """
+
+    def __init__(self, most: int = 0) -> None:
+        self._most = most
+        self._open = not most
+        self._under_way = 0
+        self._unread: list[Judgment] = []
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The time of one trial; what came of it is told by `learn` before it ends.
+
+        Raises:
+            LimitReached: none of the first replies could be read.
+        """
+        if self._open:
+            yield
+            return
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._open or self._is_over or self._may_begin)
+            if self._is_over:
+                raise self._limit()
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def learn(self, judgment: Judgment) -> None:
+        """Note what came of a trial."""
+        if isinstance(judgment.outcome, Verdict):
+            self._open = True
+        elif isinstance(judgment.outcome, Unparsed):
+            self._unread.append(judgment)
+
+    @property
+    def _may_begin(self) -> bool:
+        # A call that has failed said nothing: another one is asked in its place.
+        return self._under_way + len(self._unread) < self._most
+
+    @property
+    def _is_over(self) -> bool:
+        return not self._open and len(self._unread) >= self._most
+
+    def _limit(self) -> LimitReached:
+        shown = "\n            ".join(unread_lines(self._unread))
+        return LimitReached(
+            f"--judge-max-unparsed {self._most}: none of the first {len(self._unread)} replies "
+            "states a verdict",
+            found=shown,
+            expected="a verdict in one of them, or the recording goes no further",
+            remedy="fix the prompt, the function or [space] names of the suite, and run again: "
+            "what is recorded is kept; --judge-max-unparsed 0 asks all the same",
+        )
+
+
+def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
+    """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
+    unread = [one for one in judgments if isinstance(one.outcome, Unparsed)]
+    different = {(one.outcome, one.reply): one for one in reversed(unread)}
+    chosen = [*reversed(different.values())][:_MOST_SHOWN]
+    lines = []
+    for one in chosen:
+        assert isinstance(one.outcome, Unparsed), "those with a verdict are left out"
+        said = printable(" ".join((one.reply or "").split()))
+        said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
+        lines.append(f"{one.trial.id}: {one.outcome.reason}: {said or '(nothing)'}")
+    return lines

@@ -1,0 +1,101 @@
+"""``--judge-max-unparsed`` and its ini twin: nobody pays for 200 replies that nobody can read."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from .project import Project, no_traceback, parity_suite
+
+N = 200
+
+
+@pytest.fixture
+def mute(project: Project) -> Project:
+    """A judge that states nothing on 200 items in one wording."""
+    path = parity_suite(
+        project.path, checks="unparsed_rate_ceiling = 0.5", wordings=("{{number}}?",)
+    )
+    items = "".join(f'{{"id": "p{n}", "number": "{n}", "label": "YES"}}\n' for n in range(N))
+    path.with_suffix("").with_suffix(".jsonl").write_text(items)
+    project.server.reply = lambda prompt: f"Hm, {prompt.split('?')[0]} is an interesting number."
+    return project
+
+
+RECORD = ("parity.suite.toml", "--judge-mode", "record")
+
+
+def test_it_stops_after_twenty_and_shows_three_with_their_reasons(
+    mute: Project, workers: tuple[str, ...]
+) -> None:
+    result = mute.run(*RECORD, *workers)
+    result.assert_outcomes(failed=1)
+    assert len(mute.server.asked) == 20
+    result.stdout.fnmatch_lines(
+        [
+            "*--judge-max-unparsed 20: none of the first 20 replies states a verdict: 180 of 200 *",
+            "*found: *parity/p0/t1/ab/r1: no verdict: Hm, 0 is an interesting number.*",
+            "*parity/p1/t1/ab/r1: no verdict: Hm, 1 is*",
+            "*parity/p2/t1/ab/r1: no verdict: Hm, 2 is*",
+            "*expected: a verdict in one of them*",
+            "*remedy: *--judge-max-unparsed 0 asks all the same*",
+        ]
+    )
+    no_traceback(result)
+
+
+def test_nothing_is_lost_and_nothing_is_asked_twice(
+    mute: Project, workers: tuple[str, ...]
+) -> None:
+    mute.run(*RECORD)
+    assert len(mute.lines()) == 20
+    # Again: what is recorded is all that there is to be known.
+    mute.run(*RECORD, *workers).assert_outcomes(failed=1)
+    assert len(mute.server.asked) == 20
+    mute.run(*RECORD, *workers, "--judge-max-unparsed", "0").assert_outcomes(failed=1)
+    assert len(mute.server.asked) == N
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_it_takes_another_number(mute: Project, how: str, workers: tuple[str, ...]) -> None:
+    arguments = ["--judge-max-unparsed", "3"]
+    if how == "ini":
+        mute.pytester.makeini("[pytest]\njudge_max_unparsed = 3\n")
+        arguments = []
+    result = mute.run(*RECORD, *arguments, *workers)
+    assert len(mute.server.asked) == 3
+    result.stdout.fnmatch_lines(["*none of the first 3 replies states a verdict: 197 of 200*"])
+
+
+def test_one_that_can_be_read_is_enough(mute: Project) -> None:
+    mute.server.reply = lambda prompt: "YES" if prompt.startswith("19?") else "Hm."
+    result = mute.run(*RECORD)
+    assert len(mute.server.asked) == N
+    # All but one: the suite ends, and three of them are shown.
+    assert "judge mine on parity: 199 of 200 replies state no verdict, for instance" in (
+        result.stdout.str()
+    )
+    # Replies that are alike are shown once.
+    assert result.stdout.str().count("no verdict: Hm.") == 1
+
+
+def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:
+    numbers = itertools.count()
+    mute.server.status = lambda _: 400 if next(numbers) < 30 else 200
+    mute.run(*RECORD)
+    assert len(mute.server.asked) == 30 + 20
+
+
+def test_a_replay_stops_at_nothing(mute: Project) -> None:
+    mute.run(*RECORD, "--judge-max-unparsed", "0")
+    result = mute.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*unparsed_rate_ceiling*"])
+    assert "none of the first" not in result.stdout.str()
+
+
+def test_a_number_that_is_none_is_a_usage_error(project: Project) -> None:
+    result = project.run("parity.suite.toml", "--judge-max-unparsed", "-1")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*--judge-max-unparsed -1 is wrong; expected a whole number*"])

@@ -418,12 +418,24 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def clusters_to_clear(measure: Measure, bar: float) -> int | None:
-    """Fewest clusters on which a judge without error clears ``bar`` with confidence.
+def can_clear(measure: Measure, bar: float, clusters: int) -> bool:
+    """Whether a judge without error clears ``bar`` with confidence on so many alike ``clusters``.
 
-    ``None`` where no number is enough. Not for kappa, which depends on the labels.
+    Not for kappa, which depends on the labels.
     """
-    return _needed(measure, bar, ())
+    # Without bias every cluster names both slots equally often: the share is one half.
+    best = [0.0, 1.0] if measure.best == "half" else [float(measure.floor)]
+    owners = [cluster for cluster in range(clusters) for _ in best]
+    found = clustered_proportion(best * clusters, owners)
+    assert found is not None, "there are units"
+    return _is_cleared(measure, bar, found)
+
+
+def _is_cleared(measure: Measure, bar: float, interval: Clustered) -> bool:
+    low, high = interval.lower_bound, interval.upper_bound
+    if measure.best == "half":
+        return max(0.5 - low, high - 0.5) <= bar
+    return low >= bar if measure.floor else high <= bar
 
 
 def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None:
@@ -434,28 +446,18 @@ def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None
     """
     if bar == float(measure.floor):
         return None
-    # Without bias every cluster names both slots equally often: the share is one half.
-    best = [0.0, 1.0] if measure.best == "half" else [float(measure.floor)]
     told = _right_verdicts(trials) if measure.best == "kappa" else []
 
     def clears(clusters: int) -> bool:
-        if told:
-            units = [
-                (word, cluster) for cluster in range(clusters) for word in told[cluster % len(told)]
-            ]
-            words = [word for word, _ in units]
-            interval = clustered_kappa(words, words, [cluster for _, cluster in units])
-            if interval is None:  # of so few clusters all have one label
-                return False
-        else:
-            owners = [cluster for cluster in range(clusters) for _ in best]
-            found = clustered_proportion(best * clusters, owners)
-            assert found is not None
-            interval = found
-        low, high = interval.lower_bound, interval.upper_bound
-        if measure.best == "half":
-            return max(0.5 - low, high - 0.5) <= bar
-        return low >= bar if measure.floor else high <= bar
+        if not told:
+            return can_clear(measure, bar, clusters)
+        units = [
+            (word, cluster) for cluster in range(clusters) for word in told[cluster % len(told)]
+        ]
+        words = [word for word, _ in units]
+        interval = clustered_kappa(words, words, [cluster for _, cluster in units])
+        # Of so few clusters all may have one label.
+        return interval is not None and _is_cleared(measure, bar, interval)
 
     return fewest_clusters(clears)
 

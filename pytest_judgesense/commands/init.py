@@ -9,7 +9,7 @@ import argparse
 import os
 import shlex
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,9 +87,10 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
         values=dict(options.value),
     )
     called = target.rpartition(":")[2]
+    short = called.rpartition(".")[2]
     name = next(
         one
-        for one in (called.rpartition(".")[2], *(f"{called}-{n}" for n in count(2)))
+        for one in chain([short], (f"{short}-{n}" for n in count(2)))
         if one not in known or known[one].get("model") == target
     )
     suite = slug(items.file.stem)

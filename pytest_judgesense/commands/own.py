@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.outcome import clusters_to_clear
+from pytest_judgesense.checks.outcome import can_clear
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -450,8 +450,7 @@ def _gate(measure: Measure, found: Understood) -> tuple[str, float]:
     if measure is AGREEMENT and found.kind == "score":
         bars = _FLOORS[3:]  # a step beside the label is no gross error on a scale
     for bar in bars:
-        needed = clusters_to_clear(measure, bar)
-        if needed is not None and needed <= found.clusters:
+        if found.clusters > 1 and can_clear(measure, bar, found.clusters):
             return str(measure.check), bar
     return str(measure.check), bars[-1]
 

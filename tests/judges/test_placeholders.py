@@ -1,0 +1,103 @@
+"""A replay needs no key: usual ones are stood in for, in replayed trials and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.cassettes.scope import CallScope, entered
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.placeholders import PLACEHOLDER, placeholder_credentials
+from pytest_judgesense.judges.resolving import function_of
+from pytest_judgesense.judges.spec import judge_from_table
+
+NAME = "OPENAI_API_KEY"
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+
+
+def replayed() -> CallScope:
+    return CallScope("s/i/t/ab/r1", None, replaying=True)
+
+
+def test_a_replayed_trial_reads_a_placeholder_and_nobody_else_does() -> None:
+    with placeholder_credentials("MY_KEY"):
+        assert os.environ.get(NAME) is None
+        with entered(replayed()):
+            assert os.environ[NAME] == os.getenv(NAME) == os.getenv("MY_KEY") == PLACEHOLDER
+            assert NAME in os.environ
+            assert os.getenv("OTHER_KEY") is None
+            # Nothing is written: child processes get the environment as it is.
+            assert NAME not in dict(os.environ)
+            elsewhere: list[str | None] = []
+            thread = threading.Thread(target=lambda: elsewhere.append(os.getenv(NAME)))
+            thread.start()
+            thread.join()
+            assert elsewhere == [None]
+        with entered(CallScope("s/i/t/ab/r1", None)):  # one that is recorded
+            assert os.getenv(NAME) is None
+    with entered(replayed()):
+        assert os.getenv(NAME) is None
+
+
+def test_a_key_that_is_set_is_never_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, "sk-of-the-user")
+    with placeholder_credentials(), entered(replayed()):
+        assert os.environ[NAME] == "sk-of-the-user"
+        monkeypatch.setenv(NAME, "")  # as CI sets a secret that a fork does not get
+        assert os.environ[NAME] == PLACEHOLDER
+
+
+def test_keys_that_would_turn_a_client_elsewhere_are_not_stood_in_for() -> None:
+    with placeholder_credentials(), entered(replayed()):
+        for name in ("AZURE_OPENAI_API_KEY", "AWS_ACCESS_KEY_ID", "OPENAI_BASE_URL"):
+            assert os.getenv(name) is None
+
+
+def test_a_module_that_fails_for_its_key_is_one_error_of_four_lines(tmp_path: Path) -> None:
+    (tmp_path / "failing_judge.py").write_text("import os\nos.environ['MY_COMPANY_KEY']\n")
+    table = {"provider": "callable", "model": "failing_judge:judge"}
+    with pytest.raises(UsageError, match="its module fails") as caught:
+        function_of(judge_from_table("mine", table, tmp_path))
+    assert "KeyError" in caught.value.found
+    assert 'api_key_env = "NAME"' in caught.value.remedy
+    assert len(str(caught.value).splitlines()) == 4
+
+
+# In processes of their own: these packages take seconds to import, and keep what they found.
+CLIENTS = {
+    "openai": "from openai import OpenAI as Client",
+    "anthropic": "from anthropic import Anthropic as Client",
+    "google.genai": "from google.genai import Client",
+    "cohere": "from cohere import ClientV2 as Client",
+}
+
+
+@pytest.mark.parametrize("package", list(CLIENTS))
+def test_a_client_is_made_without_a_key(package: str) -> None:
+    try:
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    except ModuleNotFoundError:
+        pytest.skip(f"{package} is not installed")
+    code = (
+        "from pytest_judgesense.cassettes.scope import CallScope, entered\n"
+        "from pytest_judgesense.judges.placeholders import placeholder_credentials\n"
+        "with placeholder_credentials(), entered(CallScope('t', None, replaying=True)):\n"
+        f"    {CLIENTS[package]}\n"
+        "    Client()\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

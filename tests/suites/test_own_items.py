@@ -1,0 +1,178 @@
+"""Items as people have them: CSV, JSON and JSON Lines, with columns and labels of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+
+from .files import CONTENT, PAIRWISE
+
+COLUMNS = 'columns = { task = "question", a = "answer_1", b = "answer_2", label = "better" }\n'
+HEADER = "question,answer_1,answer_2,better\n"
+Load = Callable[..., Suite]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Load a suite whose items stand in a file of that name, with that text."""
+
+    def loaded(toml: str, file: str, text: str, more: str = "") -> Suite:
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        stimuli = f'file = "{file}"\n{more}'
+        path = tmp_path / "own.suite.toml"
+        path.write_text(toml.replace('file = "items.jsonl"\n', stimuli), encoding="utf-8")
+        return load_suite(path, None, BUILT_IN.forms)
+
+    return loaded
+
+
+def test_a_csv_with_columns_of_its_own(load: Load) -> None:
+    text = (
+        f"{HEADER}Greet.,Hello.,Go.,answer_1\n"
+        '"Thank,\nplease.",No.,Thanks.,answer_2\n'  # a cell of two lines
+        "Part.,Bye.,,TIE\nWait.,One.,Two.,\n"
+    )
+    suite = load(PAIRWISE, "own.csv", text, COLUMNS)
+    # Called by the line at which they begin.
+    assert [item.id for item in suite.items] == ["line-2", "line-3", "line-5", "line-6"]
+    assert [item.label for item in suite.items] == ["1", "2", "tie", None]
+    assert suite.items[1].fields == {"task": "Thank,\nplease."}
+    assert suite.items[2].contents == ("Bye.", "")  # an answer may be empty
+    assert suite.items[0].cluster == "line-2"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("own.csv", "\ufefftask;a;b\nGreet.;Hello.;Go, away.\n"),  # as spreadsheets write it
+        ("own.tsv", "task\ta\tb\nGreet.\tHello.\tGo, away.\n"),
+        ("own.json", '[\n{"task": "Greet.", "a": "Hello.", "b": "Go, away."}\n]'),
+    ],
+)
+def test_columns_that_are_called_like_fields_need_no_table(
+    load: Load, file: str, text: str
+) -> None:
+    (item,) = load(PAIRWISE, file, text).items
+    assert (item.fields, item.contents) == ({"task": "Greet."}, ("Hello.", "Go, away."))
+    assert item.id == "line-2"
+
+
+def test_json_lines_with_columns(load: Load) -> None:
+    row = {"question": "Greet.", "answer_1": "Hello.", "answer_2": "Go.", "better": 2, "nr": 7}
+    more = COLUMNS.replace(" }", ', id = "nr", cluster = "question" }')
+    (item,) = load(PAIRWISE, "own.jsonl", json.dumps(row) + "\n", more).items
+    assert (item.id, item.cluster, item.label) == ("7", "Greet.", "2")
+
+
+def test_other_columns_are_fields_of_the_item(load: Load) -> None:
+    toml = PAIRWISE.replace("{{task}} ", "{{task}} {{tone}} ")
+    text = "task,a,b,tone,difficulty,n\nGreet.,Hello.,Go.,kind,very,3\n"
+    (item,) = load(toml, "own.csv", text).items
+    assert item.fields == {"task": "Greet.", "tone": "kind", "n": "3"}
+
+
+def test_values_say_what_a_label_means(load: Load) -> None:
+    text = f"{HEADER}Q,x,y,left one\nQ,x,y,No Difference\nQ,x,y,answer_2\n"
+    values = 'values = { "Left one" = "1", "no difference" = "tie" }\n'
+    suite = load(PAIRWISE, "own.csv", text, COLUMNS + values)
+    assert [item.label for item in suite.items] == ["1", "tie", "2"]
+
+
+@pytest.mark.parametrize(
+    ("value", "label"), [("yes", "YES"), ("No", "NO"), ("", None), ("correct", "YES")]
+)
+def test_labels_of_single_texts_are_those_of_the_space(
+    load: Load, value: str, label: str | None
+) -> None:
+    values = 'values = { correct = "YES" }\n'
+    (item,) = load(CONTENT, "own.csv", f"text,label\nIce floats.,{value}\n", values).items
+    assert item.label == label
+
+
+def test_numbers_and_booleans_of_json_are_texts(load: Load) -> None:
+    toml = CONTENT.replace('["YES", "NO"]', '["1", "2"]')
+    rows = [{"text": 5, "label": 1.0, "id": 3}, {"text": True, "label": 2, "more": {"x": 1}}]
+    suite = load(toml, "own.json", json.dumps(rows))
+    assert [(item.id, item.fields, item.label) for item in suite.items] == [
+        ("3", {"text": "5"}, "1"),
+        ("line-1", {"text": "true"}, "2"),
+    ]
+
+
+def test_an_id_that_no_id_can_be_keeps_what_it_can(load: Load) -> None:
+    rows = [{"id": "Q 17/b", "text": "x"}, {"id": "Q 17:b", "text": "y"}]
+    one, other = (item.id for item in load(CONTENT, "own.json", json.dumps(rows)).items)
+    assert one.startswith("Q-17-b-")
+    assert other.startswith("Q-17-b-")
+    assert one != other
+
+
+def test_wrong_lines_are_named_with_their_columns_and_a_line_that_is_right(load: Load) -> None:
+    labels = ["answer_1", "answer_3", "?", "left", "right", "answer_2"]
+    text = HEADER + "".join(f"Q{n},x,y,{label}\n" for n, label in enumerate(labels))
+    with pytest.raises(SuiteError) as caught:
+        load(PAIRWISE, "own.csv", text, COLUMNS)
+    error = caught.value
+    assert error.what.startswith("4 lines of ")
+    assert error.what.endswith("own.csv cannot be read as items of suite pairs")
+    assert [line.strip() for line in error.found.splitlines()] == [
+        "own.csv:3, column better: 'answer_3'",
+        "own.csv:4, column better: '?'",
+        "own.csv:5, column better: 'left'",
+        "and 1 more",
+    ]
+    assert error.expected == (
+        "in column better: one of 1, 2, tie, a, b, answer_1, answer_2; line 2 has 'answer_1'"
+    )
+    assert 'values = { ... = "1" }' in error.remedy
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "found"),
+    [
+        ("own.jsonl", '{"task": "Q", "a": "x"}\n', "own.jsonl:1, key b: missing"),
+        ("own.csv", "task,a\nQ,x\n", "own.csv:2, column b: missing"),
+        ("own.csv", "id,task,a,b\n1,Q,x,y\n1,R,x,y\n", "column id: '1', which line 2 has"),
+    ],
+)
+def test_what_is_missing_or_repeated_is_named(load: Load, file: str, text: str, found: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        load(PAIRWISE, file, text, "values = {}\n")
+    assert found in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("own.csv", "task,a,b\nQ,x\n", r"own\.csv:2 has not as many cells as the header"),
+        ("own.csv", "task,task,b\nQ,x,y\n", r"own\.csv:1 names a column twice"),
+        ("own.csv", 'task,a,b\nQ,x,"y\n', r"own\.csv:2 is not CSV"),
+        ("own.csv", "task,a,b\n", "holds no items"),
+        ("own.json", '{"task": "Q"}', "holds no items"),
+        ("own.json", "[1,", "is not JSON"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(
+    load: Load, file: str, text: str, message: str
+) -> None:
+    with pytest.raises(SuiteError, match=message):
+        load(PAIRWISE, file, text)
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(load: Load) -> None:
+    with pytest.raises(SuiteError, match=r"names what own\.csv does not have") as caught:
+        load(PAIRWISE, "own.csv", "question,answer_1,answer_b,better\nQ,x,y,1\n", COLUMNS)
+    assert caught.value.found == 'b = "answer_2"'
+    assert "question, answer_1, answer_b, better" in caught.value.expected
+    turned = 'columns = { question = "task" }\n'
+    with pytest.raises(SuiteError) as caught:
+        load(PAIRWISE, "own.csv", "question,a,b\nQ,x,y\n", turned)
+    assert "the wrong way round" in caught.value.remedy

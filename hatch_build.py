@@ -1,4 +1,4 @@
-"""Packs the built-in suites, their recordings and templates into one file of the wheel.
+"""Packs suites, recordings, templates and the pages of measures into one file of the wheel.
 
 pytest reads the list of an installation's files at every start, so a wheel of few files starts
 sooner. An editable install reads the checkout and needs no archive.
@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDERS = ("suites", "cassettes", "templates")
+FOLDERS = ("suites", "cassettes", "templates", "docs/measures")
 
 
 class DataArchive(BuildHookInterface):

@@ -54,6 +54,7 @@ LEVELS: dict[str, float] = {
     "instruments": 3,
     "report": 4,
     "measurement": 5,
+    "measuring": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,
@@ -83,7 +84,7 @@ DOORS = {
     "matplotlib": ("report.drawing",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary",),
+    "pandas": ("instruments.debate.secondary", "measuring"),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (

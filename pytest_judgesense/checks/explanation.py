@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.checks.evidence import evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
+from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
@@ -69,6 +70,26 @@ def statement(outcome: Outcome | RegressionOutcome, cell: Cell) -> Statement:
     return Statement(*map(printable, said))
 
 
+def line_of(
+    outcome: Outcome | RegressionOutcome, cell: Cell, cleaned: Callable[[str], str] = str
+) -> CheckLine:
+    """The outcome of a check as the datasheet holds it; ``cleaned`` removes credentials."""
+    check = outcome.check
+    said = Statement("", "", "") if outcome.outcome == "pass" else statement(outcome, cell)
+    return CheckLine(
+        check=check.id,
+        measure=check.measure,
+        suite=outcome.suite,
+        condition=dict(check.narrowed),
+        bar=check.bar,
+        outcome=outcome.outcome,
+        policy=outcome.policy,
+        explanation=summary(outcome),
+        warnings=outcome.warnings,
+        **dict(zip(said._fields, map(cleaned, said), strict=True)),
+    )
+
+
 def _statement(outcome: Outcome, cell: Cell) -> Statement:
     open_ = [one for one in outcome.findings if one.outcome != "pass"]
     first = max(open_, key=lambda one: (one.outcome == "fail", _shortfall(one)))
@@ -97,7 +118,7 @@ def _statement(outcome: Outcome, cell: Cell) -> Statement:
 def short_evidence(
     outcome: Outcome | RegressionOutcome, cell: Cell, look_further: str = ""
 ) -> Iterator[str]:
-    """What `explain` shows of the judgments, in a few lines: the first trials, their verdicts."""
+    """What `explain` shows of judgments, in a few lines: the first trials and their verdicts."""
     if isinstance(outcome, RegressionOutcome):
         then = outcome.old.by_id
         ids = [trial for unit in outcome.comparison.worse for trial in unit]

@@ -26,6 +26,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
     "report": "print the datasheet of judgment logs",
+    "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "lint": "say what would make a suite's numbers worthless",
     "equivalence": "ask a judge whether templates ask the same",

@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and what becomes of them."""
     said = "judgment logs (.jsonl); or datasheets (.json), whose checks are told"
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
-    said = "write the datasheet: .json, .html (a page), .md, or .jsonl for the joined log; may be "
-    said += "repeated"
+    said = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
+    said += "the joined log; may be repeated"
     parser.add_argument("--datasheet", type=Path, metavar="PATH", help=said, **MANY)
     forms = ", ".join(one.name for one in BUILT_IN.importers.values() if one.written)
     said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"

@@ -21,12 +21,10 @@ from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.explanation import (
-    Statement,
     explain,
+    line_of,
     lint_notices,
     short_evidence,
-    statement,
-    summary,
 )
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
@@ -282,21 +280,7 @@ class Run:
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
             found = judge_check(check, suite.name, measurement.estimates, *rule)
-        said = ("", "", "")
-        if found.outcome != "pass":
-            said = statement(found, measurement.cell)
-        line = CheckLine(
-            check=check.id,
-            measure=check.measure,
-            suite=suite.name,
-            condition=dict(check.narrowed),
-            bar=check.bar,
-            outcome=found.outcome,
-            policy=found.policy,
-            explanation=summary(found),
-            warnings=found.warnings,
-            **dict(zip(Statement._fields, map(self.cleaned, said), strict=True)),
-        )
+        line = line_of(found, measurement.cell, self.cleaned)
         self._pend(measurement, line)
         of_suite = self._luck.setdefault((judge.slug, suite.name), {})
         of_suite[check.id] = lost(found, rule, self._draws(measurement))

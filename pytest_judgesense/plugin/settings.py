@@ -20,7 +20,8 @@ _HELP: Final = {
     "built-in suite of that name; may be repeated",
     "judge-cassettes DIR": "folder of the recordings (default: cassettes)",
     "judge-datasheet PATH ...": "write the datasheet in the form that the suffix chooses: .json, "
-    ".html (a page with figures and evidence), .md (Markdown), or .jsonl (the log of all "
+    ".html (a page with figures and evidence), .md (Markdown), .csv or .tex (tables; LaTeX with "
+    "booktabs), or .jsonl (the log of all "
     "judgments); may be repeated",
     "judge-policy estimate|confident|refuted": "what has to clear the bar of a check: the estimate "
     "(the default), or, confident, the one-sided 95%% bound of its clustered interval; refuted: a "
@@ -256,10 +257,11 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
         if (value := given.get(option.name)) not in (None, "")
     }
     for path in read.get("datasheets", ()):
-        if Path(path).suffix not in (".json", ".jsonl", ".html", ".md"):
+        if Path(path).suffix not in (".json", ".jsonl", ".html", ".md", ".csv", ".tex"):
             raise pytest.UsageError(
                 f"--judge-datasheet {Path(path).name}: the suffix chooses the form; expected "
-                ".json, .html for a page, .md, or .jsonl for the judgment log"
+                ".json, .html for a page, .md, .csv or .tex for tables, or .jsonl for the judgment "
+                "log"
             )
     read["datasheets"] = tuple(invocation / path for path in read.get("datasheets", ()))
     read["cassettes"] = rootdir / read.get("cassettes", "cassettes")

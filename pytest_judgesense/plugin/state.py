@@ -366,6 +366,8 @@ class State:
             "judge verification": self._verification_lines(),
             "judge recording interrupted": self._resume_lines(),
         }
+        if self.config.getoption("no_summary"):  # what goes wrong with files is said all the same
+            sections = {"judge datasheet": iter(())}
         with within(columns_of(self.config)):
             shown = {title: self._outputs.shown(title, lines) for title, lines in sections.items()}
             notes = (

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
@@ -19,6 +19,10 @@ from pytest_judgesense.sections import Entrant, compare
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
+
+
+# The forms of the files of a datasheet, by suffix.
+FORMS: Final = ".json, .html (a page), .md, .csv or .tex (tables), or .jsonl (the judgment log)"
 
 
 def versions() -> dict[str, str]:
@@ -89,7 +93,7 @@ def datasheet_text(
     """The datasheet in the form that the suffix of its file chooses; ``.jsonl``: the judgment log.
 
     Args:
-        suffix: ``.json``, ``.md``, ``.html`` or ``.jsonl``.
+        suffix: ``.json``, ``.md``, ``.html``, ``.csv``, ``.tex`` or ``.jsonl``.
         view: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
         missed: what was to be measured and was not, for people.
@@ -108,11 +112,19 @@ def datasheet_text(
         from pytest_judgesense.report.page import page_text
 
         return page_text(view, evidence)
+    if suffix == ".csv":
+        from pytest_judgesense.report.separated import separated_text
+
+        return separated_text(view)
+    if suffix == ".tex":
+        from pytest_judgesense.report.tex import tex_text
+
+        return tex_text(view)
     if suffix == ".jsonl":
         return "".join(f"{line}\n" for lines in logs for line in lines)
     raise UsageError(
         "a datasheet cannot be written in this form",
         found=f"the suffix {suffix!r}",
-        expected=".json, .html for a page, .md, or .jsonl for the judgment log",
-        remedy="name a file that ends in .json, .html, .md or .jsonl",
+        expected=FORMS,
+        remedy="name a file that ends in one of them",
     )

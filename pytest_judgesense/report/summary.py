@@ -41,11 +41,12 @@ def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[s
     """Judges of which nothing was measured: in one line each, or with the reasons."""
     for name, of_judge in _by_judge(missed).items():
         count = sum(one.checks for one in of_judge)
-        head = f"{name}  {count} check{'s' * (count != 1)} not measured"
+        said = f"{count} check{'s' * (count != 1)} not measured"
         if brief:
-            yield Toned(excerpt(f"{head}, {of_judge[0].why}", columns()), "bad")
+            yield Toned(excerpt(f"{name}: {said}, {of_judge[0].why}", columns()), "bad")
             continue
-        yield from ("", Toned(excerpt(head, columns()), "bad"))
+        yield ""
+        yield from (Toned(line, "bad") for line in headed(name, [said]))
         yield from _missed_of(of_judge)
 
 

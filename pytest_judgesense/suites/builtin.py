@@ -1,4 +1,4 @@
-"""Where the data of the project are, in every kind of install: suites, recordings, templates.
+"""Where the data of the project are, in every kind of install: suites, recordings, pages.
 
 An editable install reads the checkout. A wheel carries them as one archive, of which a process
 unpacks what it needs into a folder of its own, and removes that when it ends.
@@ -35,6 +35,12 @@ def template_file(name: str) -> Path:
 def template_text(name: str) -> str:
     """The text of a file of ``templates/``, what pages are made of."""
     return (_data("templates/") / name).read_text(encoding="utf-8")
+
+
+def measure_page(name: str) -> str | None:
+    """The page of a measure, in Markdown; ``None`` for one that has none."""
+    path = _data("docs/measures/") / f"{name}.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 @cache

@@ -168,7 +168,7 @@ class Page:
         given = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "COV_"))}
         self.environment = given | {
             "PATH": os.pathsep.join([own, given.get("PATH", "")]),
-            "COLUMNS": "80",
+            "COLUMNS": "100",
             "NO_COLOR": "1",
             "PYTHONIOENCODING": "utf-8",
         }

@@ -1,0 +1,77 @@
+"""``judgesense explain``: what a measure means, and what to do when its check fails."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from collections.abc import Iterator
+
+from pytest_judgesense.commands.options import registry_of
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.layout import WIDTH
+from pytest_judgesense.measures.check import CheckKind
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.suites.builtin import measure_page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the name."""
+    said = "a measure (jss) or a check (jss_floor), as reports and node ids name it"
+    parser.add_argument("name", metavar="NAME", help=said)
+
+
+def run(options: argparse.Namespace) -> Iterator[str]:
+    """Explain a measure, or what a check holds against its bar."""
+    registry, name = registry_of(options), options.name.partition("[")[0]
+    check = registry.checks.get(name)
+    measure = check.measure if check else registry.measures.get(name)
+    if measure is None and check is None:
+        raise unknown_name("measure or check", name, [*registry.measures, *registry.checks])
+    if measure is None:
+        yield from _check_lines(check)
+        return
+    yield from _wrapped(f"{measure.name}: {measure.meaning}")
+    better = {"higher": "higher is better", "lower": "lower is better"}
+    direction = better.get(measure.direction, "neither is better by itself")
+    gated = f"; checked by {measure.check}" if measure.check else ""
+    yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
+    yield from _page_lines(measure)
+
+
+def _check_lines(check: CheckKind | None) -> Iterator[str]:
+    assert check is not None, "a name that is known is that of a measure or of a check"
+    yield from _wrapped(f"{check.signature}: {check.meaning}")
+    yield from _wrapped("its measures have pages of their own: judgesense explain MEASURE")
+
+
+def _page_lines(measure: Measure) -> Iterator[str]:
+    page = measure_page(measure.name)
+    if page is None:
+        source = measure.source or "this package"
+        yield from _wrapped(f"there is no page of it here; it is given by {source}")
+        return
+    parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
+    for title, text in zip(parts[::2], parts[1::2], strict=True):
+        yield from ("", title)
+        yield from _told(text.strip())
+
+
+def _told(text: str) -> Iterator[str]:
+    """Markdown as plain lines: links by their words, fences by their content."""
+    plain = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    for paragraph in plain.split("\n\n"):
+        if paragraph.startswith(("```", "|")):
+            yield from (f"  {line}" for line in paragraph.splitlines() if line[:3] != "```")
+        else:
+            yield from textwrap.wrap(
+                " ".join(paragraph.replace("`", "").split()),
+                WIDTH,
+                initial_indent="  ",
+                subsequent_indent="  ",
+                break_on_hyphens=False,
+            )
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)

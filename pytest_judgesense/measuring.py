@@ -1,0 +1,264 @@
+"""Measuring a judge from Python: a notebook, a script, another test runner. No pytest session.
+
+>>> from pytest_judgesense import measure
+>>> sheet = measure("embedded:noisy", "coherence")
+>>> sheet.to_dataframe()
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.explanation import line_of, lint_notices
+from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.datasheet import CheckLine, Datasheet
+from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY
+from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.measurement import Measurement, Mode
+from pytest_judgesense.measurement import measure as measured
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.output import replace_text
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.rows import estimate_rows
+from pytest_judgesense.report.view import view_of
+from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_JudgeLike: TypeAlias = str | JudgeSpec
+_SuiteLike: TypeAlias = str | Path | Suite
+
+
+@dataclass(frozen=True)
+class MeasuredDatasheet(Datasheet):
+    """The datasheet of what `measure` has measured.
+
+    Attributes:
+        cells: the judgments behind it, of each judge on each suite.
+        registry: what instruments and plugins give.
+    """
+
+    cells: tuple[Cell, ...] = ()
+    registry: Registry = BUILT_IN
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Every estimate of all judges, in the order of the datasheet."""
+        return tuple(one for judge in self.judges for one in judge.estimates)
+
+    @property
+    def checks(self) -> tuple[CheckLine, ...]:
+        """Every check that the suites declare, with its outcome."""
+        return tuple(line for judge in self.judges for line in judge.checks)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A row an estimate, as ``--judge-datasheet x.csv`` writes them.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UsageError(
+                "to_dataframe needs pandas, which is not installed",
+                found=str(error),
+                remedy="pip install pandas; or write a table: sheet.write('x.csv')",
+            ) from error
+        return pd.DataFrame(list(estimate_rows(self)))
+
+    def write(self, path: str | Path) -> None:
+        """Write the datasheet in the form that the suffix chooses, like ``--judge-datasheet``."""
+        path = Path(path)
+        logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
+        view = view_of(self, self.registry)
+        text = datasheet_text(path.suffix, view, logs, evidence=Evidence(self.cells))
+        replace_text(path, text)
+
+    def _repr_html_(self) -> str:
+        """The verdicts and pooled estimates, as a notebook shows them."""
+        from pytest_judgesense.report.notebook import notebook_html
+
+        return notebook_html(view_of(self, self.registry))
+
+
+def measure(
+    judges: _JudgeLike | Sequence[_JudgeLike],
+    suites: _SuiteLike | Sequence[_SuiteLike],
+    *,
+    mode: Mode = "replay",
+    cassettes: str | Path | None = None,
+    seed: int = 0,
+    policy: Policy = "estimate",
+    concurrency: int = CONCURRENCY,
+    registry: Registry = BUILT_IN,
+) -> MeasuredDatasheet:
+    """Measure judges on suites, and hold them against the checks that the suites declare.
+
+    Args:
+        judges: one judge or several: a name that ``pyproject.toml`` declares, ``provider:model``,
+            or a `Judge`.
+        suites: one suite or several: the name of one of the project or of a built-in one, with
+            ``@PRESET`` where wanted, the path of a suite file, or a suite that was loaded.
+        mode: ``replay`` asks nobody; ``record`` asks what is not recorded yet; ``live`` asks
+            everything afresh and keeps nothing. The embedded judge is no model: where it is not
+            recorded it is run, in any mode.
+        cassettes: folder of the recordings; ``cassettes`` of the working folder by default.
+        seed: of every random draw of the estimators.
+        policy: what has to clear the bar of a check: ``estimate`` or ``confident``.
+        concurrency: calls under way at once.
+        registry: what instruments and plugins give.
+
+    Returns:
+        The datasheet. Checks that compare a session with a baseline or judges with each other
+        belong to a session of pytest, and are left out.
+
+    Raises:
+        UsageError: a judge, a suite or a check is not known, or the policy needs a session.
+        CassetteError: the recording does not serve.
+        JudgeError: the judge cannot be asked.
+    """
+    if policy == "refuted":
+        raise UsageError(
+            "policy refuted is decided over all checks of a session of pytest",
+            expected="estimate or confident",
+        )
+    found = [_suite(one, registry) for one in _several(suites)]
+    specs = _judges(_several(judges), registry)
+    folder = Path(cassettes) if cassettes is not None else Path("cassettes")
+    trust = Trust.here(*(suite.path for suite in found))
+    parts, cells = [], []
+    with closing(AskingLoop()) as loop:
+        for judge in specs:
+            for suite in found:
+                asking = _Asking(loop, mode, folder, seed, concurrency, registry, trust)
+                one = asking.measurement(judge, suite)
+                checks = _checked(one, policy, registry)
+                parts.append(one.sheet.with_checks(checks))
+                cells.append(one.cell)
+    sheet = sheet_of(parts, seed=seed, mode=mode, registry=registry)
+    known = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
+    return MeasuredDatasheet(**known, cells=tuple(cells), registry=registry)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """How judges are asked, or their recordings replayed."""
+
+    loop: AskingLoop
+    mode: Mode
+    folder: Path
+    seed: int
+    concurrency: int
+    registry: Registry
+    trust: Trust
+
+    def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        """One judge on one suite, with the notices of lint."""
+        notices = lint_notices(suite_for_judge(suite, judge), self.registry)
+        try:
+            found = self._measured(judge, suite)
+        except MissingRecording:
+            if judge.provider != "embedded" or self.mode != "replay":
+                raise
+            # It is no model: what it replies follows from its profile, here and anywhere.
+            found = replace(self, mode="live")._measured(judge, suite)
+            notices += ("not recorded: the embedded judge was run in this process",)
+        return replace(found, notices=(*notices, *found.notices))
+
+    def _measured(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        called = judge.called or judge.name
+        with ExitStack() as stack:
+            folder = self.folder
+            if self.mode == "live":
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            return measured(
+                judge,
+                suite,
+                stack.enter_context(_recordings(judge, suite, folder, self.mode)),
+                self.loop,
+                mode=self.mode,
+                seed=self.seed,
+                concurrency=self.concurrency,
+                how_to_record=f'record it: measure("{called}", "{suite.name}", mode="record")',
+                registry=self.registry,
+                trust=self.trust,
+            )
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _suite(given: _SuiteLike, registry: Registry) -> Suite:
+    if isinstance(given, Suite):
+        return given
+    base, _, preset = str(given).partition("@")
+    known = builtin_suites()
+    here = Path("suites") / base / f"{base}.suite.toml"
+    for path in (Path(base), here, known.get(base, here)):
+        if path.name.endswith(".suite.toml") and path.is_file():
+            return load_suite(path, preset or None, registry.forms)
+    raise unknown_name("suite", base, known)
+
+
+def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
+    declared = declared_judges(Path.cwd(), registry.providers)
+    found: dict[str, JudgeSpec] = {}
+    for one in given:
+        spec = one
+        if not isinstance(spec, JudgeSpec):
+            (spec,) = resolve_judges([spec], declared, {}, (), registry.providers)
+        if spec.slug in found:
+            raise UsageError(
+                "two judges have one name", found=repr(spec.name), expected="every judge once"
+            )
+        found[spec.slug] = spec
+    return list(found.values())
+
+
+@contextmanager
+def _recordings(
+    judge: JudgeSpec, suite: Suite, folder: Path, mode: Mode
+) -> Iterator[dict[str, Path]]:
+    """The cassettes of a suite by name of the recording; held while they are recorded."""
+    paths = {}
+    for name in suite.recordings:
+        relative = Path(judge.slug) / f"{name}.jsonl"
+        paths[name] = folder / relative
+        if mode == "replay" and not paths[name].exists():
+            paths[name] = builtin_cassette(relative) or paths[name]
+    with ExitStack() as stack:
+        for _, path in sorted(paths.items()) if mode != "replay" else ():
+            stack.enter_context(recording_alone(path, Recorder.here()))
+        yield paths
+
+
+def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
+    """The checks that the suite declares of one judge against fixed bars, with their outcomes."""
+    for declaration in of.suite.checks:
+        check = declare_check(declaration.name, (), dict(declaration.arguments), registry)
+        if check.kind.regression or check.kind.compares:
+            continue
+        outcome = judge_check(check, of.suite.name, of.estimates, policy)
+        yield line_of(outcome, of.cell)

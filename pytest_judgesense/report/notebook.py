@@ -1,0 +1,38 @@
+"""A datasheet as a notebook shows it below a cell: verdicts, and a table a judge. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words, outcome_words
+
+
+def notebook_html(view: View) -> str:
+    """A fragment of HTML without scripts or styles of its own."""
+    return "".join(part for judge in view.judges for part in _judge(judge))
+
+
+def _judge(judge: JudgeView) -> Iterator[str]:
+    verdict = outcome_words(line.outcome for line in judge.sheet.checks)
+    yield f"<h4>{_text(judge.sheet.name)}: {_text(verdict)}</h4>"
+    yield f"<p>{_text(', '.join([*judge.identity, *judge.provenance()]))}</p>"
+    if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
+        said = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
+        yield f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in said)}</ul>"
+    heads = ("suite", "measure", "count/n", "value", *INTERVALS, "check")
+    yield f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead><tbody>"
+    for part in judge.parts:
+        for one in part.rows:
+            if one.estimate.value is None or (one.estimate.condition and not one.checks):
+                continue
+            name = f"{one.estimate.measure} {one.condition}".strip()
+            checks = "; ".join(map(bar_words, one.checks))
+            cells = (part.part.suite, name, *one.numbers, checks)
+            yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+    yield "</tbody></table>"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

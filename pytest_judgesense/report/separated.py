@@ -1,0 +1,28 @@
+"""A datasheet as comma-separated values: a row an estimate, for spreadsheets and scripts. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, Final
+
+from pytest_judgesense.report.rows import COLUMNS, estimate_rows
+from pytest_judgesense.report.view import View
+
+# What makes a spreadsheet take a text for a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def separated_text(view: View) -> str:
+    """The estimates of all judges: a head, and a row each, unrounded."""
+    written = io.StringIO()
+    lines = csv.DictWriter(written, COLUMNS, lineterminator="\n")
+    lines.writeheader()
+    for row in estimate_rows(view.sheet):
+        lines.writerow({name: _cell(value) for name, value in row.items()})
+    return written.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Names are people's: none of them is a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

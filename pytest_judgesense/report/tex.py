@@ -1,0 +1,79 @@
+"""A datasheet as LaTeX: a table a judge, with booktabs and longtable. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pytest_judgesense.errors import printable
+from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, View, bar_words
+
+_ESCAPES: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+}
+_SPECIAL: Final = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
+_COLUMNS: Final = ("measure", "count/n", "value", *INTERVALS, "check")
+
+
+def tex_text(view: View) -> str:
+    """The tables of all judges, for a document that reads them in."""
+    lines = ["% needs \\usepackage{booktabs,longtable} and \\usepackage[T1]{fontenc}"]
+    for judge in view.judges:
+        lines += ["", *_table(judge, view.sheet.seed)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(judge: JudgeView, seed: int) -> Iterator[str]:
+    said = ", ".join([*judge.identity, *judge.provenance(), f"seed of intervals {seed}"])
+    yield r"\begin{longtable}{@{}lrrllr@{}}"
+    yield rf"\caption{{Datasheet of {_text(judge.sheet.name)}: {_text(said)}.}}\\"
+    yield r"\toprule"
+    yield _row(*_COLUMNS)
+    yield r"\midrule"
+    yield r"\endhead"
+    for index, part in enumerate(judge.parts):
+        if index:
+            yield r"\addlinespace"
+        yield rf"\multicolumn{{{len(_COLUMNS)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
+        yield from _rows(part)
+    yield r"\bottomrule"
+    yield r"\end{longtable}"
+
+
+def _rows(part: PartView) -> Iterator[str]:
+    for one in part.rows:
+        name = one.estimate.measure
+        if one.condition:
+            name += f" ({one.condition})"
+        if one.estimate.value is None:
+            yield _row(name, "", "N/A", "", "", "")
+        else:
+            yield _row(name, *one.numbers, "; ".join(map(bar_words, one.checks)))
+
+
+def _row(*cells: str) -> str:
+    return " & ".join(map(_cell, cells)) + r" \\"
+
+
+def _cell(text: str) -> str:
+    """A cell; one that begins with a bracket is held together: a row end takes it for a length."""
+    escaped = _text(text)
+    return f"{{{escaped}}}" if escaped.startswith("[") else escaped
+
+
+def _text(text: str) -> str:
+    """People's words as LaTeX prints them: no character of them commands it."""
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], printable(text))

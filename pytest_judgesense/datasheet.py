@@ -259,6 +259,7 @@ class Datasheet:
 
     Attributes:
         analyses: tables that compare them, of the same form as those of a judge.
+        closing: sentences on all of them, such as which is the most stable; files do not hold them.
     """
 
     seed: int
@@ -266,6 +267,7 @@ class Datasheet:
     versions: Mapping[str, str]
     judges: tuple[JudgeSheet, ...]
     analyses: tuple[Mapping[str, Any], ...] = ()
+    closing: tuple[str, ...] = ()
 
 
 def merge_parts(

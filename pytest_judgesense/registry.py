@@ -19,7 +19,7 @@ from pytest_judgesense.judges.providers.base import PROVIDERS, HttpRequest, Prov
 from pytest_judgesense.measures.check import NO_REGRESSION, Check, CheckKind, gate_of
 from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
 from pytest_judgesense.measures.shared import AGREEMENT, right
-from pytest_judgesense.sections import Comparison, Report, ReportSection
+from pytest_judgesense.sections import Comparison, Entrant, Report, ReportSection
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Question, ReplyForm
@@ -174,6 +174,7 @@ class Registry:
         comparisons: of judges, those above the datasheet first.
         profile: the words of a judge's profile, in their order.
         identities: what must hold among the estimates of a datasheet.
+        closing: from all judges with their suites to sentences that end a report of several.
         doubts: from a cell to what people should know who read its numbers, a sentence each.
     """
 
@@ -187,6 +188,7 @@ class Registry:
     profile: tuple[Word, ...] = ()
     doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
     identities: tuple[Callable[[tuple[Estimate, ...]], None], ...] = ()
+    closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
         """What is measured on suites of ``kind``.
@@ -297,6 +299,7 @@ def registry_of(
         profile=tuple(sorted(reported("words"), key=lambda one: not one.first)),
         doubts=reported("doubts"),
         identities=reported("identities"),
+        closing=reported("closing"),
     )
 
 

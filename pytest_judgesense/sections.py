@@ -219,6 +219,8 @@ class Report(NamedTuple):
     doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
     # What must hold among the estimates of a datasheet; an `InternalError` where it does not.
     identities: tuple[Callable[[Estimates], None], ...] = ()
+    # From all judges with their suites, and the seed, to the sentences that end the report.
+    closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
 
 
 def compare(

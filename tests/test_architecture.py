@@ -82,6 +82,8 @@ DOORS = {
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
+    # Optional, for shells.
+    "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
     "pandas": ("instruments.debate.secondary", "measuring"),

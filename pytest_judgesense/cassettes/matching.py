@@ -197,6 +197,8 @@ def _span(moments: Iterable[str]) -> tuple[str, str] | None:
 
 
 LONGEST_DIFF: Final = 20
+# Where a request holds its prompt, by the formats of providers.
+_PROMPT: Final = frozenset(("contents", "input", "instructions", "messages", "prompt", "system"))
 LONGEST_LINE: Final = 160
 
 
@@ -207,11 +209,30 @@ def stale(
     place = f"{path}:{line}" if line else str(path)
     diff = request_diff(recorded.request, request, f"{place} ({recorded.recorded_at})", "this run")
     return StaleRecording(
-        f"trial {recorded.trial}: the prompt changed since it was recorded",
+        f"trial {recorded.trial}: {_changed(recorded.request, request)} since it was recorded",
         found="\n".join([f"call {recorded.call} differs from {place}", *diff]),
         expected="the request that was recorded",
         remedy=remedy,
     )
+
+
+def _changed(recorded: RecordedRequest, asked: RecordedRequest) -> str:
+    """What changed, in a clause: the prompt, the endpoint, the model, or other settings."""
+    parts = ["the endpoint"] if recorded.url != asked.url else []
+    try:
+        before, now = (json.loads(one.body) for one in (recorded, asked))
+    except (ValueError, RecursionError):
+        return f"{' and '.join([*parts, 'the request'])} changed"
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return f"{' and '.join([*parts, 'the request'])} changed"
+    keys = [key for key in sorted(before.keys() | now.keys()) if before.get(key) != now.get(key)]
+    parts += ["the model"] if "model" in keys else []
+    prompt = [key for key in keys if key in _PROMPT]
+    parts += ["the prompt"] if prompt else []
+    settings = [key for key in keys if key not in (*prompt, "model")]
+    if settings:
+        parts.append(f"setting{'s' * (len(settings) > 1)} {', '.join(settings)}")
+    return f"{' and '.join(parts) or 'the request'} changed"
 
 
 def request_diff(

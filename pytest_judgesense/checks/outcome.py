@@ -372,20 +372,29 @@ def _clusters_to_settle(
 
 
 def lint_suite(suite: Suite, registry: Registry) -> tuple[LintFinding, ...]:
-    """What all rules find in ``suite``, its bars included; errors first."""
-    found = (*lint_items(suite), *_undecidable(suite, registry))
+    """What all rules find in ``suite``, its checks and their bars included; errors first."""
+    found = (*lint_items(suite), *_checks_and_bars(suite, registry))
     return tuple(sorted(found, key=lambda finding: finding.severity))
 
 
-def _undecidable(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
-    """The bars of ``suite`` that no judge could clear with confidence on so many clusters."""
+def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
+    """Checks that cannot be declared, and bars that no judge could clear on so many clusters."""
     trials = plan_trials(suite)
     for declaration in suite.checks:
         try:
             arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
-        except UsageError:
-            continue  # whoever declares the check is shown the error
+        except UsageError as error:
+            yield LintFinding(
+                "error",
+                "check",
+                f"{declaration.name} of suite {suite.name}, line {declaration.line}",
+                error.what,
+                error.found or repr(declaration.arguments),
+                error.expected,
+                error.remedy or f"fix the check in {suite.path}",
+            )
+            continue
         for measure, bar, condition in check.kind.bars(check) if check.kind.bars else ():
             part = [t for t in trials if condition.items() <= t.condition.items()]
             clusters = len({trial.cluster for trial in part})

@@ -33,6 +33,14 @@ from pytest_judgesense.sections import compare as compared_judges
 _SHOWN_FLIPS: Final = 10
 _WIDTH: Final = 100
 _HEAD: Final = ("measure", "old", "new", "change", "95% interval", "no loss p", "verdict")
+_HEAD_OF_TWO: Final = ("measure", "first", "second", *_HEAD[3:])
+# What is said of two judges, by what is said of one that was measured twice.
+_OF_TWO: Final = {
+    "regressed": "differ: first better",
+    "improved": "differ: second better",
+    "unchanged": "alike",
+    "inconclusive": "not told apart",
+}
 _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
 
 
@@ -118,13 +126,16 @@ def _comparison_lines(
     adjusted = dict(zip(judged, adjust([rows[i] for i in judged]), strict=True))
     lines, regressed = [], False
     for pair, (then, now) in enumerate(pairs):
-        names = then.judge if then.judge == now.judge else f"{then.judge} -> {now.judge}"
-        lines += [f"judge {names}, suite {now.suite}"]
+        apart = then.judge != now.judge
+        names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
+        lines += [f"{names}, suite {now.suite}"]
         lines += [f"  {line}" for line in changes(then, now) or ["nothing else is known to differ"]]
-        lines.append(_row(*_HEAD))
+        lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (of, comparison) in enumerate(rows):
             if of == pair:
                 verdict = _verdict(comparison, adjusted.get(index), margin)
+                if apart:  # neither is what became of the other
+                    verdict = _OF_TWO.get(verdict, verdict)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
         lines += _notes([comparison for of, comparison in rows if of == pair])

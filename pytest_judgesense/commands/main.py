@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Final, NoReturn
@@ -53,6 +55,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     options = build_parser(given).parse_args(given)
     run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
     try:
@@ -60,11 +64,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return done if isinstance(done, int) else show(done)
     except JudgesenseError as error:
         complain(error)
-        return WRONG_COMMAND if isinstance(error, UsageError) else BROKEN_FILE
+        # A file that is not there was named wrongly, as a suite that nobody knows.
+        missing = isinstance(error.__cause__, FileNotFoundError)
+        return WRONG_COMMAND if missing or isinstance(error, UsageError) else BROKEN_FILE
     except BrokenPipeError:
         # The reader of a pipe has seen enough. Python must not complain when it flushes at exit.
         sys.stdout = None
         return 0
+
+
+def _complete() -> None:
+    """Answer a shell that completes a command line, and end; without argcomplete go on."""
+    with suppress(ImportError):
+        from argcomplete import autocomplete
+
+        autocomplete(build_parser())
 
 
 def build_parser(given: Collection[str] | None = None) -> argparse.ArgumentParser:

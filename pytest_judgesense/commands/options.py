@@ -20,6 +20,16 @@ BAR_FAILED: Final = 1
 WRONG_COMMAND: Final = 2
 BROKEN_FILE: Final = 3
 
+# Where pytest looks for its options, in its order, and in which table.
+_INI_FILES: Final = (
+    ("pytest.toml", "pytest"),
+    ("pytest.ini", "pytest"),
+    ("pyproject.toml", "tool.pytest.ini_options"),
+    ("pyproject.toml", "tool.pytest"),
+    ("tox.ini", "pytest"),
+    ("setup.cfg", "tool:pytest"),
+)
+
 # Forms of arguments.
 FILE: Final[dict[str, Any]] = {"type": Path, "metavar": "FILE"}
 MANY: Final[dict[str, Any]] = {"action": "append", "default": []}
@@ -95,7 +105,36 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
     providers = registry_of(options).providers
+    sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
     return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
+
+
+def pythonpath(start: Path) -> list[str]:
+    """The folders that pytest's ``pythonpath`` names in the nearest of its ini files upward."""
+    import configparser
+    import tomllib
+
+    for folder in (start, *start.parents):
+        for name, section in _INI_FILES:
+            path = folder / name
+            if not path.is_file():
+                continue
+            try:
+                if name.endswith(".toml"):
+                    found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+                    for key in section.split("."):
+                        found = found.get(key, {})
+                else:
+                    ini = configparser.ConfigParser(interpolation=None)
+                    ini.read(path, encoding="utf-8")
+                    found = dict(ini[section]) if section in ini else {}
+            except (OSError, ValueError, configparser.Error, AttributeError):
+                continue  # whoever reads the file for its own sake says what is wrong with it
+            if found:
+                given = found.get("pythonpath", ())
+                parts = given.split() if isinstance(given, str) else given
+                return [str((folder / part).resolve()) for part in parts]
+    return []
 
 
 def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:

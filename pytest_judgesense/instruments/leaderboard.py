@@ -20,10 +20,11 @@ first: these show shifts that two labels hide, so coherence leads the tables of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Observations, number_text
+from pytest_judgesense.estimate import Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Board, Digits, Entrant, Estimates, Row, Rows
@@ -70,8 +71,64 @@ def standing(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | N
             "left_out": left_out,
             "beside": beside,
             "clusters": {} if left_out else _by_cluster(estimate.observations),
+            "aspects": _aspects(cell, estimates),
         }
     ]
+
+
+def _aspects(cell: Cell, estimates: Estimates) -> dict[str, dict[str, Any]]:
+    """What a judge is compared by over several suites: by aspect, the measure and its clusters."""
+    found = {}
+    for measure in cell.measures:
+        pooled = find_estimate(estimates, measure.name) if measure.aspect else None
+        if pooled is None or pooled.observations is None or "degenerate" in pooled.flags:
+            continue
+        of = {"measure": measure.name, "higher": measure.floor}
+        found[measure.aspect] = {**of, "clusters": _by_cluster(pooled.observations)}
+    return found
+
+
+def most_stable(entrants: Iterable[tuple[str, Entrant]], seed: int) -> Iterator[str]:
+    """Which judge is the most stable, a sentence an aspect: over all suites that all were asked.
+
+    A judge that gives one answer to everything has no place, and clusters are those of the suites,
+    each by itself: what is one text in two suites is two clusters.
+    """
+    by_judge: dict[str, dict[tuple[str, str], Row]] = {}
+    for suite, entrant in entrants:
+        for standing_of in _standings(suite, [entrant]).values():
+            known = by_judge.setdefault(entrant.name, {})
+            known |= {(aspect, suite): of for aspect, of in standing_of.get("aspects", {}).items()}
+    aspects = dict.fromkeys(aspect for known in by_judge.values() for aspect, _ in known)
+    for aspect in aspects:
+        asked = {name: {s for a, s in known if a == aspect} for name, known in by_judge.items()}
+        asked = {name: suites for name, suites in asked.items() if suites}
+        common = sorted(set.intersection(*asked.values())) if asked else []
+        if len(asked) < 2 or not common:
+            continue
+        first = by_judge[next(iter(asked))][aspect, common[0]]
+        sign = 1 if first["higher"] else -1
+        clusters = {
+            name: {
+                f"{suite}\n{cluster}": sums
+                for suite in common
+                for cluster, sums in by_judge[name][aspect, suite]["clusters"].items()
+            }
+            for name in asked
+        }
+        # Not before there are judges to compare: it takes scipy.
+        from pytest_judgesense.stats.ranks import standings
+
+        stand = standings(clusters, partial(_signed_share, sign), seed=seed)
+        on = common[0] if len(common) == 1 else f"{len(common)} suites"
+        yield stand.verdict(f"most stable by {aspect} ({first['measure']} on {on})")
+
+
+def _signed_share(sign: int, sums: Any) -> Any:
+    """A share of which more is better; of a measure where less is, with its sign turned."""
+    from pytest_judgesense.stats.ranks import share
+
+    return sign * share(sums)
 
 
 def _by_cluster(units: Observations | None) -> dict[str, list[float]]:

@@ -134,6 +134,8 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
         sentence: what a judge that fails its check does, in a plain sentence with numbers: a format
             of ``count``, ``rest`` (of the units that are not counted), ``n`` and ``value``, such as
             ``"{rest} of {n} verdicts change with the wording"``.
+        aspect: judges of several suites are compared by it over all of them, as how stable they
+            are by this: ``wording``, ``order``; empty for a measure that is compared on its suite.
         brief: how the one line of a suite names it; ``None`` where it does not stand there.
         soft: whether it is taken of the probabilities behind verdicts: it gives nothing where no
             judgment carries any, and has changed where they have, though no verdict flipped.
@@ -159,6 +161,7 @@ class Measure(NamedTuple):  # quicker to make than a dataclass: every session ma
     sentence: str = ""
     brief: Brief | None = None
     soft: bool = False
+    aspect: str = ""
     source: str = ""
 
     @property

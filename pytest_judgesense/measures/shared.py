@@ -47,6 +47,7 @@ ORDER_POSITIONAL: Final = _bound(
     evidence=_POSITIONAL,
     sentence="the position decides {count} of {n} comparisons",
     brief=Brief("position"),
+    aspect="order",
 )
 ORDER_ONE_SIDED: Final = _bound(
     name="order_one_sided",

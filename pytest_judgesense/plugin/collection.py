@@ -206,7 +206,7 @@ class CheckItem(pytest.Item):
         """The explanation of a check, or the message of an error of ours, without a traceback."""
         if isinstance(excinfo.value, CheckFailed | JudgesenseError):
             path, tb = nodeid_of(self).partition("::")[0], self.config.getoption("tbstyle")
-            return representation(str(excinfo.value), path, self.line, tb)
+            return representation(excinfo, path, self.line, tb)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -20,12 +20,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from _pytest._code.code import (
-    ReprEntryNative,
-    ReprExceptionInfo,
-    ReprFileLocation,
-    ReprTraceback,
-)
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.summary import Missed
@@ -58,20 +52,26 @@ def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int)
         yield from summary.summary_lines(view, missed, today, tables=verbosity > 0)
 
 
-def representation(text: str, path: str, line: int | None, style: str) -> ReprExceptionInfo:
+def representation(
+    excinfo: pytest.ExceptionInfo[BaseException], path: str, line: int | None, style: str
+) -> Any:
     """A failure as its text alone, whose first line is what pytest's short summary shows.
 
     Args:
-        text: what to print; ``--tb=line`` prints its first line.
+        excinfo: of the failure.
         path: of the file that declares the check.
         line: where it does so.
-        style: of ``--tb``.
+        style: of ``--tb``; ``line`` prints the first line alone, which pytest does by itself.
     """
-    crash = ReprFileLocation(path, line or 0, text.partition("\n")[0])
-    entries = [] if style == "line" else [ReprEntryNative([f"{text}\n"])]
-    return ReprExceptionInfo(
-        reprtraceback=ReprTraceback(entries, None, style="native"), reprcrash=crash
-    )
+    shown: Any = excinfo.getrepr(style="value", chain=False)
+    if shown.reprcrash is None:  # all frames are hidden
+        return str(excinfo.value)
+    crash = shown.reprcrash
+    crash.path, crash.lineno = path, line or 0
+    crash.message = str(excinfo.value).partition("\n")[0]
+    if style == "line":
+        shown.reprtraceback.reprentries[:] = []
+    return shown
 
 
 class Evidence:
@@ -98,9 +98,16 @@ class Evidence:
             shown[judge] += (judge, text) not in told
             if shown[judge] > most or (judge, text) in told:
                 setattr(report, _SHOWN, True)
-            elif lines and (entries := report.longrepr.reprtraceback.reprentries):
-                entries[:] = [ReprEntryNative([f"{line}\n" for line in lines])]
+            elif lines:
+                _replace_text(report.longrepr, lines)
             told.add((judge, text))
+
+
+def _replace_text(shown: Any, lines: Sequence[str]) -> None:
+    """Let what `representation` has made show these lines; nothing where it shows none."""
+    if (traceback := getattr(shown, "reprtraceback", None)) is not None:
+        for entry in traceback.reprentries:
+            entry.lines[:] = lines
 
 
 def write(reporter: Any, title: str, lines: Sequence[str]) -> None:

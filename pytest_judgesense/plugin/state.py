@@ -160,8 +160,10 @@ class State:
                 "judge is part of its test: --timeout 0 sets no limit"
             )
 
-    def pytest_keyboard_interrupt(self) -> None:
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Note that the session was interrupted, and let calls under way come to their end."""
+        if isinstance(excinfo.value, pytest.Session.Interrupted) and not self.measures:
+            return  # by an error of the collection, before anybody was asked
         self._was_interrupted = True
         with suppress(KeyboardInterrupt):  # the second one: the session ends now
             if self.measures:

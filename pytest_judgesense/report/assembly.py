@@ -80,7 +80,8 @@ def sheet_of(
             entrant = Entrant(part.judge, judge.name, part.material, part.analyses)
             entrants.append((part.suite, entrant))
     compared = compare(registry.comparisons, entrants, seed, secondary=secondary)
-    return replace(sheet, analyses=compared)
+    said = (words for close in registry.closing for words in close(entrants, seed))
+    return replace(sheet, analyses=compared, closing=tuple(said))
 
 
 def datasheet_text(

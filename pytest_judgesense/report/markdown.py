@@ -89,6 +89,8 @@ def _lines(view: View | None, missed: Sequence[str]) -> Iterator[str]:
         yield from _judge(judge, view.sheet.seed)
     for compared in view.compared(apart=False):
         yield from _board(compared)
+    if view.sheet.closing:
+        yield from (*(f"- {code(sentence)}" for sentence in view.sheet.closing), "")
     yield from (f"- notice: {code(notice)}" for notice in view.notices)
 
 

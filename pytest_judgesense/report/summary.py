@@ -132,9 +132,11 @@ def compared_lines(view: View) -> Iterator[str]:
         for said in one.comparison.brief(*one.shown)
         for line in indented(said, width=2)
     ]
-    if lines or view.notices:
+    if lines or view.notices or view.sheet.closing:
         yield from ("", "judges compared, paired by cluster (Holm)")
         yield from lines
+    for sentence in view.sheet.closing:
+        yield from indented(sentence, width=2)
     for notice in view.notices:
         yield from indented(f"notice: {notice}", width=2)
 

@@ -24,10 +24,12 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
             yield ""
         yield from _judge_lines(judge, view.sheet.seed, today)
     compared = view.compared(apart=False)
-    if compared or view.notices:
+    if compared or view.notices or view.sheet.closing:
         yield from ("", "judges compared")
         for one in compared:
             yield from one.comparison.lines(*one.shown)
+        for sentence in view.sheet.closing:
+            yield from indented(sentence, width=2)
         yield from notice_lines(view.notices)
 
 

@@ -261,6 +261,12 @@ def _right_answer(suite: Suite, trial: Trial) -> str | None:
     return labels[-1 - labels.index(label)] if inverted else label
 
 
+def are_fixed(suite: Suite) -> bool:
+    """Whether the items bring their whole prompts, whose order of candidates nothing exchanges."""
+    asked = (fill(t.text, dict.fromkeys(placeholders(t.text), " ")) for t in suite.templates)
+    return not any(text.strip() for text in asked)
+
+
 def _label_balance(suite: Suite) -> Iterator[LintFinding]:
     """One answer, given to everything, would be right too often."""
     right = Counter(a for t in plan_trials(suite) if (a := _right_answer(suite, t)) is not None)
@@ -278,7 +284,7 @@ def _label_balance(suite: Suite) -> Iterator[LintFinding]:
             ", ".join(f"{v} {right[v]}" for v in suite.space.verdicts) + f" of {total} trials",
             f"each label about {1 / len(suite.space.labels):.0%}",
             'balance the labels, or ask in both orders: orders = "both"'
-            if suite.space.pairwise and suite.orders != "both"
+            if suite.space.pairwise and suite.orders != "both" and not are_fixed(suite)
             else "balance the labels",
         )
 

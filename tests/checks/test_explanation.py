@@ -40,10 +40,11 @@ def test_a_failing_check_says_estimate_bar_counts_interval_and_evidence() -> Non
     # 5 of 20 items flip: JSS 15/20.
     text = explained(flipping(5), "jss_floor", 0.9)
     lines = text.splitlines()
-    assert lines[0] == "jss_floor[0.9] of judge j on s: fail"
-    assert lines[1] == "  jss = 0.750, wanted >= 0.9: fail"
-    assert lines[2].startswith("    15 of 20 template pairs; 95% interval [")
-    assert lines[2].endswith("over 20 clusters")
+    assert lines[0] == "5 of 20 verdicts change with the wording"
+    assert lines[1] == "jss_floor[0.9] of judge j on s: fail"
+    assert lines[2] == "  jss = 0.750, wanted >= 0.9: fail"
+    assert lines[3].startswith("    15 of 20 template pairs; 95% interval [")
+    assert lines[3].endswith("over 20 clusters")
     assert "  flips: 5, on 5 items" in lines
     assert "    s/i00/t1/ab/r1: YES (label NO)" in lines
     assert "    s/i00/t2/ab/r1: NO (label NO)" in lines

@@ -281,15 +281,15 @@ def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> No
         return cell(YES_NO, many)
 
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"), measure="agreement")
-    assert lines[0].startswith("no_regression[agreement,0.05]")
+    assert lines[1].startswith("no_regression[agreement,0.05]")
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"))
     # Of the 8 items whose second wording changed, the 4 that were NO agreed before and flip now;
     # the other 4 were flips and agree now.
-    assert lines[1] == "  flipped for the worse: 4, on 4 items"
-    assert lines[2] == "    s/i0/t1/ab/r1: NO -> NO"
-    assert lines[5] == "    s/i0/t2/ab/r1: NO -> YES"
-    assert "then NO" in lines[7]
-    assert "now\\x1b[31m YES" in lines[7]
-    assert lines[7].index("then") < lines[7].index("|") < lines[7].index("now")
+    assert lines[2] == "  flipped for the worse: 4, on 4 items"
+    assert lines[3] == "    s/i0/t1/ab/r1: NO -> NO"
+    assert lines[6] == "    s/i0/t2/ab/r1: NO -> YES"
+    assert "then NO" in lines[8]
+    assert "now\\x1b[31m YES" in lines[8]
+    assert lines[8].index("then") < lines[8].index("|") < lines[8].index("now")
     assert any("what changed" in line for line in lines)
     assert lines[-1].endswith("pytest x")

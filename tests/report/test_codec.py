@@ -118,6 +118,9 @@ LAYOUT = exactly(
                     outcome={"enum": ["pass", "fail", "inconclusive"]},
                     policy={"enum": ["estimate", "confident", "refuted"]},
                     explanation=TEXT,
+                    sentence=TEXT,
+                    measured=TEXT,
+                    example=TEXT,
                     warnings=listed(TEXT),
                 )
             ),

@@ -57,7 +57,13 @@ Pair: TypeAlias = tuple[Judgment, Judgment]
 Say: TypeAlias = Callable[[Judgment], str | None]
 
 _NOTHING = "fewer than two templates were run on one item"
+_UNREAD = "no pair of templates has two verdicts: replies are unparsed, refused or failed"
 _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
+
+
+def _why_nothing(cell: Cell, pairs: list[Pair]) -> str:
+    """Why no pair counts: there is none, none that asks the same, or none with two verdicts."""
+    return _UNREAD if pairs else _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
 
 def paraphrase_pairs(cell: Cell) -> list[Pair]:
@@ -154,7 +160,7 @@ def _family(
     shown: dict[str, Any] = {
         "interval": partial(percentile_bootstrap, seed=cell.seed),
         "flags": (*_degenerate(cell, say), *notes),
-        "nothing": _ALL_EXCLUDED if cell.design.excluded else _NOTHING,
+        "nothing": _why_nothing(cell, pairs),
     }
     return [
         rate(of.JSS, cell, agree, condition, **shown),
@@ -180,10 +186,11 @@ def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
     agree = Units.collect(pairs, lambda a, b: mean(a) == mean(b))
     binary = Units.collect(pairs, lambda a, b: halves(a) == halves(b))
     near = Units.collect(pairs, lambda a, b: _steps(cell, a, b) <= 1)
+    nothing = _why_nothing(cell, pairs)
     cut = (*_degenerate(cell, halves), f"cut below {labels[at]}")
     return [
-        rate(of.JSS_BINARY, cell, binary, flags=cut, nothing=_NOTHING),
-        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=_NOTHING),
+        rate(of.JSS_BINARY, cell, binary, flags=cut, nothing=nothing),
+        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=nothing),
         _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
     ]
 
@@ -216,7 +223,7 @@ def _kappa(
     complete = [pair for pair in pairs if all(map(answered, pair))]
     missing = _kappa_missing(cell, pairs, say, units)
     if not complete:
-        reason = _ALL_EXCLUDED if cell.design.excluded and not pairs else _NOTHING
+        reason = _why_nothing(cell, pairs)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
     first, second = (
         [str(say(judgment)) for judgment in side] for side in zip(*complete, strict=True)

@@ -33,6 +33,7 @@ JSS: Final = _floor(
     ranked=later("pytest_judgesense.instruments.paraphrase.tables", "beside_the_rank"),
     sentence="{rest} of {n} verdicts change with the wording",
     brief=Brief("jss"),
+    aspect="wording",
 )
 FLIP_RATE: Final = _measure(
     name="flip_rate",

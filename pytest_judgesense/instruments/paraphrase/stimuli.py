@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_judgesense.instruments.paraphrase.measures import JSS, MEASURES
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
-from pytest_judgesense.suites.rules import MARKS, prompts_of
+from pytest_judgesense.suites.rules import MARKS, are_fixed, prompts_of
 from pytest_judgesense.suites.schema import ContentItem, PairItem
 from pytest_judgesense.suites.suite import Suite
 
@@ -43,8 +44,26 @@ def _option_order(suite: Suite) -> Iterator[LintFinding]:
             f"suite {suite.name}",
             "the first candidate of every item is always in slot A",
             f'orders = "ab", and {unlabelled} items without a label',
-            'orders = "both" or "balanced"',
+            "labels that say which candidate is better"
+            if are_fixed(suite)
+            else 'orders = "both" or "balanced"',
             "a judge that always answers A cannot be told from one that prefers the first",
+        )
+
+
+def _one_wording(suite: Suite) -> Iterator[LintFinding]:
+    """A check of what another wording changes, where there is no other wording."""
+    of_pairs = {one.check for one in MEASURES if one.unit == JSS.unit}
+    checks = [one.name for one in suite.checks if one.name in of_pairs]
+    if checks and not suite.compared_pairs:
+        yield LintFinding(
+            "error",
+            "one-wording",
+            f"{some(checks)} of suite {suite.name}",
+            "nothing is compared: the measure takes two wordings of the prompt",
+            f"{len(suite.templates)} template{'s' * (len(suite.templates) != 1)}",
+            "two templates or more",
+            "add a [[templates]] that asks the same in other words, or leave the check out",
         )
 
 
@@ -52,7 +71,7 @@ PARAPHRASE: Final = Kind(
     "paraphrase",
     plain_items,
     line_forms=(ContentItem, PairItem),
-    rules=(Rule(_twins), Rule(_option_order)),
+    rules=(Rule(_twins), Rule(_option_order), Rule(_one_wording)),
     # Whatever is to be judged may be worded like a mark.
     waived=(MARKS,),
     wordings=True,

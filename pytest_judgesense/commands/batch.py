@@ -29,6 +29,7 @@ from pytest_judgesense.commands.cassettes import (
 )
 from pytest_judgesense.commands.options import (
     FILE,
+    OUTPUT,
     add_judge_and_suite,
     judge_and_suite,
     trust_of,
@@ -55,10 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add both steps."""
     steps = parser.add_subparsers(required=True, metavar="STEP")
     export = steps.add_parser("export", help="write the requests of the trials not yet recorded")
-    export.add_argument("-o", "--output", required=True, **FILE)
+    export.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
     export.set_defaults(run=export_batch)
     results = steps.add_parser("import", help="record the results: output and error files")
-    results.add_argument("results", nargs="+", **FILE)
+    results.add_argument("results", nargs="+", help="files of answers", **FILE)
     results.set_defaults(run=import_batch)
     for step in (export, results):
         add_judge_and_suite(step, required=True)

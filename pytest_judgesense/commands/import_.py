@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.options import FILE, FLAG, MANY, assignment, registry_of
+from pytest_judgesense.commands.options import FILE, FLAG, MANY, OUTPUT, assignment, registry_of
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = list(BUILT_IN.importers)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
-    parser.add_argument("-o", "--output", required=True, **FILE)
+    parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
     column, meant = (
         {**MANY, "type": assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
     )

@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from pytest_judgesense.commands.equivalence import measured_aside
-from pytest_judgesense.commands.options import FILE, add_asking, judge_and_suite
+from pytest_judgesense.commands.options import FILE, OUTPUT, add_asking, judge_and_suite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.measurement import Measurement
@@ -29,7 +29,7 @@ from pytest_judgesense.trial import Failed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the judge, the suite and the file to write."""
     add_asking(parser, "a temperature suite")
-    parser.add_argument("-o", "--output", required=True, **FILE)
+    parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:

@@ -27,7 +27,9 @@ from pytest_judgesense.trial import Design, Judgment
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is joined, and into what."""
     parser.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH")
+    parser.add_argument(
+        "-o", "--output", required=True, type=Path, metavar="PATH", help="what to write"
+    )
 
 
 def run(options: argparse.Namespace) -> list[str]:

@@ -30,6 +30,8 @@ _INI_FILES: Final = (
     ("setup.cfg", "tool:pytest"),
 )
 
+JUDGE: Final = "a judge that pyproject.toml declares, or provider:model"
+OUTPUT: Final = "the file to write"
 # Forms of arguments.
 FILE: Final[dict[str, Any]] = {"type": Path, "metavar": "FILE"}
 MANY: Final[dict[str, Any]] = {"action": "append", "default": []}
@@ -38,16 +40,18 @@ FLAG: Final[dict[str, Any]] = {"action": "store_true"}
 
 def add_judge_and_suite(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Add judge, suite and recordings, by the names of pytest's options."""
-    parser.add_argument("--judge-name", required=required, metavar="NAME")
-    parser.add_argument("--judge-suite", required=required, metavar="NAME")
+    parser.add_argument("--judge-name", required=required, metavar="NAME", help=JUDGE)
+    said = "a suite by name, NAME@PRESET, or its file"
+    parser.add_argument("--judge-suite", required=required, metavar="NAME", help=said)
     add_cassettes(parser)
 
 
 def add_asking(parser: argparse.ArgumentParser, suite: str) -> None:
     """Add the arguments of a command that asks a judge about a suite; ``suite`` is its help."""
     parser.add_argument("judge_suite", metavar="SUITE", help=suite)
-    parser.add_argument("--judge-name", required=True, metavar="NAME")
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay")
+    parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
+    said = "replay: recorded answers (the default); record: ask what is not recorded yet"
+    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=said)
     add_cassettes(parser)
 
 

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias, TypeVar, get_args
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, judge_check
 from pytest_judgesense.commands.options import (
+    JUDGE,
     MANY,
     add_cassettes,
     judge_and_suite,
@@ -119,18 +120,22 @@ def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = Fal
     """Add the suite, the judge, and what is supposed of it."""
     option, share = parser.add_argument, number("share", float, 1)
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
-    option("--judge-name", required=judge_required, metavar="NAME")
+    option("--judge-name", required=judge_required, metavar="NAME", help=JUDGE)
     add_cassettes(parser)
-    option("--judge-policy", choices=get_args(Policy), default="estimate")
-    option("--judge-alpha", type=number("alpha", float, 0.5), default=ALPHA, metavar="A")
-    option("--judge-seed", type=seed, default=0, metavar="N")
+    said = "what has to clear a bar (default: the estimate)"
+    option("--judge-policy", choices=get_args(Policy), default="estimate", help=said)
+    said, alpha = "under refuted: the most chance to fail by luck", number("alpha", float, 0.5)
+    option("--judge-alpha", type=alpha, default=ALPHA, metavar="A", help=said)
+    option("--judge-seed", type=seed, default=0, metavar="N", help="seed of every random draw")
 
     def assumption(text: str) -> tuple[str, float]:
         name, _, value = text.partition("=")
         return name, share(value)
 
-    option("--assume", type=assumption, metavar="MEASURE=SHARE", **MANY)
-    option("--correlation", type=share, default=0.3, metavar="RHO")
+    said = "a measure's value, where nothing is recorded; may be repeated"
+    option("--assume", type=assumption, metavar="MEASURE=SHARE", help=said, **MANY)
+    said = "how alike the units of a cluster are, where nothing is recorded (default: 0.3)"
+    option("--correlation", type=share, default=0.3, metavar="RHO", help=said)
     option("--drop", type=share, metavar="D", help="a change for the worse to be stopped")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
 

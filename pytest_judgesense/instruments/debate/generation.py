@@ -162,11 +162,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument(
         "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
     )
-    generate.add_argument("--style", default="analytical", choices=list(STYLES))
-    generate.add_argument("--temperature", type=float, default=0.1)
-    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N")
-    generate.add_argument("--judge-cassettes", type=Path, default=Path("cassettes"), metavar="DIR")
-    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    said = "how debaters argue (default: analytical)"
+    generate.add_argument("--style", default="analytical", choices=list(STYLES), help=said)
+    said = "of the debaters (default: 0.1)"
+    generate.add_argument("--temperature", type=float, default=0.1, help=said)
+    said = "calls under way at once (default: 8)"
+    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N", help=said)
+    folder: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
+    said = "folder of the recordings (default: cassettes)"
+    generate.add_argument("--judge-cassettes", help=said, **folder)
+    said = "the suite's stimuli to write"
+    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help=said)
 
 
 def debates_written(

@@ -1,0 +1,35 @@
+"""``judgesense explain``: what stands behind a name that a report shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.instruments.builtin import BUILT_IN
+
+
+@pytest.mark.parametrize("name", ["jss", "jss_floor", "jss_floor[0.9]"])
+def test_a_measure_is_explained_by_its_name_and_by_that_of_its_check(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("jss: same verdict under two wordings of the prompt\n")
+    for heading in ("What it means", "Formula", "What to do when it fails"):
+        assert f"\n{heading}\n" in shown
+    assert "  jss = mean 1[d_a = d_b]\n" in shown
+    assert "`" not in shown
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_every_measure_and_every_check_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (*BUILT_IN.measures, *BUILT_IN.checks):
+        assert main(["explain", name]) == 0, name
+        assert capsys.readouterr().out.splitlines()[0].strip(), name
+
+
+def test_a_name_that_nobody_knows_is_an_error_with_the_nearest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "flp_rate"]) == 2
+    assert "did you mean 'flip_rate'?" in capsys.readouterr().err

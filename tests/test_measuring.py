@@ -1,0 +1,109 @@
+"""Measuring from Python: `pytest_judgesense.measure`, and the datasheet that it returns."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense import Judge, measure
+from pytest_judgesense.errors import MissingRecording, UsageError
+from pytest_judgesense.report.rows import COLUMNS
+from tests.plugin.project import parity_suite
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def even(messages: list[dict[str, str]]) -> str:
+    """Right, but under the second wording always NO: 3 of 6 numbers are odd.
+
+    Of the pairs of each even number (t1, t2) and (t2, t3) flip: 6 flips of 18 pairs, JSS 12/18.
+    """
+    text = messages[-1]["content"]
+    number = int("".join(filter(str.isdigit, text)))
+    return "YES" if number % 2 == 0 and not text.startswith("Tell") else "NO"
+
+
+def test_a_datasheet_without_a_session(tmp_path: Path) -> None:
+    suite = parity_suite(tmp_path)
+    sheet = measure(Judge("mine", even), suite, mode="live")
+    jss = next(one for one in sheet.estimates if one.measure == "jss" and not one.condition)
+    assert (jss.count, jss.n) == (12, 18)
+    (check,) = sheet.checks
+    assert (check.check, check.outcome) == ("jss_floor[0.8]", "fail")
+    assert check.sentence == "6 of 18 verdicts change with the wording"
+    assert check.measured.startswith("jss 0.67 [")
+    assert check.example == "p2: t1 gives YES, t2 gives NO"
+    assert not (tmp_path / "cassettes").exists()
+
+
+def test_record_and_replay(tmp_path: Path) -> None:
+    suite = parity_suite(tmp_path)
+    with pytest.raises(MissingRecording, match="18 of 18 trials are not recorded"):
+        measure(Judge("mine", even), suite)
+    first = measure(Judge("mine", even), suite, mode="record")
+    again = measure(Judge("mine", even), suite)
+    assert first.estimates == again.estimates
+    assert again.judges[0].calls.replayed == 18
+
+
+def test_nothing_of_pytest_is_imported_and_a_table_comes_of_the_embedded_judge() -> None:
+    pytest.importorskip("pandas")
+    script = (
+        "import sys, pytest_judgesense as j\n"
+        "frame = j.measure('embedded:noisy', 'coherence').to_dataframe()\n"
+        "print(len(frame), 'pytest' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True
+    )
+    rows, imported = done.stdout.split()
+    assert int(rows) > 10
+    assert imported == "False"
+
+
+def test_without_pandas_the_error_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet = measure(Judge("mine", even), parity_suite(tmp_path), mode="live")
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    with pytest.raises(UsageError, match="pip install pandas"):
+        sheet.to_dataframe()
+
+
+def test_files_of_every_form(tmp_path: Path) -> None:
+    sheet = measure([Judge("mine", even)], [parity_suite(tmp_path)], mode="live")
+    for suffix in (".json", ".md", ".jsonl", ".csv", ".tex"):
+        sheet.write(tmp_path / f"sheet{suffix}")
+    entry = json.loads((tmp_path / "sheet.json").read_text())["judges"][0]
+    with (tmp_path / "sheet.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    assert [float(row["value"]) for row in rows if row["value"]] == [
+        one["value"] for one in entry["measures"] if one["value"] is not None
+    ]
+    assert rows[0]["checks"] == "jss_floor[0.8]: fail"
+
+
+def test_a_notebook_shows_a_table_and_no_markup_of_others(tmp_path: Path) -> None:
+    sheet = measure(Judge("<b>mine</b>", even), parity_suite(tmp_path), mode="live")
+    shown = sheet._repr_html_()
+    assert "&lt;b&gt;mine&lt;/b&gt;: 1 of 1 check fails" in shown
+    assert "<b>" not in shown
+    assert "<td>jss</td><td>12/18</td><td>0.667</td>" in shown
+
+
+def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no suite named 'cohrence'"):
+        measure("embedded:clean", "cohrence")
+    with pytest.raises(UsageError, match="two judges have one name"):
+        measure(["embedded:clean", "embedded:clean"], "vacuum")
+    with pytest.raises(UsageError, match="refuted"):
+        measure("embedded:clean", "vacuum", policy="refuted")

@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.credentials import (
 )
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
-from pytest_judgesense.judges.local.models import MODELS
+from pytest_judgesense.judges.local.models import JUDGES
 from pytest_judgesense.judges.providers.base import PROVIDERS, Provider
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.simulated.profiles import PROFILES
@@ -116,12 +116,12 @@ def resolve_judges(
             return known[name]
         provider, colon, _ = name.partition(":")
         asked = (*PROVIDERS, *providers)
-        if name in MODELS or (colon and provider in asked):
+        if name in JUDGES or (colon and provider in asked):
             return judge_from_name(name, providers)
         valid = [
             *known,
             *(f"embedded:{profile}" for profile in PROFILES),
-            *MODELS,
+            *JUDGES,
             *(f"{provider}:MODEL" for provider in asked if provider != "embedded"),
         ]
         raise unknown_name("judge", name, valid)

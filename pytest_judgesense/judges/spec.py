@@ -25,7 +25,7 @@ from pydantic import (
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files import read_text
-from pytest_judgesense.judges.local.models import BY_NAME, MODELS, name_of
+from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.providers.base import PROVIDERS, SPEAK_OPENAI, Provider
 from pytest_judgesense.judges.simulated.profiles import observer_named
 
@@ -387,12 +387,15 @@ def judge_from_name(
     An embedded judge is called by its profile alone, for its profile is its whole identity; a local
     one by its model, and it may be named so too.
     """
-    if name in MODELS:
-        name = f"local:{name}"
+    if name in JUDGES:
+        model, more = JUDGES[name]
+        known = {"provider": "local", "model": model, **BY_NAME, **more}
+        spec = judge_from_table(name, known, Path(), providers)
+        return replace(spec, called=f"local:{name}" if name == model else name)
     provider, _, model = name.partition(":")
     if (provider not in PROVIDERS and provider not in providers) or not model:
-        known = [*PROVIDERS, *providers]
-        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in known])
+        asked = [*PROVIDERS, *providers]
+        raise unknown_name("judge or provider", name, [f"{one}:MODEL" for one in asked])
     table: dict[str, Any] = {"provider": provider, "model": model}
     shown = name
     if provider == "embedded":

@@ -79,6 +79,13 @@ MODELS: Final[Mapping[str, Model]] = {
 # package were made so: a small model keeps to no form of its own, and the object takes 24 tokens.
 BY_NAME: Final[Mapping[str, Any]] = {"structured": True, "max_tokens": 40}
 
+# The judges that are known by name: their model, and what they are asked with otherwise.
+JUDGES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    **{name: (name, {}) for name in MODELS},
+    "qwen2.5-coder-0.5b-logprobs": ("qwen2.5-coder-0.5b", {"logprobs": True}),
+    "smollm2-135m-free-text": ("smollm2-135m", {"structured": False}),
+}
+
 
 def models_folder() -> Path:
     """The folder of model files: ``JUDGESENSE_MODELS``, else one in the user's cache."""

@@ -1,0 +1,168 @@
+"""Recordings of real language models that come with the package: what they hold, and what is shown.
+
+Every number is counted here from the recorded bodies alone, by a reader of a few lines; the program
+has to come to the same from the same files, by name, in an empty folder, and asking nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pytest
+
+from pytest_judgesense.cassettes.storage import read_exchanges
+from tests import processes
+from tests.shipped import CASSETTES
+
+WORDINGS = ("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick")
+OTHERS = (*WORDINGS, "ladder-fine")
+STRUCTURED = ("smollm2-135m", "qwen2.5-coder-0.5b")
+RECORDED = {
+    "smollm2-135m": ("vacuum@quick", *OTHERS),
+    "qwen2.5-coder-0.5b": ("vacuum", *OTHERS),
+    "smollm2-135m-free-text": ("vacuum@quick",),
+    "qwen2.5-coder-0.5b-logprobs": ("vacuum@quick", "coherence@quick"),
+}
+
+
+class Said(NamedTuple):
+    item: str
+    template: str
+    order: str
+    verdict: str | None
+
+
+def said(judge: str, suite: str) -> list[Said]:
+    """What the judge said, from the bodies: the one value of the object, or nothing."""
+    found = []
+    for exchange in read_exchanges(CASSETTES / judge / f"{suite.partition('@')[0]}.jsonl"):
+        _, item, template, order, _ = exchange.trial.split("/")
+        text = json.loads(exchange.response.body)["choices"][0]["message"]["content"]
+        try:
+            verdict = json.loads(text)["verdict"]
+        except (ValueError, KeyError, TypeError):
+            verdict = None
+        found.append(Said(item, template, order, verdict))
+    return found
+
+
+@pytest.fixture(scope="session")
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
+    """By judge and suite: the datasheet of a replay by name in an empty folder."""
+    found = {}
+    for judge, suites in RECORDED.items():
+        folder = tmp_path_factory.mktemp("empty")
+        named = [word for suite in suites for word in ("--judge-suite", suite)]
+        done = processes.run(
+            "pytest", "-q", "-p", "no:cacheprovider", *named, "--judge-name", judge,
+            "--judge-datasheet", "x.json", cwd=folder,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stdout + done.stderr  # they are no good judges
+        (sheet,) = json.loads((folder / "x.json").read_text(encoding="utf-8"))["judges"]
+        assert sheet["judge"]["name"] == judge
+        assert sheet["calls"]["made"] == 0
+        for suite in suites:
+            found[judge, suite] = sheet
+    return found
+
+
+def measured(sheet: dict[str, Any], suite: str, measure: str) -> dict[str, Any]:
+    (row,) = [
+        row
+        for row in sheet["measures"]
+        if (row["suite"], row["measure"], row["condition"]) == (suite, measure, {})
+    ]
+    return dict(row)
+
+
+def ring_of(judge: str, suite: str) -> tuple[int, int]:
+    """How many neighbouring wordings agree on an item in one order, and of how many."""
+    by_place: dict[tuple[str, str], dict[str, str | None]] = {}
+    for one in said(judge, suite):
+        by_place.setdefault((one.item, one.order), {})[one.template] = one.verdict
+    pairs = [
+        (answers[first], answers[second])
+        for answers in by_place.values()
+        for names in (sorted(answers),)
+        for first, second in (*pairwise(names), (names[-1], names[0]))
+    ]
+    return sum(one == other for one, other in pairs), len(pairs)
+
+
+@pytest.mark.parametrize("judge", STRUCTURED)
+@pytest.mark.parametrize("suite", WORDINGS)
+def test_agreement_of_wordings_is_that_of_the_bodies(
+    judge: str, suite: str, sheets: dict[tuple[str, str], dict[str, Any]]
+) -> None:
+    row = measured(sheets[judge, suite], suite, "jss")
+    assert (row["count"], row["n"]) == ring_of(judge, suite)
+
+
+@pytest.mark.parametrize("judge", [*STRUCTURED, "qwen2.5-coder-0.5b-logprobs"])
+def test_dark_current_is_that_of_the_bodies(
+    judge: str, sheets: dict[tuple[str, str], dict[str, Any]]
+) -> None:
+    # The gated one counts the baseline prompt alone.
+    verdicts = [one.verdict for one in said(judge, "vacuum") if one.template == "baseline"]
+    suite = RECORDED[judge][0]
+    row = measured(sheets[judge, suite], suite, "dark_current")
+    assert (row["count"], row["n"]) == (sum(v in ("A", "B") for v in verdicts), len(verdicts))
+
+
+def test_structured_replies_state_a_verdict_and_free_ones_of_so_small_a_model_do_not(
+    sheets: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    structured = [one for suite in RECORDED["smollm2-135m"] for one in said("smollm2-135m", suite)]
+    assert sum(one.verdict is None for one in structured) <= 0.01 * len(structured)
+    for judge in STRUCTURED:
+        for suite in RECORDED[judge]:
+            assert measured(sheets[judge, suite], suite, "unparsed_rate")["count"] == 0
+    free = measured(
+        sheets["smollm2-135m-free-text", "vacuum@quick"], "vacuum@quick", "unparsed_rate"
+    )
+    assert free["count"] > 0.5 * free["n"]
+
+
+def test_probabilities_are_those_of_the_recorded_tokens(
+    sheets: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    sheet = sheets["qwen2.5-coder-0.5b-logprobs", "vacuum@quick"]
+    # The likeliest of what stands on the labels is what was said, at temperature 0.
+    assert measured(sheet, "vacuum@quick", "soft_dark_current")["value"] > 0.5
+    row = measured(sheet, "vacuum@quick", "soft_position_effect")
+    assert row["value"] > 0
+
+
+def test_recordings_are_of_a_size_that_a_clone_bears() -> None:
+    everything = sum(path.stat().st_size for path in CASSETTES.rglob("*.jsonl"))
+    assert everything <= 25_000_000
+
+
+def rows() -> list[str]:
+    """The table of docs/local-models.md, counted from the bodies."""
+    lines = []
+    for suite in ("vacuum", *OTHERS):
+        cells = []
+        for judge in STRUCTURED[::-1]:
+            answers = said(judge, suite)
+            given = Counter(one.verdict for one in answers)
+            most, times = given.most_common(1)[0]
+            agreed = ""
+            if len({one.template for one in answers}) > 2:
+                same, pairs = ring_of(judge, suite)
+                agreed = f"; {pairs - same} of {pairs} pairs of wordings differ"
+            cells.append(f"`{most}` in {times} of {len(answers)}{agreed}")
+        lines.append(f"| `{suite}` | {' | '.join(cells)} |")
+    return lines
+
+
+def test_the_page_says_what_the_models_said() -> None:
+    page = (CASSETTES.parent / "docs" / "local-models.md").read_text(encoding="utf-8")
+    found = re.findall(
+        r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder)[^\n]*", page, re.M
+    )
+    assert found == rows()

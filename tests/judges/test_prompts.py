@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
+from pytest_judgesense.judges.prompts import judge_for_suite, render_messages, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
@@ -159,3 +159,12 @@ def test_a_pairwise_prompt_that_hides_a_candidate_is_an_error(prompt: str, hidde
 def test_no_prompt_of_a_judge_can_ask_for_what_it_must_not_see(secret: str) -> None:
     with pytest.raises(UsageError):
         suite_for_judge(_builtin("ladder"), _with(pairwise=f"{{{{a}}}}{{{{b}}}}{{{{{secret}}}}}"))
+
+
+@pytest.mark.parametrize(("declared", "asked"), [(16, 40), (256, 256)])
+def test_a_judge_with_logprobs_has_tokens_enough_for_a_structured_reply(
+    suite: Suite, declared: int, asked: int
+) -> None:
+    judge = JudgeSpec("j", "openai", "m", max_tokens=declared)
+    assert judge_for_suite(replace(judge, logprobs=True), suite).max_tokens == asked
+    assert judge_for_suite(judge, suite).max_tokens == declared

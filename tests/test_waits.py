@@ -74,7 +74,10 @@ BOUNDS = {
         "asyncio.wrap_future": TIMEOUT_S,
         "self._threads.shutdown": "it waits for no thread",
     },
-    "judges.client": {"asyncio.Lock": "held while the judge's module is imported: 10 minutes"},
+    "judges.client": {
+        "asyncio.Lock": "held while the judge's module is imported: 10 minutes",
+        "asyncio.Semaphore": "held while a function is replayed: " + TIMEOUT_S,
+    },
     "judges.loop": {
         "asyncio.gather": "as long as the trials, which are bounded; cancelled ones clean up",
         "future.result": "waited for until it is done",
@@ -83,6 +86,11 @@ BOUNDS = {
         "interrupt ends it, at the latest the second one",
         "self.submit(_drained()).result": "11 s",
         "asyncio.wait": "10 s",
+    },
+    "judges.readable": {
+        "asyncio.Condition": "see `self._changed.wait_for`",
+        "self._changed.wait_for": "as long as the first trials, which are bounded; it ends with "
+        "each of them",
     },
     "judges.session": {"file.read_text": OURS, "self._file.open": OURS},
     "judges.simulated.server": {

@@ -1,0 +1,98 @@
+"""Judges that are functions of fields: what pytest says before the first call, and while asking."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_judgesense.plugin.progress import progress_line
+
+from .project import Project, no_traceback, parity_suite
+
+CONFTEST = """
+from pytest_judgesense import Judge
+
+def even({parameters}):
+    return int(number) % 2 == 0
+
+def pytest_judgesense_judges(config):
+    return [Judge("mine", even)]
+"""
+
+
+def declare(project: Project, parameters: str) -> None:
+    (project.path / "pyproject.toml").write_text("")
+    project.pytester.makeconftest(CONFTEST.format(parameters=parameters))
+
+
+def test_a_function_of_a_field_is_recorded_and_replayed(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    declare(project, "number, template_id")
+    project.run("parity.suite.toml", "--judge-mode=record", *workers).assert_outcomes(passed=1)
+    assert len(project.lines()) == 18
+    project.run("parity.suite.toml", *workers).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("mode", ["replay", "record"])
+def test_a_check_of_wordings_is_one_usage_error_where_the_function_takes_none(
+    project: Project, mode: str
+) -> None:
+    declare(project, "number")
+    parity_suite(project.path, checks="jss_floor = 0.8\nflip_rate_bound = 0.2")
+    result = project.run("parity.suite.toml", f"--judge-mode={mode}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "*jss_floor, flip_rate_bound of suite parity compares wordings, and judge 'mine'*",
+            "*found: *even(number), the same call under each of 3 wordings*",
+            "*remedy: *take jss_floor, flip_rate_bound out of the suite*",
+        ]
+    )
+    no_traceback(result)
+
+
+def test_a_parameter_without_a_field_is_one_usage_error(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    declare(project, "figure, base")
+    parity_suite(project.path, checks="jss_floor = 0.8\nagreement_floor = 0.5")
+    result = project.run("parity.suite.toml", "--judge-mode=record", *workers)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    shown = result.stderr.str() + result.stdout.str()
+    assert shown.count("even(figure, base); no field for figure, base") == 1
+    assert "fields of the suite: number" in shown
+    no_traceback(result)
+
+
+def test_a_marker_on_a_test_says_the_same(project: Project) -> None:
+    declare(project, "number")
+    project.pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+        def test_wording():
+            pass
+        """
+    )
+    result = project.run("test_a_marker_on_a_test_says_the_same.py", "--judge-mode=record")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*jss_floor of suite parity compares wordings*"])
+    assert not project.cassette.exists()
+
+
+def test_a_test_cannot_ask_a_function_of_fields_with_messages(project: Project) -> None:
+    declare(project, "number, template")
+    project.pytester.makepyfile("def test_it(judge):\n    judge.ask('Is 2 even?')\n")
+    result = project.run("-k", "test_it", "--judge-mode=record")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*judge 'mine' cannot be asked with messages*"])
+
+
+def test_the_progress_line_counts_what_cannot_be_read_and_says_one_at_a_time() -> None:
+    counts = {"usd": None, "failed": 0, "retried": 0}
+    line = progress_line("judge j on s", 50, 200, 10.0, **counts, serial=True, unread=7)  # type: ignore[arg-type]
+    assert line.endswith(
+        "0 failed, 0 retried, 7 without a verdict, one at a time (a sync function; "
+        "concurrency = N asks N at once)"
+    )

@@ -39,7 +39,14 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     labelled, and which have no majority.
     """
     judge, suite = judge_and_suite(options, labelled=False)
-    target = options.output
+    target, source = options.output, stimuli_of(suite)
+    if source.suffix != ".jsonl":
+        raise UsageError(
+            f"the items of suite {suite.name} cannot be written with labels",
+            found=str(source),
+            expected="JSON Lines, to which labels are added line by line",
+            remedy="write the items as .jsonl, each with its id",
+        )
     command = f"label {shlex.quote(str(suite.path))} -o {shlex.quote(str(target))}"
     asking = {
         "items": _unlabelled(suite),
@@ -50,7 +57,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     given = _votes(measured_aside(options, judge, suite, "labels", command, **asking))
     labels = {item: label for item, votes in given.items() if (label := _majority(votes))}
     lines = []
-    for text in read_text(stimuli_of(suite)).split("\n"):
+    for text in read_text(source).split("\n"):
         if not text.strip():
             continue
         line = json.loads(text)

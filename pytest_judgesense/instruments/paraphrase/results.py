@@ -239,6 +239,10 @@ FIELDS: Final = (
 )  # fmt: skip
 
 
+# Columns of words, whose words --value renames; conditions are too.
+_WORDS: Final = frozenset(("verdict", "label", "order", "template"))
+
+
 def read_table(
     path: Path,
     mapping: Mapping[str, str],
@@ -249,16 +253,18 @@ def read_table(
 ) -> Imported:
     """The judgments of a table, a row each.
 
-    Verdicts that are all ``A``, ``B``, ``tie`` or ``abstain`` are slots; a label ``A`` or ``B``
-    then names a slot as well, of the row's own order, and ``1`` or ``2`` a content. An empty
-    verdict is an unparsed reply. Numbers make an ordinal space.
+    Verdicts that name contents (``model_1``; ``1``, where a column holds the order) become the
+    slots of these, with a notice. Verdicts that are all ``A``, ``B``, ``tie`` or ``abstain`` are
+    slots; a label ``A`` or ``B`` then names a slot as well, of the row's own order, and ``1`` or
+    ``2`` a content. An empty verdict is an unparsed reply. Numbers make an ordinal space.
 
     Args:
         path: CSV, JSON Lines, or a JSON list.
         mapping: from a field of a judgment log to the column that holds it.
         judge: the judge of all rows, where no column names it; the file's name by default.
         suite: the suite of all rows, where no column names it.
-        values: from what the columns of verdict and label say to the suite's words.
+        values: from what the columns say that hold words (verdict, label, order, template and
+            conditions) to the suite's.
 
     Raises:
         UsageError: the mapping names no field of a judgment.
@@ -289,6 +295,16 @@ def read_table(
     by_suite: dict[str, list[Judgment]] = defaultdict(list)
     for one in judgments:
         by_suite[one.trial.suite].append(one)
+    for name, part in by_suite.items():
+        if contents := _contents(part, ordered="order" in columns):
+            by_suite[name] = [_in_slots(one, contents) for one in part]
+            first, second = sorted(contents, key=contents.__getitem__)
+            notices.append(
+                f"verdicts of suite {name} name contents, not slots: {first} is the first "
+                f"candidate (slot A where order is ab), {second} the second; if they are labels "
+                f"of something else, rename them: --value {first}=WORD"
+            )
+    judgments = [one for part in by_suite.values() for one in part]
     designs = {suite: _design(part) for suite, part in by_suite.items()}
     read = ((one, designs[one.trial.suite]) for one in judgments)
     return Imported(
@@ -311,7 +327,10 @@ def _cells(
             found = int(found)
         if isinstance(found, list | dict) or (required and found in (None, "")):
             raise row.wrong(column, f"the {name} of the judgment: a text or a number")
-        return None if found in (None, "") else str(found).strip()
+        if found in (None, ""):
+            return None
+        text = str(found).strip()
+        return values.get(text, text) if name in _WORDS or "." in name else text
 
     def whole(name: str) -> int | None:
         return None if cell(name) is None else row.number(columns[name])
@@ -326,7 +345,7 @@ def _cells(
     if failed is not None:
         outcome = Failed(failed)
     elif verdict is not None:
-        outcome = Verdict(values.get(verdict, verdict))
+        outcome = Verdict(verdict)
     latency = cell("latency_s")
     try:
         seconds = None if latency is None else float(latency)
@@ -346,11 +365,42 @@ def _cells(
             for name, value in conditions.items()
             if value is not None
         },
-        label=None if label is None else values.get(label, label),
+        label=label,
     )
     usage = Usage(whole("prompt_tokens"), whole("completion_tokens"))
     judge = str(cell("judge", required=True))
     return Judgment(trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds)
+
+
+def _words(judgments: Iterable[Judgment]) -> set[str]:
+    """What verdicts and labels say, but for a tie and an abstention."""
+    said = {word for one in judgments for word in (one.verdict, one.trial.label) if word}
+    return said - {TIE, ABSTAIN}
+
+
+def _contents(judgments: Sequence[Judgment], *, ordered: bool) -> dict[str, str]:
+    """Verdicts that name contents, with these as ``1`` and ``2``; empty where they name slots.
+
+    These are two words that differ in a last ``1`` and ``2`` (``model_1``), or, of a table that
+    says in which order the candidates stood, the numbers themselves.
+    """
+    words = sorted(_words(judgments))
+    if len(words) != 2 or [word[-1:] for word in words] != ["1", "2"]:
+        return {}
+    first, second = words
+    if first[:-1] != second[:-1] or not (ordered or first[:-1].rstrip("0123456789")):
+        return {}
+    return {first: "1", second: "2"}
+
+
+def _in_slots(one: Judgment, contents: Mapping[str, str]) -> Judgment:
+    """``one`` with the slot that its verdict means in its order, and the content as its label."""
+    trial = one.trial
+    label = contents.get(trial.label, trial.label) if trial.label else None
+    outcome = one.outcome
+    if isinstance(outcome, Verdict) and outcome.value in contents:
+        outcome = Verdict(slot_of_content(contents[outcome.value], trial.order))
+    return replace(one, trial=replace(trial, label=label), outcome=outcome)
 
 
 def _design(judgments: Iterable[Judgment]) -> Design:

@@ -303,3 +303,31 @@ def test_a_broken_csv_is_an_error_with_file_and_line(
     path.write_text(text, encoding="utf-8")
     with pytest.raises(LogError, match=message):
         read_table(path, {})
+
+
+def test_verdicts_that_name_contents_become_slots_with_a_notice(tmp_path: Path) -> None:
+    """q1: model_2 wins in both orders, slots B and A. q2: slot A wins in both orders."""
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "item,order,verdict,label\n"
+        "q1,ab,model_2,model_2\nq1,ba,model_2,model_2\n"
+        "q2,ab,model_1,model_2\nq2,ba,model_2,model_2\n"
+    )
+    read = read_table(path, {})
+    assert [(one.verdict, one.chosen, one.trial.label) for one, _ in read.judgments] == [
+        ("B", "2", "2"),
+        ("A", "2", "2"),
+        ("A", "1", "2"),
+        ("A", "2", "2"),
+    ]
+    assert all(design is not None and design.pairwise for _, design in read.judgments)
+    assert any("name contents, not slots: model_1 is the first" in one for one in read.notices)
+
+
+def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("item,order,verdict\nq1,original,1\nq1,swapped,1\n")
+    with pytest.raises(LogError):
+        read_table(path, {})
+    read = read_table(path, {}, values={"original": "ab", "swapped": "ba", "1": "A"})
+    assert [one.trial.order for one, _ in read.judgments] == ["ab", "ba"]

@@ -196,13 +196,12 @@ class _Room:
     """
 
     def __init__(self) -> None:
-        self._left = limits().line_bytes
+        self._taken = 0
 
     def take(self, text: str) -> str:
         """``text``, or a `ValueError` if there is no more room for it."""
-        self._left -= len(text)
-        if self._left < 0:
-            most = limits().line_bytes
+        self._taken += len(text)
+        if self._taken > (most := limits().line_bytes):
             raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
         return text
 
@@ -386,12 +385,18 @@ def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
 
 def _unfolded(value: Any, texts: Texts, room: _Room) -> Any:
     """``value`` with its strings of shared paragraphs put together."""
+    # Leaves are most of a body, and this is done for every call that is replayed.
     if isinstance(value, list):
-        return [_unfolded(one, texts, room) for one in value]
+        return [
+            _unfolded(one, texts, room) if isinstance(one, dict | list) else one for one in value
+        ]
     if not isinstance(value, dict):
         return value
-    if value.keys() != {"texts"}:
-        return {key: _unfolded(one, texts, room) for key, one in value.items()}
+    if "texts" not in value or len(value) > 1:
+        return {
+            key: _unfolded(one, texts, room) if isinstance(one, dict | list) else one
+            for key, one in value.items()
+        }
     return _BREAK.join(
         part if isinstance(part, str) else room.take(texts[part["id"]]) for part in value["texts"]
     )

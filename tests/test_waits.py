@@ -57,7 +57,10 @@ BOUNDS = {
         "template_file(f'init/{name}').read_text": "a file of the package",
         "project.open": "to append to what was read as a regular file",
     },
-    "commands.serve": {"server.serve_forever": "until Ctrl-C: it is what the command is for"},
+    "commands.serve": {
+        "server.serve_forever": "until Ctrl-C: it is what the command is for",
+        "time.sleep": "until Ctrl-C as well, while a model is served",
+    },
     "files": {"open": NEVER_WAITS, "os.open": NEVER_WAITS},
     "instruments.debate.generation": {
         "asyncio.Semaphore": "as long as the calls of other debates, which are bounded",
@@ -78,6 +81,7 @@ BOUNDS = {
         "asyncio.Lock": "held while the judge's module is imported: 10 minutes",
         "asyncio.Semaphore": "held while a function is replayed: " + TIMEOUT_S,
     },
+    "judges.local.getting": {"subprocess.run": "an hour"},
     "judges.loop": {
         "asyncio.gather": "as long as the trials, which are bounded; cancelled ones clean up",
         "future.result": "waited for until it is done",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import JudgeError, unknown_name
+from pytest_judgesense.files import open_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,5 +168,5 @@ def fault_of(model: Model, path: Path) -> str | None:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

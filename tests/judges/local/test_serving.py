@@ -192,21 +192,20 @@ def test_a_prompt_beyond_the_context_fails_in_words(tmp_path: Path) -> None:
 def test_the_command_serves_it_until_it_is_interrupted() -> None:
     command = [sys.executable, "-m", "pytest_judgesense.commands", "serve"]
     command += ["--model", SMALL.name, "--port", "0", "--threads", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    stop = threading.Timer(120, process.kill)
-    stop.start()
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith(f"{SMALL.name} is served at http://127.0.0.1:"), line
-        models = httpx.get(f"{line.split()[-1]}/models", timeout=60).json()
-        assert [model["id"] for model in models["data"]] == [SMALL.name]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
-    finally:
-        stop.cancel()
-        process.kill()
-        process.wait(10)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        stop = threading.Timer(120, process.kill)
+        stop.start()
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith(f"{SMALL.name} is served at http://127.0.0.1:"), line
+            models = httpx.get(f"{line.split()[-1]}/models", timeout=60).json()
+            assert [model["id"] for model in models["data"]] == [SMALL.name]
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            stop.cancel()
+            process.kill()
 
 
 def test_unparsed_replies_of_a_model_are_counted(tmp_path: Path) -> None:

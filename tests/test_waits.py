@@ -137,7 +137,11 @@ BOUNDS = {
         "self._file.read_text": OURS,
     },
     "plugin.run": {"known.read_bytes": OURS},
-    "suites.builtin": {"(_data('templates/') / name).read_text": "a file of the package"},
+    "layout": {"_columns.get": "a context variable"},
+    "suites.builtin": {
+        "(_data('templates/') / name).read_text": "a file of the package",
+        "path.read_text": "a file of the package",
+    },
 }
 
 

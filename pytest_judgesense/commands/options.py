@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import harmless, printable, unknown_name, without_commands
+from pytest_judgesense.files import read_text
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -125,7 +126,7 @@ def pythonpath(start: Path) -> list[str]:
                 continue
             try:
                 if name.endswith(".toml"):
-                    found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+                    found: Any = tomllib.loads(read_text(path))
                     for key in section.split("."):
                         found = found.get(key, {})
                 else:

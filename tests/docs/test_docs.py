@@ -67,6 +67,7 @@ NOT_RUN = Counter(
         ("README.md", "needs the LLMBar results"): 1,
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
+        ("local-models.md", "needs a model"): 1,
         ("suites.md", "needs a key"): 1,
         ("recordings.md", "needs a GPU"): 1,
     }

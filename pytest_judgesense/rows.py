@@ -1,10 +1,9 @@
-"""Tables as people keep them, row by row, each with the line at which it begins: CSV and JSON."""
+"""Tables as people keep them: the rows of a CSV with their lines, a JSON list with its numbers."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,7 +58,7 @@ def csv_rows(
 
 
 def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[tuple[int, Any]]:
-    """The values of a JSON list.
+    """The values of a JSON list, each with its number: a list may stand on one line.
 
     Raises:
         JudgesenseError: of the type ``error``: it is none.
@@ -74,12 +73,4 @@ def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[t
         raise error(
             f"{path} holds no items", found=f"a {type(values).__name__}", expected="a JSON list"
         )
-    decoder, at, line = json.JSONDecoder(), text.index("[") + 1, 1
-    counted = 0
-    for _ in values:
-        while text[at] in " \t\r\n,":
-            at += 1
-        line += text.count("\n", counted, at)
-        counted = at
-        value, at = decoder.raw_decode(text, at)
-        yield line, value
+    yield from enumerate(values, start=1)

@@ -152,7 +152,7 @@ def understood(
     if kind is None:
         kind = "pairwise" if sides else _kind_of_labels(items, label, labels)
     if kind == "pairwise":
-        found = _pairs(called, items, taken, sides, label, command)
+        found = _pairs(called, items, taken, sides, label)
     else:
         found = _contents(called, items, taken, kind, label, labels, command)
     columns = {**found.columns, **beside}
@@ -264,14 +264,13 @@ def _pairs(
     taken: Mapping[str, str],
     sides: tuple[str, str] | None,
     label: str | None,
-    command: str,
 ) -> Understood:
     if sides is None:
         raise UsageError(
             f"{called} compares two answers, and no two of its parameters are called alike",
             found=", ".join(taken),
             expected="two that differ in one word, such as answer_a and answer_b",
-            remedy=f"name them so, or judge one answer at a time: {command} --kind labels",
+            remedy="name them so, or judge one answer at a time: --kind labels",
         )
     fields = {sides[0]: "a", sides[1]: "b"}
     others = [name for name in taken if name not in sides]
@@ -356,7 +355,7 @@ def _counted(found: Understood, items: Items, command: str) -> Understood:
         read = BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
-        if found.label:
+        if "values = {" in remedy:  # it is about a label
             remedy = f"fix the lines, or say what a value means: {command} --value FOUND=LABEL"
         raise _usage(error, remedy) from error
     counts = Counter(item.label for item in read if item.label is not None)

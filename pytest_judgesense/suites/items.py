@@ -44,7 +44,7 @@ def own_pair(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, An
     label = own_label(stimuli, row.get("label"), meanings)
     if isinstance(label, Misfit):
         return label
-    line: dict[str, Any] = {"id": own_id(row.get("id"), number), "label": label}
+    line: dict[str, Any] = {"id": own_id(stimuli, row.get("id"), number), "label": label}
     shown = frozenset().union(*(placeholders(one.text) for one in stimuli.form.templates))
     if "task" not in row and "task" not in shown:
         line["task"] = ""  # nothing but the candidates is shown
@@ -72,7 +72,7 @@ def own_content(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
     known = ContentItem.model_fields
     texts = _texts(row)
     line = {n: v for n, v in texts.items() if isinstance(v, str) or (n in known and v is not None)}
-    return line | {"id": own_id(row.get("id"), number), "label": label}
+    return line | {"id": own_id(stimuli, row.get("id"), number), "label": label}
 
 
 def _texts(row: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ _Line = TypeVar("_Line", bound=BaseModel)
 # Complaints that are spelt out; of the others it is said how many there are.
 _MOST_SHOWN: Final = 3
 _TABLES: Final = (".csv", ".tsv")
+_LIST: Final = ".json"
 _LONGEST_ID: Final = 60
 
 
@@ -82,7 +83,7 @@ class Stimuli:
                 continue
             identifier: str = read.id  # type: ignore[attr-defined]
             if identifier in parsed:
-                found = f"{identifier!r}, which line {parsed[identifier][0]} has"
+                found = f"{identifier!r}, which {self.word} {parsed[identifier][0]} has"
                 once = "every id once: trial ids are made of it"
                 wrong.append((number, Misfit("id", found, once)))
             else:
@@ -115,13 +116,13 @@ class Stimuli:
         """The error that names lines and columns, what stands there, and a line that is right."""
         lines = dict.fromkeys(number for number, _ in wrong)
         shown = [
-            f"{self.file.name}:{number}, {self._place(misfit.field)}: {misfit.found}"
+            f"{self.at(number, self.file.name)}, {self._place(misfit.field)}: {misfit.found}"
             for number, misfit in wrong[:_MOST_SHOWN]
         ]
         if len(wrong) > _MOST_SHOWN:
             shown.append(f"and {len(wrong) - _MOST_SHOWN} more")
         number, first = wrong[0]
-        at = f"{self.file}:{number}" if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
+        at = self.at(number, self.file) if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
         verb = "is" if len(lines) == 1 else "are"
         return SuiteError(
             f"{at} cannot be read as items of suite {self.form.name}"
@@ -132,6 +133,15 @@ class Stimuli:
             f"{first.expected}{self._example(first, right)}",
             remedy=self._remedy(first),
         )
+
+    @property
+    def word(self) -> str:
+        """What is counted: lines of a file, or items of a JSON list."""
+        return "item" if self.file.suffix == _LIST else "line"
+
+    def at(self, number: int, file: object) -> str:
+        """A row, as errors place it."""
+        return f"{file}, item {number}" if self.file.suffix == _LIST else f"{file}:{number}"
 
     def _place(self, field: str) -> str:
         """What a field is called in the file."""
@@ -144,7 +154,7 @@ class Stimuli:
         name = self.columns.get(misfit.field, misfit.field)
         for number in right:
             if isinstance(row := rows[number], dict) and name in row:
-                return f"; line {number} has {_shown(row[name])}"
+                return f"; {self.word} {number} has {_shown(row[name])}"
         return ""
 
     def _remedy(self, misfit: Misfit) -> str:
@@ -193,14 +203,14 @@ def text_of(value: Any) -> str | None:
     return str(value)
 
 
-def own_id(value: Any, number: int) -> str:
+def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
     """An id of a file's own as ids are: with a digest where characters were lost.
 
-    Without one it is the line, as in ``line-17``.
+    Without one it is the line, as in ``line-17``, or the item of a JSON list.
     """
     name = text_of(value)
     if name is None:
-        return f"line-{number}"
+        return f"{stimuli.word}-{number}"
     if ITEM_ID.fullmatch(name):
         return name
     clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST_ID] or "item"
@@ -246,7 +256,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     if not lines:
         raise SuiteError(f"{file} holds no items", expected="at least one line")
     stated = form.stimuli.columns is not None or form.stimuli.values is not None
-    own = stated or file.suffix in (*_TABLES, ".json")
+    own = stated or file.suffix in (*_TABLES, _LIST)
     if own:
         _refuse_columns(path, form, file, lines)
     return Stimuli(form, file, lines, own), raw
@@ -261,7 +271,7 @@ def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
     if file.suffix in _TABLES:
         yield from csv_rows(file, raw, SuiteError)
         return
-    if file.suffix == ".json":
+    if file.suffix == _LIST:
         yield from json_rows(file, raw, SuiteError)
         return
     # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.

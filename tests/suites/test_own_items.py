@@ -62,7 +62,7 @@ def test_columns_that_are_called_like_fields_need_no_table(
 ) -> None:
     (item,) = load(PAIRWISE, file, text).items
     assert (item.fields, item.contents) == ({"task": "Greet."}, ("Hello.", "Go, away."))
-    assert item.id == "line-2"
+    assert item.id == ("item-1" if file == "own.json" else "line-2")
 
 
 def test_json_lines_with_columns(load: Load) -> None:
@@ -103,7 +103,7 @@ def test_numbers_and_booleans_of_json_are_texts(load: Load) -> None:
     suite = load(toml, "own.json", json.dumps(rows))
     assert [(item.id, item.fields, item.label) for item in suite.items] == [
         ("3", {"text": "5"}, "1"),
-        ("line-1", {"text": "true"}, "2"),
+        ("item-2", {"text": "true"}, "2"),  # the list stands on one line
     ]
 
 

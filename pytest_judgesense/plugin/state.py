@@ -404,7 +404,7 @@ class State:
             for part in self._received
             for check, bits in part["luck"].items()
         }
-        if not told or self._verbosity < 0:
+        if not told or self._verbosity < 0 or self.config.getoption("no_summary"):
             return []
         from pytest_judgesense.checks.luck import luck_line
         from pytest_judgesense.layout import indented

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,17 @@ def test_a_reply_with_control_characters_reaches_no_terminal_raw(tmp_path: Path)
     done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
     assert "\x1b" not in done.stdout
     assert "\\x1b[2J" in done.stdout
+
+
+def test_two_different_judges_differ_and_neither_regressed(tmp_path: Path) -> None:
+    """The regression of one judge, by two names: the first is better, and that is no failure."""
+    write(tmp_path / "a.json", replace(judge(0), judge="one"))
+    other = judge(12)
+    renamed = tuple(replace(one, judge="other") for one in other.judgments)
+    write(tmp_path / "b.json", replace(other, judge="other", judgments=renamed))
+    done = compare("a.json", "b.json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "judges one and other, suite s" in done.stdout
+    jss = next(line for line in done.stdout.splitlines() if line.startswith("  jss "))
+    assert jss.endswith("differ: first better")
+    assert "regressed" not in done.stdout

@@ -99,4 +99,5 @@ def test_the_policy_is_one_step_away() -> None:
 def test_the_long_gate_fuzzes_for_ten_minutes() -> None:
     commands = (ROOT / ".ci" / "full").read_text(encoding="utf-8")
     assert re.search(r"scripts/fuzz\.py --seconds 600$", commands, re.MULTILINE)
-    assert re.search(r"benchmarks/hostile\.py$", commands, re.MULTILINE)
+    for name in ("hostile", "kill", "endurance"):
+        assert re.search(rf"benchmarks/{name}\.py$", commands, re.MULTILINE), name

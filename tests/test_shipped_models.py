@@ -163,6 +163,8 @@ def rows() -> list[str]:
 def test_the_page_says_what_the_models_said() -> None:
     page = (CASSETTES.parent / "docs" / "local-models.md").read_text(encoding="utf-8")
     found = re.findall(
-        r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder)[^\n]*", page, re.M
+        r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder)[^\n]*",
+        page,
+        re.MULTILINE,
     )
     assert found == rows()

@@ -35,7 +35,7 @@ from urllib.request import AbstractHTTPHandler
 from vcr.cassette import Cassette as VcrCassette
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from vcr.patch import _AiohttpClientSessionRequest as plain_aiohttp_request
-from vcr.request import HeadersDict, Request
+from vcr.request import Request
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
@@ -168,13 +168,13 @@ def _bounded_stub(tape: _VcrCassette, patcher: Any) -> _Method:
     real: _Method = getattr(stub, "__wrapped__", stub)
     package = sys.modules[patcher.getter().__module__.partition(".")[0]]
 
-    def answered(transport: Any, asked: _AskedByHttpx) -> Any:
-        response = real(transport, asked.request)
+    def answered(transport: Any, request: Any) -> Any:
+        response = real(transport, request)
         response.stream = _Bounded(response.stream)
         return response
 
-    async def awaited(transport: Any, asked: _AskedByHttpx) -> Any:
-        response = await real(transport, asked.request)
+    async def awaited(transport: Any, request: Any) -> Any:
+        response = await real(transport, request)
         response.stream = _Bounded(response.stream)
         return response
 
@@ -183,47 +183,17 @@ def _bounded_stub(tape: _VcrCassette, patcher: Any) -> _Method:
         response.content = _BoundedContent(response)
         return response
 
-    made: _Method
     if patcher.attribute == "_request" and package.__name__ == "aiohttp":
-        made = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, of_aiohttp)
+        made: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, of_aiohttp)
     elif package.__name__ in ("httpx", "httpx2"):
         stubs = import_module("vcr.stubs.httpx_stubs")
         if patcher.attribute == "handle_request":
-            handle = stubs.vcr_handle_request(tape, answered, package)
+            made = stubs.vcr_handle_request(tape, answered, package)
         else:
-            handle = stubs.vcr_handle_async_request(tape, awaited, package)
-
-        def made(transport: Any, request: Any) -> Any:
-            return handle(transport, _AskedByHttpx(request))
+            made = stubs.vcr_handle_async_request(tape, awaited, package)
     else:
         return stub
     return made
-
-
-class _AskedByHttpx:
-    """A request of httpx as vcrpy's stub reads it.
-
-    With headers as vcrpy keeps them: given those of httpx, it looks up each one among all of them,
-    which takes longer than finding the answer.
-    """
-
-    __slots__ = ("headers", "method", "request", "url")
-
-    def __init__(self, request: Any) -> None:
-        self.request, self.method, self.url = request, request.method, request.url
-        encoding, flat = request.headers.encoding, HeadersDict()
-        for raw_name, raw_value in request.headers.raw:
-            name, value = str(raw_name, encoding).lower(), str(raw_value, encoding)
-            flat[name] = f"{flat[name]}, {value}" if name in flat else value
-        self.headers = flat
-
-    @property
-    def stream(self) -> Any:
-        return self.request.stream
-
-    @stream.setter
-    def stream(self, read: Any) -> None:
-        self.request.stream = read
 
 
 class _Bounded:

@@ -156,6 +156,10 @@ def compare_curve(name: str, curve: Curve) -> tuple[list[list[str]], float]:
     """A row for each temperature, and the share of comparisons outside their intervals."""
     rng = np.random.default_rng(0)
     rows, outside = [], 0
+    # A label that is not among the 20 stated tokens has a probability that nobody knows.
+    known = (curve.stated > 0) & (curve.stated < 1)
+    print(f"{name}: both labels are stated of {known.sum()} of {known.size} items")
+    curve = Curve(curve.stated[known], {t: right[known] for t, right in curve.drawn.items()})
     z = float(ndtri(1 - 0.05 / (2 * 2 * len(TEMPERATURES))))
     for temperature, right in curve.drawn.items():
         p = np.array([tempered({"y": one, "n": 1 - one}, temperature)["y"] for one in curve.stated])

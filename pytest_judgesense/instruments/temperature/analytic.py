@@ -14,6 +14,9 @@ replies state none is another question: ``no_label`` is the mean of 1 - mass, at
 the stated tokens are too few to tell it where the others gain. A verdict among several tokens, or
 under a ``top_p``, is drawn a little differently: the powers are those of the whole label.
 
+A verdict that is not among the stated tokens has a probability that nobody knows: above T = 0 such
+questions are left out, and ``n`` says how many stay.
+
 A template is answered at once if none of its replies that tell probabilities has more than
 `_MOST_WORDS` words.
 """
@@ -90,7 +93,10 @@ def _row(
     asked: Mapping[_Asked, Sequence[Judgment]],
     known: Mapping[_Asked, Sequence[Judgment]],
 ) -> Row:
-    found = [(some[0], tempered(_mean(some), temperature)) for some in known.values()]
+    stated = [(some[0], _mean(some)) for some in known.values()]
+    # A verdict that is not among the stated tokens has some probability, and heat lifts it.
+    told_all = [(one, p) for one, p in stated if temperature <= 0 or all(p.values())]
+    found = [(one, tempered(p, temperature)) for one, p in told_all]
     labelled = [(one, p) for one, p in found if one.trial.label is not None]
     agree = [p.get(right_verdict(cell, one), 0.0) for one, p in labelled]
     same = [sum(p * p for p in of.values()) for _, of in found]

@@ -104,3 +104,14 @@ def test_replicates_draw_what_is_expected() -> None:
     counts = Counter(choose(LOGITS, 2.0, Random(seed)) for seed in range(2000))
     for label, p in tempered(softmax(LOGITS), 2.0).items():
         assert counts[label] / 2000 == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 2000))
+
+
+def test_a_verdict_that_is_not_stated_leaves_its_question_out_above_0() -> None:
+    some = drawn(4, 2)
+
+    def untold(one: Judgment) -> Judgment:
+        gone = one.trial.item == "q0"
+        return replace(one, probabilities={"A": 0.6, "B": 0.4, "tie": 0.0}) if gone else one
+
+    of = replace(some, judgments=tuple(map(untold, some.judgments)))
+    assert [row["n"] for row in rows(of, (), None) or ()] == [4, 3, 3, 3, 3, 3]

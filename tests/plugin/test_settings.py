@@ -21,7 +21,8 @@ def settings(**given: Any) -> Settings:
 def test_without_options_all_is_as_documented() -> None:
     assert settings() == Settings(ROOT, HERE, ROOT / "cassettes")
     assert settings()[3:10] == ("replay", (), (), (), "estimate", 0, 8)
-    assert set(settings()[10:]) == {None}
+    assert settings().max_unparsed == 20
+    assert set(settings()._replace(max_unparsed=None)[10:]) == {None}  # type: ignore[arg-type]
 
 
 def test_every_option_has_a_field_and_every_field_an_option() -> None:
@@ -48,6 +49,7 @@ def test_every_option_has_a_field_and_every_field_an_option() -> None:
         ("judge_concurrency", "1", "concurrency", 1),
         ("judge_max_calls", "0", "max_calls", 0),
         ("judge_max_cost", 0.5, "max_cost", 0.5),
+        ("judge_max_unparsed", "0", "max_unparsed", 0),
         ("judge_deadline", "1.5", "deadline", 1.5),
         ("judge_deadline", 0, "deadline", 0.0),
         ("judge_max_age", "0.5", "max_age", 0.5),

@@ -37,7 +37,10 @@ def test_the_summary_is_printed_once_and_the_same_under_any_workers(
     assert sum(line.startswith("judge clean") for line in summary) == 1
 
 
-def test_the_summary_says_who_was_measured_how_and_with_what_result(project: Project) -> None:
+def test_the_summary_says_who_was_measured_how_and_with_what_result(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     project.server.reply = flips_on_two
     parity_suite(project.path, checks="jss_floor = 0.8\nagreement_floor = 0.95")
     project.record()

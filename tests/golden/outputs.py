@@ -23,6 +23,7 @@ KINDS: Final = ("datasheet.json", "datasheet.md", "terminal.txt")
 _VERSION: Final = re.compile(r'("(?:pytest-judgesense|numpy|scipy|python)": )"[^"]+"')
 _AGE: Final = re.compile(r"\((?:today|\d+ days? ago)\)")
 _FLOAT: Final = re.compile(r"-?\d+\.\d{9,}(?:e[-+]\d+)?|-?\d(?:\.\d+)?e-\d+")
+_SHEET: Final = re.compile(r"^=+ judge datasheet", re.MULTILINE)
 _PYTEST: Final = re.compile(r"^=+ short test summary info|^\d+ (?:passed|failed)", re.MULTILINE)
 
 
@@ -33,7 +34,7 @@ def outputs(profile: str) -> dict[str, str]:
         RuntimeError: the run neither passed nor failed its checks.
     """
     with tempfile.TemporaryDirectory() as folder:
-        asked = ["-q", "--color=no", "-p", "no:cacheprovider", "-p", "tests.golden.without_extras"]
+        asked = ["-vv", "--color=no", "-p", "no:cacheprovider", "-p", "tests.golden.without_extras"]
         asked += ["--judge-name", f"embedded:{profile}"]
         for suite in SHIPPED[profile]:
             asked += ["--judge-suite", suite]
@@ -45,7 +46,9 @@ def outputs(profile: str) -> dict[str, str]:
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"the run ended with {ran.returncode}\n{ran.stdout}\n{ran.stderr}")
         written = {kind: (Path(folder) / kind).read_text(encoding="utf-8") for kind in KINDS[:2]}
-    terminal = _PYTEST.split(ran.stdout)[0].replace(f"{Path(folder).resolve()}{os.sep}", "")
+    # What stands before it is pytest's, with the versions of what is installed, and the failures.
+    terminal = ran.stdout[_SHEET.search(ran.stdout).start() :]  # type: ignore[union-attr]
+    terminal = _PYTEST.split(terminal)[0].replace(f"{Path(folder).resolve()}{os.sep}", "")
     return {kind: _independent(text) for kind, text in (written | {KINDS[2]: terminal}).items()}
 
 

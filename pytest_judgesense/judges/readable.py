@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from pytest_judgesense.errors import LimitReached, printable
+from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 
 # Replies that are shown of those that cannot be read.
@@ -85,7 +86,9 @@ class FirstReplies:
 
 def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
-    unread = [one for one in judgments if isinstance(one.outcome, Unparsed)]
+    by_trial = {one.trial.id: one for one in judgments if isinstance(one.outcome, Unparsed)}
+    # In the order of the plan: that of the answers is chance.
+    unread = [by_trial[id_] for id_ in trial_order(by_trial)]
     different = {(one.outcome, one.reply): one for one in reversed(unread)}
     chosen = [*reversed(different.values())][:_MOST_SHOWN]
     lines = []

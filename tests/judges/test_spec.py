@@ -126,7 +126,7 @@ def test_one_wording_is_nothing_to_compare() -> None:
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"provider": "azure"}, "provider"),
+        ({"provider": "nobody"}, "provider"),
         ({"provider": None}, "provider"),
         ({"model": None}, "model is missing"),
         ({"temprature": 0.1}, "temprature"),
@@ -202,9 +202,9 @@ def test_an_embedded_judge_is_called_by_its_profile() -> None:
     assert (judge.name, judge.slug, judge.model) == ("noisy", "noisy", "noisy")
 
 
-@pytest.mark.parametrize("name", ["openai", "openai:", "azure:gpt", ":gpt", ""])
+@pytest.mark.parametrize("name", ["openai", "openai:", "nobody:gpt", ":gpt", ""])
 def test_a_name_without_provider_or_model_lists_the_providers(name: str) -> None:
-    with pytest.raises(UsageError, match="anthropic:MODEL, callable:MODEL, embedded:MODEL, openai"):
+    with pytest.raises(UsageError, match=r"anthropic:MODEL, azure:MODEL, .*callable:MODEL, .*vllm"):
         judge_from_name(name)
 
 

@@ -64,7 +64,7 @@ OF_A_PLUGIN = {"pair_accuracy_floor"}
 NOT_RUN = Counter(
     {
         ("README.md", "needs a key"): 1,
-        ("README.md", "needs the LLMBar results"): 1,
+        ("logs.md", "needs the LLMBar results"): 1,
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
         ("local-models.md", "needs a model"): 1,

@@ -23,13 +23,15 @@ if __name__ == "__main__":
 
 from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.judges.spec import judge_from_name
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict
-from tests.report.replaying import SHIPPED, replayed, suite_named
+from tests.report.replaying import SHIPPED, measured, recordings, replayed, suite_named
+from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -67,6 +69,12 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "temperature": [("agreement", {"temperature": degree}) for degree in (0.01, 1.0, 2.0)],
     "debate": [],
+}
+# The real models, and what of the suites they have recorded; see docs/local-models.md.
+_QUICK = [f"{name}@quick" for name in ("coherence", "factuality", "preference", "relevance")]
+MODELS: Mapping[str, list[str]] = {
+    "qwen2.5-coder-0.5b": ["vacuum", *_QUICK, "ladder-fine"],
+    "smollm2-135m": ["vacuum@quick", *_QUICK, "ladder-fine"],
 }
 AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
 
@@ -219,7 +227,7 @@ def scores(name: str) -> Iterator[str]:
             yield "The share takes more or less for better, whichever does better. Behind it stands"
             yield "how often the better text has more, by difficulty."
         yield ""
-    yield from ["The simulated judge on the recordings that come along:", ""]
+    yield from ["The judges whose recordings come along:", ""]
     measures = MEASURES.get(name, AGREEMENT)
     heads = [
         f"[`{measure}`](../measures/{measure}.md)"
@@ -229,8 +237,8 @@ def scores(name: str) -> Iterator[str]:
     yield from table(
         "|".join(["judge", "suite", *(f"{head}:" for head in heads)]),
         (
-            [f"`embedded:{profile}`", f"`{measured.suite.name}`", *of_judge(measured, measures)]
-            for profile, measured in recorded(name)
+            [f"`{judge}`", f"`{known.suite.name}`", *of_judge(known, measures)]
+            for judge, known in recorded(name)
         ),
     )
 
@@ -300,11 +308,18 @@ def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
 
 
 def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
-    """Each profile with the most of the suite that it has recorded."""
+    """Each judge with the most of the suite that it has recorded."""
     for profile, suites in SHIPPED.items():
         for one in (name, f"{name}@published"):
             if one in suites:
-                yield profile, replayed(profile, one)
+                yield f"embedded:{profile}", replayed(profile, one)
+                break
+    for model, suites in MODELS.items():
+        for one in (name, f"{name}@quick"):
+            if one in suites:
+                suite = suite_named(one)
+                tapes = recordings(suite, CASSETTES / model)
+                yield model, measured(judge_from_name(model), suite, tapes)
                 break
 
 

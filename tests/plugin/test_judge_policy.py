@@ -30,7 +30,11 @@ def test_the_estimate_decides_by_default_and_a_close_call_is_told(project: Proje
     # a = (1.9600 / 2.5706)^2 = 0.5813 (stats.dirichlet), which is 0.447.
     (warning,) = check["warnings"]  # type: ignore[misc]
     assert "0.447 to 1.000 straddles the bar 0.8" in warning
-    result.stdout.fnmatch_lines(["*straddles the bar 0.8*"])
+    result.stdout.fnmatch_lines(
+        ["*close: passes, straddles the bar*", "*parity  close  jss 18/18 1.00 *.45, 1.00*"]
+    )
+    whole = project.run("parity.suite.toml", "-vv")
+    whole.stdout.fnmatch_lines(["*straddles the bar 0.8*"])
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
@@ -47,9 +51,13 @@ def test_confident_fails_what_too_few_items_cannot_settle(
     result = run(pytester, "parity.suite.toml", *arguments, "--judge-datasheet", "x.json")
     # The one-sided 95% bound of 6 clusters that agree is 0.583 (see below), short of 0.8.
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
+    result.stdout.fnmatch_lines(
+        ["mine  1 of 1 check inconclusive, 18 replies", "  OPEN parity: 0 of 18 verdicts change *"]
+    )
     check = _check(pytester.path)
     assert (check["policy"], check["outcome"]) == ("confident", "inconclusive")
+    whole = run(pytester, "parity.suite.toml", *arguments, "-vv")
+    whole.stdout.fnmatch_lines(["*jss_floor?0.8? of judge mine on parity: inconclusive"])
 
 
 def test_confident_passes_what_the_bound_clears(project: Project) -> None:

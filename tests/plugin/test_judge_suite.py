@@ -97,7 +97,7 @@ def test_a_suite_and_its_preset_may_run_side_by_side(pytester: pytest.Pytester) 
     result = run(pytester, *arguments, "--judge-name", "embedded:clean")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
-        ["*coherence", "*jss *200/200*", "*coherence@published", "*125/125*"]
+        ["  coherence  *jss 200/200*", "  coherence@published  *jss 125/125*"]
     )
 
 

@@ -229,9 +229,13 @@ def test_a_recording_that_is_too_old_fails_and_is_verified_all_the_same(project:
     assert "0 of 2 verdicts changed" in result.stdout.str()
 
 
-def test_words_of_a_judge_reach_the_terminal_harmless(project: Project) -> None:
+def test_words_of_a_judge_reach_the_terminal_harmless(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.record()
     project.server.reply = lambda prompt: f"{odd(prompt)}\x1b]0;owned\x07"
+    # Wide enough for the whole reply beside the one that is recorded.
+    monkeypatch.setenv("COLUMNS", "120")
     shown = project.run("parity.suite.toml", *LIVE, "--judge-verify", "18").stdout.str()
     assert "\x1b" not in shown
     assert "\x07" not in shown

@@ -41,7 +41,9 @@ def test_warnings_are_printed_and_kept_in_the_datasheet(
     result = project.run("parity.suite.toml", *workers, "--judge-datasheet", "sheet.json")
     assert result.ret == 0
     # 18 pairs on 6 numbers; K clusters that agree clear 0.8 from K = 12 on.
-    assert "notice: lint undecidable-bar" in result.stdout.str()
+    result.stdout.fnmatch_lines(["  notice: parity: lint undecidable-bar: jss_floor?0.8? *"])
+    whole = project.run("parity.suite.toml", *workers, "-vv")
+    assert "notice: lint undecidable-bar" in whole.stdout.str()
     sheet = json.loads((project.path / "sheet.json").read_text(encoding="utf-8"))
     (notice,) = sheet["judges"][0]["parts"][0]["notices"]
     assert "6 clusters; add items until there are 12 clusters" in notice

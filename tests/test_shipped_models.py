@@ -166,7 +166,5 @@ def test_the_page_says_what_the_models_said() -> None:
         r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder)[^\n]*",
         page,
         re.MULTILINE,
-        page,
-        re.MULTILINE,
     )
     assert found == rows()

@@ -127,5 +127,5 @@ def datasheet_text(
         "a datasheet cannot be written in this form",
         found=f"the suffix {suffix!r}",
         expected=FORMS,
-        remedy="name a file that ends in one of them",
+        remedy=f"name a file that ends in one of {FORMS}",
     )

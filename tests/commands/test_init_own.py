@@ -137,7 +137,7 @@ def test_three_commands_from_a_function_to_a_gate_without_a_key(
     assert ("3 passed" if code == 0 else "2 failed, 1 passed") in replayed.stdout
     assert f"{2 * N} replayed" in replayed.stdout
     # Tokens of the traffic: 60 replies of 10 and 1.
-    assert "600 prompt tokens, 60 completion tokens" in replayed.stdout
+    assert "60 replayed, 660 tokens" in replayed.stdout
 
 
 def test_a_parameter_that_no_column_matches_is_asked_for(folder: Folder) -> None:

@@ -110,9 +110,9 @@ def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
         done = run("report", *wrong, cwd=tmp_path)
         assert done.returncode == 2
         assert "a datasheet holds no judgments" in done.stderr
-    for path in ("x.json", "missing.json"):
+    for path, code in (("x.json", 3), ("missing.json", 2)):
         done = run("report", path, cwd=tmp_path)
-        assert done.returncode == 3
+        assert done.returncode == code
         assert "Traceback" not in done.stderr
 
 
@@ -136,10 +136,10 @@ def test_a_broken_log_is_exit_code_3_and_names_the_line(tmp_path, text):
     assert "Traceback" not in done.stderr
 
 
-def test_a_log_that_is_not_there_is_exit_code_3(tmp_path):
+def test_a_log_that_is_not_there_is_a_wrong_command(tmp_path):
     done = run("report", tmp_path / "none.jsonl")
 
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert "none.jsonl" in done.stderr
 
 

@@ -324,7 +324,7 @@ def test_compare_ranks_the_judges_of_one_file_or_of_two(tmp_path: Path) -> None:
     one, other = log(tmp_path / "good.jsonl", good), log(tmp_path / "poor.jsonl", poor)
     two = processes.run("judgesense", "compare", one, other, cwd=tmp_path)
     assert two.stdout.endswith(done.stdout)
-    assert two.stdout.startswith("judge good -> poor")
+    assert two.stdout.startswith("judges good and poor, suite s")
     alone_ = processes.run("judgesense", "compare", one, cwd=tmp_path)
     assert alone_.returncode == 2
     assert "there are no judges to rank" in alone_.stderr

@@ -310,15 +310,18 @@ def test_a_trial_that_is_not_recorded_is_an_error_that_names_it(path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("settings", "shown"),
-    [({"temperature": 0.5}, "temperature: 0.5"), ({"model": "other"}, 'model: "other"')],
+    ("settings", "said", "shown"),
+    [
+        ({"temperature": 0.5}, "setting temperature changed", "temperature: 0.5"),
+        ({"model": "other"}, "the model changed", 'model: "other"'),
+    ],
 )
 def test_changed_settings_make_a_recording_stale(
-    path: Path, settings: dict[str, Any], shown: str
+    path: Path, settings: dict[str, Any], said: str, shown: str
 ) -> None:
     with endpoint(says("A")) as server:
         _ask(_spec("openai", server.url), path, "record")
-    with pytest.raises(StaleRecording, match="the prompt changed") as caught:
+    with pytest.raises(StaleRecording, match=said) as caught:
         _ask(_spec("openai", server.url, **settings), path, "replay")
     assert shown in caught.value.found
 

@@ -86,7 +86,7 @@ RANK: Final = Measure(
     "configuration",
     "place among the configurations",
     _ESTIMATES,
-    sentence="another configuration is more stable: this one has rank {value}",
+    sentence="the configuration has rank {value} among those compared, 1 the most stable",
 )
 MEASURES: Final = (
     INSTABILITY,

@@ -24,9 +24,10 @@ def ranking(text: str) -> list[str]:
 
 
 def test_the_ranking_stands_before_the_datasheet_and_comes_again_from_the_log(
-    pytester: pytest.Pytester,
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = forked(pytester, *DEBATE, "--judge-datasheet", "log.jsonl")
+    monkeypatch.setenv("COLUMNS", "100")
+    done = forked(pytester, *DEBATE, "-vv", "--judge-datasheet", "log.jsonl")
     assert done.ret == 0
     text = done.stdout.str()
     assert text.index("= judge ranking =") < text.index("= judge datasheet =")
@@ -77,7 +78,7 @@ def test_ranked_first_belongs_to_the_judge_that_it_names(pytester: pytest.Pytest
     listed = forked(pytester, "mine", *NAMES, "--collect-only", "-q").stdout.str()
     assert "::clean::ranked_first[clean:p2]" in listed
     assert "::mixed::ranked_first" not in listed
-    done = forked(pytester, "mine", *NAMES, "--judge-policy", "confident")
+    done = forked(pytester, "mine", *NAMES, "--judge-policy", "confident", "-vv")
     done.stdout.fnmatch_lines(["*ranked_first[[]clean:p2] of judge clean on debate: inconclusive"])
 
 

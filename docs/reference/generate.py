@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -319,7 +320,11 @@ def _cli_meanings() -> dict[tuple[str, str | None], str]:
     text = (DOCS / "options.md").read_text(encoding="utf-8").split("\n## Command line\n")[1]
     rows = [line.strip("|").split("|", 2) for line in text.splitlines() if line.startswith("| `")]
     plain = [[cell.strip() for cell in row] for row in rows]
-    return {(row[0].strip("`"), row[1].strip("`")): row[2] for row in plain}
+    # Pages stand one folder above the reference.
+    return {
+        (row[0].strip("`"), row[1].strip("`")): re.sub(r"\]\((?=[\w-]+\.md)", "](../", row[2])
+        for row in plain
+    }
 
 
 PAGES = {

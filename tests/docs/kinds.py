@@ -27,10 +27,12 @@ from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing
 
 # Files that pytest and the plugin find by their names.
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
-# Names of formulas that are no measures; tests/judges/simulated computes them.
+# Names of formulas that are no measures; tests/judges/simulated and, of temperatures,
+# tests/instruments/temperature/test_analytic.py compute them.
 SYMBOLS = {
     "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
-    | {"two", "one", "temperature", "malformed"},
+    | {"p", "two", "one", "temperature", "malformed"},
+    "temperature.md": {"p_T"},
 }
 # Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of
 # the checkout are run by the block of README that shows their output.

@@ -392,7 +392,9 @@ def test_fields_of_files(tmp_path: Path) -> None:
     assert explained == set(_paths(sheet)) | {f"judges[].calls.{name}" for name in Calls.__slots__}
     line = json.loads((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}
-    assert fields == set(_paths(line)) | {"unparsed", "failed"}
+    # In place of a verdict, or beside one of a judge with logprobs.
+    elsewhere = {"unparsed", "failed", "probabilities", "mass"}
+    assert fields == set(_paths(line)) | elsewhere
 
 
 # Objects whose keys are the data's, or are explained elsewhere on the page.

@@ -193,7 +193,7 @@ def test_imports_run_downward_only(module: str) -> None:
     assert not wrong, f"{module} imports {sorted(wrong)} of its own level or of one above"
 
 
-def test_the_root_gives_users_a_judge_measuring_and_the_comparison_of_judges_and_nothing_else() -> None:
+def test_the_root_gives_users_judges_measuring_and_comparing_and_nothing_else() -> None:
     assert OWN[""] == {"judges.spec", "measuring", "stats.ranks"}
     assert FOREIGN[""] == set()
 

@@ -24,7 +24,7 @@ _VERSION: Final = re.compile(r'("(?:pytest-judgesense|numpy|scipy|python)": )"[^
 _AGE: Final = re.compile(r"\((?:today|\d+ days? ago)\)")
 _FLOAT: Final = re.compile(r"-?\d+\.\d{9,}(?:e[-+]\d+)?|-?\d(?:\.\d+)?e-\d+")
 _SHEET: Final = re.compile(r"^=+ judge datasheet", re.MULTILINE)
-_PYTEST: Final = re.compile(r"^=+ short test summary info|^\d+ (?:passed|failed)", re.MULTILINE)
+_PYTEST: Final = re.compile(r"^=+ short test summary info|^=+ \d+ (?:passed|failed)", re.MULTILINE)
 
 
 def outputs(profile: str) -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_a_judge_that_drifted_fails_and_shows_its_flips_first(
 ) -> None:
     gated.server.reply = drifted
     gated.record()
-    result = hold(gated, *workers)
+    result = hold(gated, *workers, "-vv")
     result.assert_outcomes(failed=2)
     # Of each of 6 items two of three pairs flip: 12 of 18, all for the worse. The swaps of 6
     # clusters explain that once in 2^6 = 0.0156; the family has 2 checks: 0.0312 after Holm.
@@ -76,6 +76,13 @@ def test_a_judge_that_drifted_fails_and_shows_its_flips_first(
         ]
     )
     no_traceback(result)
+    short = hold(gated, *workers)
+    short.stdout.fnmatch_lines(
+        [
+            "  FAIL parity: jss went from 1.00 to 0.33 since the baseline: regressed",
+            "    jss 1.000 -> 0.333, difference -0.667,*",
+        ]
+    )
 
 
 def _words(result: pytest.RunResult) -> list[str]:
@@ -90,10 +97,10 @@ def test_the_family_is_what_is_declared_and_not_what_is_selected(gated: Project)
     parity_suite(gated.path, checks=f"no_regression = [{many}, {more}]")
     gated.server.reply = drifted
     gated.record()
-    whole = hold(gated)
+    whole = hold(gated, "-vv")
     assert "regressed" not in _words(whole)
     for chosen in (("-k", "0.06"), ("--lf",), ("-k", "0.06", "--lf")):
-        part = hold(gated, *chosen)
+        part = hold(gated, *chosen, "-vv")
         assert "regressed" not in _words(part), chosen
         assert "Holm of 4 tests" in re.sub(r"\s+", " ", part.stdout.str())
 
@@ -105,7 +112,7 @@ def test_a_changed_prompt_is_compared_on_the_same_trials_and_its_diff_is_shown(
     parity_suite(gated.path, checks=GATED, wordings=wordings)
     gated.server.reply = drifted
     gated.record()
-    result = hold(gated)
+    result = hold(gated, "-vv")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
@@ -122,7 +129,7 @@ def test_another_model_is_held_against_the_only_judge_of_the_baseline(gated: Pro
     gated.declare('temperature = 0.5\nmodel = "m-2"'.replace('model = "m-2"', ""), name="heir")
     gated.server.reply = drifted
     gated.record()
-    result = hold(gated)
+    result = hold(gated, "-vv")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*decoding: temperature 0.0 -> 0.5"])
 

@@ -88,7 +88,9 @@ def test_ci_is_told_by_properties_annotations_and_summary_whatever_the_workers(
     """One session for all three: workers take their time to start."""
     github.write_text("# Before\n\n")
     (recorded.path / "test_it.py").write_text(MARKED)
-    result = recorded.run(".", *workers, "--junitxml", "report.xml", "--judge-datasheet", "x.md")
+    result = recorded.run(
+        ".", "-vv", *workers, "--junitxml", "report.xml", "--judge-datasheet", "x.md"
+    )
     result.assert_outcomes(passed=3, failed=2)
     assert_annotated(recorded, result)
     # Appended once, by the controller.

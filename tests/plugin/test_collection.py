@@ -74,7 +74,7 @@ def test_lf_changes_no_outcome(nested: Project) -> None:
     result = nested.run("--lf", "--judge-datasheet", "x.json")
     result.assert_outcomes(failed=2)
     # A suite that is touched is estimated whole.
-    result.stdout.fnmatch_lines(["*jss *16/18*", "*agreement *17/18*"])
+    result.stdout.fnmatch_lines(["  parity  FAIL   jss 16/18 .89 * agreement .94*"])
 
 
 def test_stepwise_goes_on_at_the_failed_item(nested: Project) -> None:
@@ -110,7 +110,7 @@ def test_a_preset_stands_in_the_id_and_pastes_back(nested: Project) -> None:
     pasted = nested.run(expected[2])
     # Items p1 and p2 under three wordings: 5 of 6 verdicts are right (see `flips_on_two`).
     pasted.assert_outcomes(failed=1)
-    pasted.stdout.fnmatch_lines(["*agreement *5/6*"])
+    pasted.stdout.fnmatch_lines(["  FAIL parity@small: 1 of 6 verdicts are not the label"])
     assert nested.server.asked == []
 
 

@@ -106,7 +106,7 @@ def test_what_judge_datasheet_measured_is_in_the_datasheet(recorded: Project) ->
         recorded,
         'def test_it(judge_datasheet):\n    judge_datasheet("jss", suite="parity.suite.toml")\n',
     )
-    result.stdout.fnmatch_lines(["judge mine*", "*jss *16/18*"])
+    result.stdout.fnmatch_lines(["mine  no checks, 18 replies", "  parity  -      jss 16/18 .89 *"])
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,14 @@ def test_verbose_shows_a_line_an_item(recorded: Project) -> None:
 def test_exit_first_stops_and_still_prints_the_datasheet(recorded: Project) -> None:
     result = recorded.run(".", "-x")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*jss *16/18*>= 0.9 FAIL", "*agreement *17/18*"])
+    result.stdout.fnmatch_lines(
+        [
+            "mine  1 of 1 check fails, 18 replies",
+            "  FAIL parity: 2 of 18 verdicts change with the wording",
+            "    jss 0.89 [[]0.37, 1.00[]], at least 0.90 wanted",
+            "  parity  FAIL   jss 16/18 .89 * agreement .94*",
+        ]
+    )
 
 
 def test_every_listed_id_can_be_pasted_back(recorded: Project) -> None:

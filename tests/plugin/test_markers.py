@@ -127,7 +127,7 @@ def test_a_preset_may_be_named_by_a_marker(pytester: pytest.Pytester) -> None:
     )
     result = run(pytester, "test_one.py", "--judge-name", "embedded:clean")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*coherence@published*", "*jss *125/125*"])
+    result.stdout.fnmatch_lines(["  coherence@published  close  jss 125/125 1.00 *"])
 
 
 def test_a_check_of_one_suite_needs_no_name_of_it(pytester: pytest.Pytester) -> None:
@@ -230,5 +230,13 @@ def test_the_same_bar_on_two_suites_is_two_checks(pytester: pytest.Pytester) -> 
     )
     result = run(pytester, "--judge-name", "embedded:clean")
     result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "clean  2 checks pass, 400 replies",
+            "  coherence   ok     jss 200/200 1.00 *",
+            "  factuality  ok     jss 200/200 1.00 *",
+        ]
+    )
+    tables = run(pytester, "--judge-name", "embedded:clean", "-vv")
     line = "    jss *>= 0.9 PASS"
-    result.stdout.fnmatch_lines(["  coherence", line, "  factuality", line])
+    tables.stdout.fnmatch_lines(["  coherence", line, "  factuality", line])

@@ -90,12 +90,13 @@ def test_a_wrong_value_is_refused_with_what_was_expected(
         assert expected in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x", "x.JSON.txt"])
+@pytest.mark.parametrize("name", ["x.pdf", "x", "x.JSON.txt"])
 def test_an_unknown_form_of_the_datasheet_is_refused(name: str) -> None:
     with pytest.raises(pytest.UsageError) as caught:
         settings(judge_datasheet=["a.json", name])
     assert f"--judge-datasheet {name}: " in str(caught.value)
-    assert ".json, .html for a page, .md, or .jsonl" in str(caught.value)
+    forms = ".json, .html for a page, .md, .csv or .tex for tables, or .jsonl for the judgment log"
+    assert str(caught.value).endswith(f"expected {forms}")
 
 
 @pytest.mark.parametrize("mode", ["replay", "record", None])

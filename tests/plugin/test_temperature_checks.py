@@ -41,7 +41,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     for workers in ("0", "2"):
         files = [f"sheet{workers}.json", f"log{workers}.jsonl"]
         written = [part for name in files for part in ("--judge-datasheet", name)]
-        done = forked(pytester, *SWEEP, *written, "-n", workers)
+        done = forked(pytester, "-vv", *SWEEP, *written, "-n", workers)
         done.assert_outcomes(passed=5)
         done.stdout.fnmatch_lines(
             [
@@ -129,6 +129,6 @@ def test_a_judge_is_compared_with_its_baseline_at_a_temperature(
     )
     own = ["--judge-name", "embedded:clean"]
     forked(pytester, *own, "--judge-save-baseline", "base.jsonl").assert_outcomes(passed=1)
-    done = forked(pytester, *own, "--judge-baseline", "base.jsonl")
+    done = forked(pytester, "-vv", *own, "--judge-baseline", "base.jsonl")
     done.assert_outcomes(passed=1)
     assert "no_regression[consistency,0.05,temperature=1.0]: PASS" in done.stdout.str()

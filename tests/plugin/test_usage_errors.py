@@ -185,8 +185,14 @@ def test_a_judge_function_that_cannot_be_imported_is_told_by_name(
     parity_suite(pytester.path)
     arguments = ["--judge-name", "callable:nowhere:judge", "--judge-mode", "record"]
     result = run(pytester, "parity.suite.toml", *arguments)
-    assert "nowhere:judge" in result.stdout.str()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: the function of judge 'callable:nowhere:judge' cannot be imported",
+            "  found:    nowhere:judge: No module named 'nowhere'",
+            "  remedy:   fix the name, or put its folder on pythonpath",
+        ]
+    )
     no_traceback(result)
 
 

@@ -120,8 +120,7 @@ def short_evidence(
 ) -> Iterator[str]:
     """What `explain` shows of judgments, in a few lines: the first trials and their verdicts."""
     if isinstance(outcome, RegressionOutcome):
-        then = outcome.old.by_id
-        ids = [trial for unit in outcome.comparison.worse for trial in unit]
+        then, ids = outcome.old.by_id, _changed(outcome)
         title, size = "another verdict", len(ids)
         told = [f"{one}: {_said(then[one])} -> {_said(outcome.new.by_id[one])}" for one in ids[:2]]
     else:
@@ -192,11 +191,18 @@ def _regression_statement(outcome: RegressionOutcome) -> Statement:
     )
     sentence = f"{name} went from {then} to {now} since the baseline: {outcome.verdict}"
     example = ""
-    if compared.worse:
-        trial = compared.worse[0][0]
+    if changed := _changed(outcome):
+        trial = changed[0]
         was, is_now = (_word(side.by_id[trial]) for side in (outcome.old, outcome.new))
         example = f"{outcome.new.by_id[trial].trial.item}: {was} before, {is_now} now"
     return Statement(sentence, _regression_summary(outcome), example)
+
+
+def _changed(outcome: RegressionOutcome) -> list[str]:
+    """The trials whose verdicts are what changed in units for the worse, each once."""
+    then, now = outcome.old.by_id, outcome.new.by_id
+    trials = dict.fromkeys(trial for unit in outcome.comparison.worse for trial in unit)
+    return [one for one in trials if _said(then[one]) != _said(now[one])]
 
 
 def explain(

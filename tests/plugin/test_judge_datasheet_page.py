@@ -157,10 +157,10 @@ def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None
 def test_what_the_terminal_cannot_show_costs_no_file(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_judgesense.report import terminal
+    from pytest_judgesense.report import summary
 
     project.record()
-    monkeypatch.setattr(terminal, "datasheet_lines", lambda *given: 1 // 0)
+    monkeypatch.setattr(summary, "summary_lines", lambda *given, **named: 1 // 0)
     result = project.run("parity.suite.toml", "--judge-datasheet", "x.json")
     result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR

@@ -28,7 +28,8 @@ def test_every_check_on_an_older_recording_fails_and_says_all_that_is_needed(
     result.assert_outcomes(failed=3)
     whole = project.run("parity.suite.toml", *arguments, *workers, "-vv")
     whole.assert_outcomes(failed=3)
-    # What is the same for all checks is said once, and of each with -vv. In CI, pytest's summary at the end repeats the messages whole.
+    # What is the same for all checks is said once, and of each with -vv. In CI, pytest's summary at
+    # the end repeats the messages whole.
     shown, told = (
         ran.stdout.str().partition("short test summary info")[0] for ran in (result, whole)
     )

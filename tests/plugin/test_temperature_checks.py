@@ -35,9 +35,10 @@ def analyses(path: Path) -> dict[str, Any]:
 
 
 def test_the_tables_are_the_same_under_workers_and_from_the_log(
-    pytester: pytest.Pytester,
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("xdist")
+    monkeypatch.setenv("COLUMNS", "100")
     for workers in ("0", "2"):
         files = [f"sheet{workers}.json", f"log{workers}.jsonl"]
         written = [part for name in files for part in ("--judge-datasheet", name)]

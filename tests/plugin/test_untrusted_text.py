@@ -156,7 +156,8 @@ def test_no_error_of_a_collection_gives_a_workflow_command(
     evil = "##[add-mask]d"
     arguments = ["parity.suite.toml"]
     if wrong == "item":
-        (project.path / "parity.jsonl").write_text(json.dumps({evil: "i1"}) + "\n")
+        line = {"id": "i1", "number": "2", "label": evil}
+        (project.path / "parity.jsonl").write_text(json.dumps(line) + "\n")
     elif wrong == "judge":
         arguments += ["--judge-name", evil]
     else:

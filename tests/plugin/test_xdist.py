@@ -240,7 +240,7 @@ def test_a_judge_that_cannot_be_asked_is_asked_once_by_all_workers(
 def test_what_a_limit_left_out_is_left_out_for_every_worker(project: Project) -> None:
     parity_suite(project.path, checks="jss_floor = 0.8\nkappa_floor = 0.5\nagreement_floor = 0.5")
     result = project.run(
-        "parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "7", "-n", "2"
+        "parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "7", "-n", "2", "-vv"
     )
     result.assert_outcomes(failed=3)
     assert len(project.server.asked) == 7

@@ -14,17 +14,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 import httpx
 import pytest
 import requests
 import urllib3
 import vcr
-from vcr.request import HeadersDict
 
 from pytest_judgesense.cassettes.cassette import Cassette
-from pytest_judgesense.cassettes.interception import _AskedByHttpx
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import MissingRecording, NetworkRefused, StaleRecording
 
@@ -415,17 +412,3 @@ def test_everything_is_put_back(open_cassette: OpenCassette) -> None:
         assert all(now is not then for now, then in zip(handlers(), before, strict=True))
         raise KeyboardInterrupt
     assert handlers() == before
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        [],
-        [("X-A", "1"), ("x-a", "2"), ("X-Api-Key", "k")],
-        [(b"B", "é".encode())],
-        [(b"K", b"\xff\xfe")],
-    ],
-)
-def test_headers_of_httpx_are_those_that_vcrpy_reads_of_them(headers: Any) -> None:
-    request = httpx.Request("POST", "http://h", headers=headers, content=b"x")
-    assert dict(_AskedByHttpx(request).headers) == dict(HeadersDict(request.headers))

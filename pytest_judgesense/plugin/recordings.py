@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,11 +16,15 @@ from pytest_judgesense.cassettes.cassette import Cassette, holds_shown
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content, rewrite
-from pytest_judgesense.errors import OldRecording
+from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
 from pytest_judgesense.files import read_bytes
+from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
+from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.loading import load_suite, presets_of
+from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -138,6 +142,35 @@ class Recordings:
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that records what is missing."""
         return f"record it: {self.command(judge, suite)} --judge-mode record"
+
+    def with_what_is_recorded(
+        self, error: JudgesenseError, judge: JudgeSpec, suite: Suite, kinds: Mapping[str, Kind]
+    ) -> JudgesenseError:
+        """``error``; where trials of ``suite`` are missing, with the command for what is recorded.
+
+        That is the largest design of the suite's file of which every trial is: the file's own, or
+        one of its presets. It is named and not taken: a run measures what it was asked for.
+        """
+        if not isinstance(error, MissingRecording):
+            return error
+        found = []
+        for preset in (None, *presets_of(suite.path, kinds)):
+            other = load_suite(suite.path, preset, kinds)
+            planned = {trial.id for trial in plan_trials(suite_for_judge(other, judge))}
+            paths = [self.cassette(judge, f"{name}.jsonl") for name in other.recordings]
+            held = {one.trial for path in paths if path.exists() for one in read_exchanges(path)}
+            if planned <= held:
+                found.append((len(planned), other))
+        if not found:
+            return error
+        _, largest = max(found, key=lambda one: one[0])
+        return MissingRecording(
+            error.what,
+            found=error.found,
+            expected=error.expected,
+            remedy=f"{error.remedy}\n            "
+            f"or measure what is recorded whole: {self.command(judge, largest)}",
+        )
 
     def command(self, judge: JudgeSpec, suite: Suite) -> str:
         """The command that measures a judge on a suite."""

@@ -411,10 +411,14 @@ class Run:
                 )
                 self._progress.ended(measurement)
                 measurement = replace(measurement, notices=(*warnings, *measurement.notices))
-            except JudgesenseError as error:
+            except JudgesenseError as raised:
+                kinds = self.registry.forms
+                error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
                 self._session.note_error(error, *key)
                 self.share_end_of(judge)
-                raise
+                if error is raised:
+                    raise
+                raise error from None
             except KeyboardInterrupt:
                 if mode == "record":
                     self.interrupted.append(_progress(judge, asked, cassettes.values()))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
-from .project import TRIALS, Project, no_traceback, times_asked
+from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
 
 FOUR_CHECKS = "jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.5\nagreement_floor = 0.5"
 
@@ -168,6 +169,26 @@ def test_a_missing_trial_names_file_trial_and_command(
         project.cassette,
         "--judge-mode record",
     )
+    assert project.server.asked == []
+
+
+def test_a_preset_that_is_recorded_is_offered_and_not_taken_for_the_whole_suite(
+    project: Project,
+) -> None:
+    # Two items under three wordings, and one: the larger of the two that are recorded is named.
+    presets = "[presets.two]\nitems = 2\n[presets.one]\nitems = 1\n[presets.five]\nitems = 5\n"
+    parity_suite(project.path, extra=presets)
+    offer = "or measure what is recorded whole: pytest "
+    shown = project.run("parity.suite.toml").stdout.str()
+    assert "18 of 18 trials are not recorded" in shown
+    assert offer not in shown
+
+    project.record("--judge-suite", "parity@two")
+    result = project.run("parity.suite.toml")
+    _says(result, "12 of 18 trials are not recorded, the first is parity/p3/t1/ab/r1", offer)
+    command = result.stdout.str().partition(offer)[2].partition("\n")[0]
+    assert "--judge-suite parity@two" in command
+    project.run(*shlex.split(command)).assert_outcomes(passed=1)
     assert project.server.asked == []
 
 

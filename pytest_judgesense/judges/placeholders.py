@@ -28,6 +28,13 @@ _USUAL: Final = frozenset(
     XAI_API_KEY
     """.split()
 )
+# Two names of one key: a placeholder under one would have a client leave a key under the other.
+_PAIRS: Final = (("CO_API_KEY", "COHERE_API_KEY"), ("GEMINI_API_KEY", "GOOGLE_API_KEY"))
+
+
+def _same(name: str) -> tuple[str, ...]:
+    """The names of the key that is called ``name``."""
+    return next((pair for pair in _PAIRS if name in pair), (name,))
 
 
 @contextmanager
@@ -40,14 +47,17 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
     environment = type(os.environ)
     read = environment.__getitem__
 
+    def is_set(self: Any, key: str) -> bool:
+        try:
+            return bool(read(self, key))
+        except KeyError:
+            return False
+
     def reading(self: Any, key: Any) -> Any:
         scope = current_scope()
         if scope is None or not scope.replaying or key not in names:
             return read(self, key)
-        try:
-            return read(self, key) or PLACEHOLDER
-        except KeyError:
-            return PLACEHOLDER
+        return read(self, key) if any(is_set(self, one) for one in _same(key)) else PLACEHOLDER
 
     with mock.patch.object(environment, "__getitem__", reading):
         yield

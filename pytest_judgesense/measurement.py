@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
@@ -117,33 +117,10 @@ class Measurement:
         )
 
 
-def measure(
-    judge: JudgeSpec,
-    suite: Suite,
-    cassettes: Mapping[str, Path],
-    loop: AskingLoop,
-    *,
-    mode: Mode = "replay",
-    seed: int = 0,
-    concurrency: int = CONCURRENCY,
-    how_to_record: str = "",
-    throttle: Throttle | None = None,
-    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None,
-    credentials: Credentials | None = None,
-    session: SessionCalls | None = None,
-    registry: Registry = BUILT_IN,
-    trust: Trust = ANY_FILES,
-    max_unparsed: int = 0,
-) -> Measurement:
-    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
+class Asking(TypedDict, total=False):
+    """How a judge is asked, or its recording replayed; all of it may be left out.
 
-    Args:
-        judge: what is measured.
-        suite: what it is measured on.
-        cassettes: the files that are replayed, or recorded into, by name of the recording.
-        loop: where live calls run.
-        mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
-        seed: for every random draw of the estimators.
+    Attributes:
         concurrency: calls under way at once.
         how_to_record: the command for the message about a missing recording.
         throttle: limits and pace of the judge's calls, where the session has begun to ask it.
@@ -154,6 +131,39 @@ def measure(
         trust: what may be sent, and where to.
         max_unparsed: after how many replies of which none states a verdict nobody is asked any
             more; 0 for no such limit.
+    """
+
+    concurrency: int
+    how_to_record: str
+    throttle: Throttle | None
+    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]]
+    credentials: Credentials | None
+    session: SessionCalls | None
+    registry: Registry
+    trust: Trust
+    max_unparsed: int
+
+
+def measure(
+    judge: JudgeSpec,
+    suite: Suite,
+    cassettes: Mapping[str, Path],
+    loop: AskingLoop,
+    *,
+    mode: Mode = "replay",
+    seed: int = 0,
+    **asking: Unpack[Asking],
+) -> Measurement:
+    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
+
+    Args:
+        judge: what is measured.
+        suite: what it is measured on.
+        cassettes: the files that are replayed, or recorded into, by name of the recording.
+        loop: where live calls run.
+        mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
+        seed: for every random draw of the estimators.
+        asking: how it is asked.
 
     Raises:
         LimitReached: trials were left out; it says how many. What was answered is recorded.
@@ -161,46 +171,10 @@ def measure(
         JudgeError: the judge cannot be asked; `SendingRefused`: not by a repository alone.
         UsageError: a prompt or a function of the judge is wrong.
     """
+    registry = asking.get("registry", BUILT_IN)
     suite = suite_for_judge(suite, judge)
-    asked_as = judge_for_suite(judge, suite)
     trials = plan_trials(suite)
-    secrets = credentials_of(judge, credentials)
-    taped: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
-    by_cassette = []
-    for recording, path in cassettes.items():
-        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record)
-        part = [trial for trial in trials if recording_of(trial.id) == recording]
-        by_cassette.append((cassette, part))
-    if mode == "replay":
-        _verify_recorded(by_cassette, asked_as, how_to_record)
-    session = session or SessionCalls()
-    before = [session.on(path) for path in cassettes.values()]
-    known = {trial.id for tape, part in by_cassette for trial in part if tape.complete(trial.id)}
-    known = known.union(*(asked.failed for asked in before))
-    throttle = throttle or Throttle(judge, concurrency)
-    unknown = [trial for trial in trials if trial.id not in known]
-    count, counted = watch(unknown), {trial.id for trial in unknown}
-
-    def tell(judgment: Judgment) -> None:
-        if judgment.trial.id in counted:
-            count(judgment)
-
-    first = FirstReplies(0 if mode == "replay" else max_unparsed)
-    answers: dict[str, Answer] = {}
-    left_out: list[tuple[Trial, LimitReached]] = []
-    for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
-        asking = asked_as, suite, part, cassette, throttle, concurrency
-        asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
-        given = loop.run(asking_all)
-        cassette.finish(trial_order(cassette.trials))
-        for trial, answer in zip(part, given, strict=True):
-            if isinstance(answer, LimitReached):
-                left_out.append((trial, answer))
-            else:
-                answers[trial.id] = _redacted(answer, cassette)
-    for cassette, _ in by_cassette if mode != "replay" else ():
-        cassette.remove_shown()  # what those behind it have shown
-    _refuse_gaps(left_out, len(trials), judge, suite, mode)
+    by_cassette, before, answers = _ask(judge, suite, cassettes, loop, trials, mode, **asking)
     traffic = _traffic(judge, by_cassette)
     for id_, usage in traffic.usage.items():
         answers[id_] = _used(answers[id_], usage)
@@ -240,6 +214,110 @@ def measure(
     if any(section.source for section in registry.sections):
         _ = made.sheet  # a section of a plugin that fails is an error of this measurement
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What came of recording trials of a suite and measuring nothing.
+
+    Attributes:
+        answered: how many of the ``trials`` have an answer on record now.
+        made: how many of them were asked in this session; ``retried``: the calls made again.
+        notices: as those of a measurement.
+    """
+
+    trials: tuple[Trial, ...]
+    answered: int
+    made: int
+    retried: int
+    notices: tuple[str, ...]
+
+
+def record(
+    judge: JudgeSpec,
+    suite: Suite,
+    cassettes: Mapping[str, Path],
+    loop: AskingLoop,
+    trials: Callable[[Sequence[Trial]], Sequence[Trial]],
+    *,
+    mode: Mode = "record",
+    **asking: Unpack[Asking],
+) -> Recorded:
+    """Record some trials of a suite, as `measure` would record all; ``trials`` chooses them."""
+    suite = suite_for_judge(suite, judge)
+    part = tuple(trials(plan_trials(suite)))
+    opened, before, answers = _ask(judge, suite, cassettes, loop, part, mode, **asking)
+    noted = (at.noted(tape.notices) for (tape, _), at in zip(opened, before, strict=True))
+    return Recorded(
+        part,
+        answered=sum(tape.complete(trial.id) for tape, own in opened for trial in own),
+        made=sum(answer.made for answer in answers.values()),
+        retried=sum(answer.retried for answer in answers.values()),
+        notices=tuple(dict.fromkeys(chain(*noted))),
+    )
+
+
+def _ask(
+    judge: JudgeSpec,
+    suite: Suite,
+    cassettes: Mapping[str, Path],
+    loop: AskingLoop,
+    trials: Sequence[Trial],
+    mode: Mode,
+    *,
+    concurrency: int = CONCURRENCY,
+    how_to_record: str = "",
+    throttle: Throttle | None = None,
+    watch: Callable[[Sequence[Trial]], Callable[[Judgment], None]] = lambda _: lambda _: None,
+    credentials: Credentials | None = None,
+    session: SessionCalls | None = None,
+    registry: Registry = BUILT_IN,
+    trust: Trust = ANY_FILES,
+    max_unparsed: int = 0,
+) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
+    """The answers to ``trials`` of a suite for this judge, by trial; and what they were taken from.
+
+    See `measure`.
+    """
+    asked_as = judge_for_suite(judge, suite)
+    secrets = credentials_of(judge, credentials)
+    taped: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
+    by_cassette = []
+    for recording, path in cassettes.items():
+        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record)
+        part = [trial for trial in trials if recording_of(trial.id) == recording]
+        by_cassette.append((cassette, part))
+    if mode == "replay":
+        _verify_recorded(by_cassette, asked_as, how_to_record)
+    session = session or SessionCalls()
+    before = [session.on(path) for path in cassettes.values()]
+    known = {trial.id for tape, part in by_cassette for trial in part if tape.complete(trial.id)}
+    known = known.union(*(asked.failed for asked in before))
+    throttle = throttle or Throttle(judge, concurrency)
+    unknown = [trial for trial in trials if trial.id not in known]
+    count, counted = watch(unknown), {trial.id for trial in unknown}
+
+    def tell(judgment: Judgment) -> None:
+        if judgment.trial.id in counted:
+            count(judgment)
+
+    first = FirstReplies(0 if mode == "replay" else max_unparsed)
+    answers: dict[str, Answer] = {}
+    left_out: list[tuple[Trial, LimitReached]] = []
+    for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
+        asking = asked_as, suite, part, cassette, throttle, concurrency
+        asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
+        given = loop.run(asking_all)
+        cassette.finish(trial_order(cassette.trials))
+        for trial, answer in zip(part, given, strict=True):
+            if isinstance(answer, LimitReached):
+                left_out.append((trial, answer))
+            else:
+                answers[trial.id] = _redacted(answer, cassette)
+    for cassette, _ in by_cassette if mode != "replay" else ():
+        cassette.remove_shown()  # what those behind it have shown
+    _refuse_gaps(left_out, len(trials), judge, suite, mode)
+    return by_cassette, before, answers
 
 
 def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
@@ -402,7 +480,7 @@ def _verify_recorded(
 ) -> None:
     """Raise `MissingRecording` with the number of missing trials, before any is replayed."""
     missing = [
-        (trial.id, cassette)
+        (trial, cassette)
         for cassette, trials in by_cassette
         for recorded in (cassette.trials | refused_unasked(judge, cassette, trials).keys(),)
         for trial in trials
@@ -412,8 +490,13 @@ def _verify_recorded(
         return
     first, cassette = missing[0]
     asked = sum(len(trials) for _, trials in by_cassette)
+    gone, ids = {trial.cluster for trial, _ in missing}, {trial.id for trial, _ in missing}
+    planned = [trial for _, trials in by_cassette for trial in trials]
+    there = {trial.cluster for trial in planned if trial.id not in ids}
+    if there and gone.isdisjoint(there):  # whole clusters, as in a shard
+        how_to_record += "\nif this is a shard: join all of them first, by judgesense merge"
     raise MissingRecording(
-        f"{len(missing)} of {asked} trials are not recorded, the first is {first}",
+        f"{len(missing)} of {asked} trials are not recorded, the first is {first.id}",
         found=f"{len(cassette.trials)} trials in {cassette.path}"
         if cassette.path.exists()
         else f"no cassette at {cassette.path}",

@@ -150,7 +150,8 @@ def run_declared_checks(item: pytest.Function) -> Iterator[None]:
         yield
         return
     item.stash[EVALUATED] = set()
-    if "judge_check" not in item.fixturenames:
+    # Of a shard every suite is recorded, and no body runs.
+    if "judge_check" not in item.fixturenames or state_of(item.config).settings.shard:
         _run_rest(item)
     yield
     _run_rest(item)
@@ -161,7 +162,7 @@ def _run_rest(item: pytest.Function) -> None:
     __tracebackhide__ = True
     # Not `funcargs`: a fixture that no test names is left out of them.
     judge = item.callspec.params[FIXTURE]
-    failures = []
+    failures, recorded = [], []
     for check in checks_of(item):
         if (check.id, check.suite) not in item.stash[EVALUATED]:
             item.stash[EVALUATED].add((check.id, check.suite))
@@ -169,9 +170,13 @@ def _run_rest(item: pytest.Function) -> None:
                 evaluate(item, judge, check)
             except (AssertionError, JudgesenseError) as error:
                 failures.append(str(error))
+            except pytest.skip.Exception as skipped:  # a part of its suite was recorded
+                recorded.append(str(skipped))
     if failures:
         # Not an exception of ours with a traceback: the explanation is the whole message.
         pytest.fail("\n\n".join(dict.fromkeys(failures)), pytrace=False)
+    if recorded:
+        pytest.skip("\n".join(dict.fromkeys(recorded)))
 
 
 def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -6,12 +6,12 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -58,9 +58,17 @@ from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import within
-from pytest_judgesense.measurement import Measurement, ask_all, measure, models_named
+from pytest_judgesense.measurement import (
+    Asking,
+    Measurement,
+    Mode,
+    ask_all,
+    measure,
+    models_named,
+    record,
+)
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.plugin.interruption import Asking
+from pytest_judgesense.plugin import interruption
 from pytest_judgesense.plugin.progress import Progress, SessionBudget
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
@@ -72,7 +80,7 @@ from pytest_judgesense.report.codec import part_to_plain
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import plan_trials, recording_of
+from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 
@@ -81,6 +89,8 @@ class Run:
 
     Attributes:
         interrupted: what Ctrl-C cut short, and how much of it is recorded, a line each.
+        shard: the part of each suite that is recorded; ``None`` where all of it is measured.
+        shard_lines: what was recorded of it.
         declared: for each declaring file or test a function that lists its checks, where they
             are a family.
     """
@@ -116,9 +126,12 @@ class Run:
         self._verified: list[dict[str, Any]] = []
         self.recordings = Recordings(settings, shared, recorder_of(config))
         self.interrupted: list[str] = []
+        self.shard = Shard(*settings.shard) if settings.shard else None
+        self.shard_lines: list[str] = []
+        self._parts: dict[tuple[str, str, Path], list[str]] = {}
         self.declared: list[Callable[[], Iterable[Member]]] = []
         # Workers of xdist, whose session asks, say when they are asking.
-        self._asking = Asking(folder if hasattr(config, "workerinput") else None)
+        self._asking = interruption.Asking(folder if hasattr(config, "workerinput") else None)
         # A replay is not paid for: it ends at once.
         stop = self._stop if settings.asks else None
         self.loop = AskingLoop(self._wait, stop, self._asking.said)
@@ -191,9 +204,34 @@ class Run:
 
     def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, made once, as the datasheet shows it; the same error at every call."""
+        if self.shard is not None:
+            pytest.skip(self._record_shard(judge, suite, self.shard))
         found = self._measured_once(judge, suite)
         self._pend(found)
         return found
+
+    def _record_shard(self, judge: JudgeSpec, suite: Suite, shard: Shard) -> str:
+        """Record a part of a suite, once; what there is to say of it, the same in any process."""
+        key = (judge.slug, suite.name, suite.path)
+        if key not in self._parts:
+            with self._asking_of(judge, suite) as (cassettes, asking):
+                found = record(
+                    judge,
+                    suite,
+                    cassettes,
+                    self.loop,
+                    shard.part,
+                    mode=cast("Mode", self._settings.mode),
+                    **asking,
+                )
+            clusters = len({trial.cluster for trial in found.trials})
+            line = (
+                f"judge {judge.name}, suite {suite.name}, shard {shard}: {found.answered} of "
+                f"{len(found.trials)} trials recorded, of {clusters} clusters"
+            )
+            self._parts[key] = [line, *(f"  {notice}" for notice in found.notices)]
+            self.shard_lines += self._parts[key]
+        return f"{self._parts[key][0]}; joined by `judgesense merge`, all shards are measured"
 
     def _measured_once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, shown by the datasheet only where this process has made calls for it."""
@@ -318,7 +356,8 @@ class Run:
     def take_pending(self) -> dict[str, Any]:
         """What came of measuring since the last call, as plain values.
 
-        Parts of the datasheet, trials ``verified``, credentials ``removed``, and why ``skipped``.
+        Parts of the datasheet, trials ``verified``, lines on a ``shard``, credentials ``removed``,
+        and why ``skipped``.
         """
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
@@ -341,7 +380,8 @@ class Run:
                 "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
             parts.append(part)
-        return {"parts": parts, "verified": verified, **self._secrets()}
+        told, self.shard_lines = self.shard_lines, []
+        return {"parts": parts, "verified": verified, "shard": told, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
         """The credentials removed or skipped, and the files, unless the last call gave the same."""
@@ -381,48 +421,15 @@ class Run:
         return {"texts": cleaned, "of": [texts[text] for text in asked]}
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
-        mode: Any = self._settings.mode
-        asked = suite_for_judge(suite, judge)
-        warnings = lint_notices(asked, self.registry)
-        with (
-            self.recordings.recordings(judge, asked) as cassettes,
-            self._progress.of(judge, suite, self.throttle(judge)) as watch,
-        ):
-            key = ("measurement", judge.slug, suite.name, str(suite.path))
-            if known := self._session.error(*key):
-                raise known
-            try:
-                measurement = measure(
-                    judge,
-                    suite,
-                    cassettes,
-                    self.loop,
-                    mode=mode,
-                    seed=self._settings.seed,
-                    concurrency=self._settings.concurrency,
-                    how_to_record=self.recordings.how_to_record(judge, suite),
-                    throttle=self.throttle(judge),
-                    credentials=self.credentials,
-                    watch=watch,
-                    max_unparsed=self._settings.max_unparsed,
-                    session=self._session,
-                    registry=self.registry,
-                    trust=self.trust,
-                )
-                self._progress.ended(measurement)
-                measurement = replace(measurement, notices=(*warnings, *measurement.notices))
-            except JudgesenseError as raised:
-                kinds = self.registry.forms
-                error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
-                self._session.note_error(error, *key)
-                self.share_end_of(judge)
-                if error is raised:
-                    raise
-                raise error from None
-            except KeyboardInterrupt:
-                if mode == "record":
-                    self.interrupted.append(_progress(judge, asked, cassettes.values()))
-                raise
+        mode = cast("Mode", self._settings.mode)
+        warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
+        seed = self._settings.seed
+        with self._asking_of(judge, suite) as (cassettes, asking):
+            measurement = measure(
+                judge, suite, cassettes, self.loop, mode=mode, seed=seed, **asking
+            )
+            self._progress.ended(measurement)
+            measurement = replace(measurement, notices=(*warnings, *measurement.notices))
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
         self.recordings.refuse_old(
@@ -432,6 +439,45 @@ class Run:
             self.recordings.command(judge, suite),
         )
         return measurement
+
+    @contextmanager
+    def _asking_of(
+        self, judge: JudgeSpec, suite: Suite
+    ) -> Iterator[tuple[dict[str, Path], Asking]]:
+        """The cassettes of a suite and how it is asked; what goes wrong, the session remembers."""
+        asked = suite_for_judge(suite, judge)
+        with (
+            self.recordings.recordings(judge, asked) as cassettes,
+            self._progress.of(judge, suite, self.throttle(judge)) as watch,
+        ):
+            key = ("measurement", judge.slug, suite.name, str(suite.path))
+            if known := self._session.error(*key):
+                raise known
+            asking = Asking(
+                concurrency=self._settings.concurrency,
+                how_to_record=self.recordings.how_to_record(judge, suite),
+                throttle=self.throttle(judge),
+                credentials=self.credentials,
+                watch=watch,
+                max_unparsed=self._settings.max_unparsed,
+                session=self._session,
+                registry=self.registry,
+                trust=self.trust,
+            )
+            try:
+                yield cassettes, asking
+            except JudgesenseError as raised:
+                kinds = self.registry.forms
+                error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
+                self._session.note_error(error, *key)
+                self.share_end_of(judge)
+                if error is raised:
+                    raise
+                raise error from None
+            except KeyboardInterrupt:
+                if self._settings.mode == "record":
+                    self.interrupted.append(_progress(judge, asked, cassettes.values()))
+                raise
 
     def _verify(self, measurement: Measurement, count: int) -> None:
         """Ask some of the trials again, once in the session, whichever of its processes does."""

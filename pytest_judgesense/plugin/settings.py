@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -46,6 +47,8 @@ _HELP: Final = {
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",
+    "judge-shard I/N": "record the I-th of N shards of each suite and decide no check: "
+    "`judgesense merge` joins the recordings of all N",
     "judge-save-live DIR": "keep what live mode records, in this folder",
 }
 _NUMBERS: Final = {
@@ -112,6 +115,8 @@ class Settings(NamedTuple):
         save_live: where live calls are recorded; ``None`` for nowhere.
         verify: how many recorded trials of a judge on a suite are asked again; ``None``: none
             are. The mode is then ``replay``: what is asked changes no check.
+        shard: which part of each suite is recorded, of how many; ``None``: all of it is, and
+            measured.
         max_unparsed: after how many replies of a suite, none with a verdict, its recording stops;
             0 for never.
     """
@@ -137,6 +142,7 @@ class Settings(NamedTuple):
     save_live: Path | None = None
     verify: int | None = None
     max_unparsed: int = 20
+    shard: tuple[int, int] | None = None
 
     @property
     def has_family(self) -> bool:
@@ -232,7 +238,7 @@ def _read(option: Option, value: Any) -> Any:
             raise pytest.UsageError(
                 f"{option.ini} = {value!r} is unknown; expected one of {expected}"
             )
-        return str(value)
+        return str(value) if option.metavar != "I/N" else _shard(str(value))
     whole, least = option.kind == "int", int(option.name in _AT_LEAST_ONE)
     most = 1 if option.metavar == "SHARE" else math.inf
     try:
@@ -247,6 +253,14 @@ def _read(option: Option, value: Any) -> Any:
         what = what.replace("a number", "a whole number") if whole else what
         raise pytest.UsageError(f"--{option.name} {value} is wrong; expected {what}")
     return number
+
+
+def _shard(value: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", value)
+    if found and 1 <= int(found[1]) <= int(found[2]):
+        return int(found[1]), int(found[2])
+    what = "I/N, the I-th of N shards, such as 1/4 to 4/4"
+    raise pytest.UsageError(f"--judge-shard {value} is wrong; expected {what}")
 
 
 def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settings:
@@ -274,4 +288,28 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
             f"--judge-verify {settings.verify} asks judges, and --judge-mode is {settings.mode}; "
             "expected --judge-mode live beside it"
         )
+    _refuse_measuring_of_a_shard(settings)
     return settings if settings.verify is None else settings._replace(mode="replay")
+
+
+def _refuse_measuring_of_a_shard(settings: Settings) -> None:
+    """`pytest.UsageError` where a shard is to be anything but recorded."""
+    if settings.shard is None:
+        return
+    shard = "--judge-shard {}/{}".format(*settings.shard)
+    kept = settings.mode == "live" and settings.save_live and settings.verify is None
+    if settings.mode != "record" and not kept:
+        raise pytest.UsageError(
+            f"{shard} records a part of each suite, and --judge-mode is {settings.mode}"
+            f"{'' if settings.mode == 'replay' else ' and keeps nothing of it'}; expected "
+            "--judge-mode record, or live with --judge-save-live. To measure, join the recordings "
+            "of all shards (`judgesense merge SHARD... -o cassettes`) and replay them without "
+            "--judge-shard"
+        )
+    files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
+    for name, given in files.items():
+        if given:
+            raise pytest.UsageError(
+                f"{shard} measures nothing, so there is nothing for --judge-{name}; leave it to "
+                "the session that replays the joined recordings of all shards"
+            )

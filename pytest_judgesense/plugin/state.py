@@ -60,6 +60,7 @@ class State:
         self.is_worker = hasattr(config, "workerinput")
         self._received: list[dict[str, Any]] = []
         self._verified: dict[tuple[str, str], dict[str, Any]] = {}
+        self._of_shard: dict[str, None] = {}
         self._outputs = Outputs(verbose=config.get_verbosity() > 0)
         self._session: pytest.Session | None = None
         self._was_interrupted = False
@@ -200,6 +201,7 @@ class State:
         self._received += sent["parts"]
         for found in sent["verified"]:
             self._verified[found["judge"], found["suite"]] = found
+        self._of_shard |= dict.fromkeys(sent.get("shard", ()))
         self._removed.update(sent.get("removed", ()))
         self._skipped |= sent.get("skipped", {})
         self._recorded.update(map(Path, sent.get("recorded", ())))
@@ -366,6 +368,7 @@ class State:
             "judge ranking": self._ranking_lines(),
             "judge datasheet": self._sheet_lines(),
             "judge verification": self._verification_lines(),
+            "judge shard": self._shard_lines(),
             "judge recording interrupted": self._resume_lines(),
         }
         if self.config.getoption("no_summary"):  # what goes wrong with files is said all the same
@@ -419,6 +422,13 @@ class State:
         for key in sorted(self._verified):
             yield from verification_lines(verification_from_plain(self._verified[key]))
 
+    def _shard_lines(self) -> Iterator[str]:
+        if self._of_shard and self.settings.shard is not None:
+            yield from sorted(self._of_shard)
+            folder = self.settings.save_live or self.settings.cassettes
+            yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
+            yield f"  judgesense merge SHARD-1 ... SHARD-{self.settings.shard[1]} -o cassettes"
+
     def _lines_on_secrets(self) -> Iterator[str]:
         if self._removed:
             yield f"secrets removed from what was recorded: {', '.join(sorted(self._removed))}"
@@ -442,6 +452,8 @@ class State:
             return None
         judges = ", ".join(settings.judges) or "as declared"
         mode = settings.mode
+        if settings.shard is not None:
+            mode += " shard {} of {}".format(*settings.shard)
         if settings.verify is not None:
             mode += f", {settings.verify} trials of each judge and suite asked again live"
         return harmless(f"judgesense {__version__}: {mode}, judges: {judges}, seed {settings.seed}")

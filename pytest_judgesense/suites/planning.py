@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pytest_judgesense.errors import SuiteError
@@ -14,6 +15,27 @@ from pytest_judgesense.trial import Order, Trial
 
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The ``number``-th, from 1, of ``of`` parts of a suite: whole clusters, dealt out in turn.
+
+    By their places in the suite: numbers of clusters differ by at most one, whatever begins with
+    the same items (a preset with fewer, a suite that shares them) is divided in the same way, and
+    items that are added at the end move no other one.
+    """
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def part(self, trials: Sequence[Trial]) -> tuple[Trial, ...]:
+        """Those of all ``trials`` of a suite, in their order, that belong to it."""
+        places = {one: place for place, one in enumerate(dict.fromkeys(t.cluster for t in trials))}
+        return tuple(one for one in trials if places[one.cluster] % self.of == self.number - 1)
 
 
 def plan_trials(suite: Suite) -> tuple[Trial, ...]:

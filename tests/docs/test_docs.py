@@ -70,6 +70,7 @@ NOT_RUN = Counter(
         ("local-models.md", "needs a model"): 1,
         ("suites.md", "needs a key"): 1,
         ("recordings.md", "needs a GPU"): 1,
+        ("howto/shards.md", "needs Slurm"): 2,
     }
 )
 

@@ -1,0 +1,165 @@
+"""``--judge-shard`` and its ini twin: one of N parts of each suite, to be joined and measured."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.plugin.settings import resolve
+from pytest_judgesense.suites.planning import Shard, plan_trials
+from tests.commands.recordings import undated
+from tests.report.replaying import suite_named
+
+from .project import TRIALS, Project, no_traceback, times_asked
+
+HERE = Path("/project")
+
+
+@pytest.mark.parametrize("name", ["coherence", "debate", "ladder"])
+@pytest.mark.parametrize("of", [1, 3, 4, 70])
+def test_shards_divide_a_suite_into_whole_clusters_evenly(name: str, of: int) -> None:
+    trials = plan_trials(suite_named(name))
+    parts = [Shard(number, of).part(trials) for number in range(1, of + 1)]
+    assert Counter(one.id for part in parts for one in part) == Counter(one.id for one in trials)
+    clusters = [{one.cluster for one in part} for part in parts]
+    assert sum(map(len, clusters)) == len({one.cluster for one in trials})
+    assert max(map(len, clusters)) - min(map(len, clusters)) <= 1
+    kept = [one.id for one in trials if one.cluster in clusters[0]]
+    assert [one.id for one in parts[0]] == kept
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    # A preset with the first items; a suite that shares trials of another.
+    [("coherence@published", "coherence"), ("criterion", "ladder"), ("ladder@published", "ladder")],
+)
+def test_trials_of_two_suites_belong_to_the_same_shard(one: str, other: str) -> None:
+    def shards(name: str) -> dict[str, int]:
+        trials = plan_trials(suite_named(name))
+        return {trial.id: n for n in (1, 2, 3) for trial in Shard(n, 3).part(trials)}
+
+    first, second = shards(one), shards(other)
+    shared = first.keys() & second.keys()
+    assert len(shared) > 100
+    assert {id_: first[id_] for id_ in shared} == {id_: second[id_] for id_ in shared}
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/4", "5/4", "a/b", "1/2/3", "-1/2", "1/0"])
+def test_what_is_no_shard_is_refused(text: str) -> None:
+    if not text:
+        assert resolve({"judge-shard": text}, HERE, HERE).shard is None
+        return
+    with pytest.raises(pytest.UsageError, match="expected I/N, the I-th of N shards"):
+        resolve({"judge-shard": text, "judge-mode": "record"}, HERE, HERE)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "judge-mode is replay; expected --judge-mode record.*judgesense merge"),
+        ({"judge-mode": "live"}, "judge-mode is live and keeps nothing of it"),
+        ({"judge-mode": "live", "judge-save-live": "x", "judge-verify": 2}, "judge-mode is live"),
+        ({"judge-mode": "record", "judge-datasheet": ["x.json"]}, "nothing for --judge-datasheet"),
+        ({"judge-mode": "record", "judge-save-baseline": "b"}, "nothing for --judge-save-baseline"),
+    ],
+)
+def test_a_shard_is_recorded_and_not_measured(given: dict[str, object], said: str) -> None:
+    with pytest.raises(pytest.UsageError, match=said):
+        resolve({"judge-shard": "1/4", **given}, HERE, HERE)
+
+
+def test_a_shard_may_be_recorded_afresh_and_kept() -> None:
+    given = {"judge-shard": "2/4", "judge-mode": "live", "judge-save-live": "kept"}
+    assert resolve(given, HERE, HERE).shard == (2, 4)
+
+
+def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
+    project.record()
+    whole, named = undated(project.cassette), ("parity.suite.toml", "--judge-mode", "record")
+    project.cassette.unlink()
+
+    for number, how in ((1, "option"), (2, "ini"), (3, "workers")):
+        folder = f"shard-{number}"
+        given = ["--judge-cassettes", folder, "--judge-shard", f"{number}/3"]
+        if how == "ini":
+            project.pytester.makeini(f"[pytest]\njudge_shard = {number}/3\n")
+            given = given[:2]
+        result = project.run(*named, *given, *(("-n", "2") if how == "workers" else ()))
+        result.assert_outcomes(skipped=1)
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(
+            [
+                "*= judge shard =*",
+                # 2 of the 6 numbers, each under 3 wordings
+                f"*, suite parity, shard {number}/3: 6 of 6 trials recorded, of 2 clusters",
+                "*judgesense merge SHARD-1 ... SHARD-3 -o cassettes",
+            ]
+        )
+        assert "judge datasheet" not in result.stdout.str()
+        no_traceback(result)
+        project.pytester.makeini("[pytest]\n")
+    assert times_asked(project.server.prompts) == {1: TRIALS}  # each trial by one shard
+
+    project.server.forget()
+    alone = project.run("parity.suite.toml", "--judge-cassettes", "shard-1")
+    alone.assert_outcomes(failed=1)
+    alone.stdout.fnmatch_lines(
+        [
+            f"*{TRIALS - 6} of {TRIALS} trials are not recorded, the first is parity/p2/t1/ab/r1",
+            "*if this is a shard: join all of them first, by judgesense merge",
+        ]
+    )
+    merge([project.path / f"shard-{n}" for n in (2, 3, 1)], project.path / "cassettes")
+    assert undated(project.cassette) == whole
+    project.run("parity.suite.toml").assert_outcomes(passed=1)
+    assert project.server.asked == []
+
+
+def test_a_shard_on_the_record_is_not_asked_again_and_a_limit_fails_it(project: Project) -> None:
+    shard = ("parity.suite.toml", "--judge-mode", "record", "--judge-shard", "1/2")
+    limited = project.run(*shard, "--judge-max-calls", "4")
+    limited.assert_outcomes(failed=1)
+    limited.stdout.fnmatch_lines(["*--judge-max-calls 4 is reached: 5 of 9 trials of judge*"])
+    assert len(project.lines()) == 4
+    project.run(*shard).assert_outcomes(skipped=1)
+    assert len(project.server.asked) == 9  # 3 of the 6 numbers, under 3 wordings
+    assert {json.loads(line)["trial"].split("/")[1] for line in project.lines()} == {
+        "p1",
+        "p3",
+        "p5",
+    }
+
+
+def test_tests_in_python_record_their_suites_and_each_asks_in_one_shard(project: Project) -> None:
+    project.pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+        def test_marked(judge_check):
+            judge_check()
+            assert False, "a shard decides nothing"
+
+        def test_read(judge_datasheet):
+            assert judge_datasheet("jss", suite="parity.suite.toml").value == 1.0
+
+        @pytest.mark.parametrize("number", [2, 4, 6, 8])
+        def test_asked(judge, number):
+            assert judge.ask(f"Is {number} even?").text == "YES"
+        """
+    )
+    for number in (1, 2):
+        given = ("--judge-shard", f"{number}/2", "--judge-cassettes", f"shard-{number}")
+        result = project.run("-rs", "--judge-mode", "record", *given)
+        outcomes = result.parseoutcomes()
+        assert outcomes.keys() <= {"skipped", "passed"}
+        assert outcomes["skipped"] >= 2
+    assert len(project.server.asked) == TRIALS + 4
+    merge([project.path / "shard-1", project.path / "shard-2"], project.path / "cassettes")
+    project.server.forget()
+    project.run("-k", "read or asked").assert_outcomes(passed=5, deselected=2)
+    assert project.server.asked == []

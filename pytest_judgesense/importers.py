@@ -28,10 +28,31 @@ class Imported:
 
     Attributes:
         notices: fields that were left out and assumptions that were made, a sentence each.
+        totals: figures that the file states of itself.
     """
 
     judgments: tuple[tuple[Judgment, Design], ...]
     notices: tuple[str, ...] = ()
+    totals: tuple[Total, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """A figure that a foreign file states, and what the grades that were read from it come to."""
+
+    name: str
+    stated: float
+    found: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two are the same, to nine digits."""
+        return abs(self.stated - self.found) <= 1e-9 * max(1.0, abs(self.stated))
+
+    def __str__(self) -> str:
+        if self.agrees:
+            return f"{self.name}: {self.stated:.10g}, as the file says"
+        return f"{self.name}: {self.found:.10g}, but the file says {self.stated:.10g}"
 
 
 class ImportedSuite(Protocol):
@@ -150,6 +171,37 @@ def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:
     """One notice about the fields of ``rows`` that nothing reads; none if there are none."""
     names = dict.fromkeys(name for row in rows for name in row.value if name not in known)
     return (f"fields kept out: {', '.join(names)}",) if names else ()
+
+
+def json_or_none(text: Any) -> Any:
+    """The value of ``text`` as JSON; ``None`` where it is no text, or none of JSON."""
+    try:
+        return json_value(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def messages_of(value: Any) -> list[dict[str, str]] | None:
+    """A list of chat messages as role and text; ``None`` if it is none, or holds more than texts.
+
+    A content may be a text or a list of parts; reasoning among these is left out.
+    """
+    messages = []
+    for one in value if isinstance(value, list) else ():
+        content = one.get("content") if isinstance(one, dict) else None
+        if isinstance(content, list):
+            parts = [part for part in content if not _is_reasoning(part)]
+            texts = [part.get("text") for part in parts if isinstance(part, dict)]
+            whole = len(texts) == len(parts) and all(isinstance(text, str) for text in texts)
+            content = "".join(map(str, texts)) if whole else None
+        if not isinstance(content, str):
+            return None
+        messages.append({"role": str(one.get("role", "user")), "content": content})
+    return messages or None
+
+
+def _is_reasoning(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "reasoning"
 
 
 def slug(name: str) -> str:

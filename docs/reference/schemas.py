@@ -203,6 +203,14 @@ def log_line() -> Object:
     trial = fields_of(trials.Trial)["properties"]
     design = fields_of(trials.Design)
     design["required"] = ["kind", "labels"]
+    source = record(
+        {
+            "prompt": array(record({"role": TEXT, "content": TEXT})),
+            "fields": {**TABLE, "additionalProperties": TEXT},
+            "score": {"type": "number"},
+        },
+        *("prompt", "fields", "score"),
+    )
     made = {
         "trial": trial.pop("id"),
         "judge": TEXT,
@@ -220,6 +228,7 @@ def log_line() -> Object:
         "flags": {**array(TEXT), "description": "debates: what is odd about the reply"},
         "grades": {**TABLE, "description": "graded answers: the two grades of a trial"},
         "repair": {**TABLE, "description": "what a malformed reply was before it was repaired"},
+        "source": source,
         "design": design,
     }
     return {

@@ -5,13 +5,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.options import FILE, FLAG, MANY, OUTPUT, assignment, registry_of
+from pytest_judgesense.commands.options import (
+    FILE,
+    FLAG,
+    MANY,
+    OUTPUT,
+    assignment,
+    number,
+    registry_of,
+)
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.report.log import log_line
+
+_MOST_STEPS: Final = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +34,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     column, meant = (
         {**MANY, "type": assignment, "metavar": form} for form in ("FIELD=COLUMN", "SAID=MEANT")
     )
-    again = "may be repeated"
+    again, tools = "may be repeated", "inspect, promptfoo, deepeval"
+    column_of = {"metavar": "COLUMN"}
+    steps, least = number("number of steps", int, _MOST_STEPS), number("threshold", float)
     for name, said, form in (
         ("--reparse", "read recorded completions anew, recorded verdicts aside", FLAG),
         ("--pairs", "judgesense: the pair file of a decision log, for its clusters", FILE),
-        ("--map", f"table: the column that holds a field of a judgment; {again}", column),
-        ("--value", f"table: what a verdict or label is called here (model_a=A); {again}", meant),
-        ("--judge", "table: the judge of all rows", {"metavar": "NAME"}),
-        ("--suite", "games, table: the suite of all rows", {"metavar": "NAME"}),
+        ("--map", f"table, {tools}: the column that holds a field of a judgment; {again}", column),
+        (
+            "--value",
+            f"table, {tools}: what a verdict or label is called here (model_a=A); {again}",
+            meant,
+        ),
+        ("--judge", f"table, {tools}: the judge of all rows", {"metavar": "NAME"}),
+        ("--suite", f"games, table, {tools}: the suite of all rows", {"metavar": "NAME"}),
+        (
+            "--cluster",
+            f"{tools}: the column of what belongs together (default: the test)",
+            column_of,
+        ),
+        ("--order", f"{tools}: the column of the order of two candidates, ab or ba", column_of),
+        ("--label", f"{tools}: the column of the grade that a person gave", column_of),
+        (
+            "--scorer",
+            f"{tools}: only this scorer, metric or type of assertion; {again}",
+            {**MANY, "metavar": "NAME"},
+        ),
+        (
+            "--scale",
+            f"{tools}: read scores as steps, 0 to N, of a scale from 0 to 1",
+            {"type": steps, "metavar": "N"},
+        ),
+        (
+            "--threshold",
+            f"{tools}: read scores as pass, from T on, and fail",
+            {"type": least, "metavar": "T"},
+        ),
     ):
         parser.add_argument(name, help=said, **form)
 
@@ -53,4 +92,5 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     unparsed = sum(judgment.verdict is None for judgment in judgments)
     said = f"{len(judgments)} judgments of {', '.join(judges)} on {', '.join(suites)}"
     yield f"{said}; {unparsed} state no verdict"
+    yield from map(str, read.totals)
     yield f"written: {options.output}"

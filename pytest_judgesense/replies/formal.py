@@ -29,7 +29,7 @@ _VERDICT_KEYS: Final = frozenset(
     """
     verdict winner answer label choice decision preference preferred better best score rating
     result judgment judgement grade prediction selection selected conclusion classification
-    ruling vote pick outcome assessment determination
+    ruling vote pick outcome assessment determination pass passed
     """.split()
 )
 _OTHER_KEYS: Final = frozenset(

@@ -74,9 +74,10 @@ class _Line(TypedDict, total=False):
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: dict[str, Any]
+    source: dict[str, Any]
 
 
-_BESIDE: Final = ("grades", "repair")
+_BESIDE: Final = ("grades", "repair", "source")
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _LINE: Final = TypeAdapter(_Line).validator
 _DESIGN: Final = TypeAdapter(Design)

@@ -19,6 +19,7 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Unparsed, Verdict
 
 AB = DecisionSpace(("A", "B"), pairwise=True)
+PASS = DecisionSpace(("pass", "fail"))
 FREE = DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True)
 OUTPUTS = DecisionSpace(
     ("A", "B"), pairwise=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
@@ -219,6 +220,8 @@ def test_thinking_is_not_part_of_the_reply(space: DecisionSpace, text: str, expe
 
 @table(
     (AB, '{"verdict": "A", "reason": "B is better in style"}', "A"),
+    (PASS, '{"reason": "seen", "pass": true, "score": 0.9}', "pass"),
+    (PASS, '{"reason": "seen", "passed": false, "score": 0}', "fail"),
     (AB, '{"reason": "B is better", "verdict": "A"}\n\nI hope this helps!', "A"),
     (AB, '{"result": {"winner": "B"}}', "B"),
     (AB, '{"better_response": "Response B"}', "B"),

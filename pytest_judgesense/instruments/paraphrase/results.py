@@ -13,11 +13,15 @@ benchmark's own reading of the completions; ``reparse`` reads them anew, by the 
 label names the sides of the first game. A pair becomes an item, a game a presentation order.
 
 **table** (``read_table``): a row is a judgment, and a mapping says which column holds which field
-of a judgment log. A field that is not mapped is read from a column of its own name.
+of a judgment log. A field that is not mapped is read from a column of its own name. What the judge
+was shown (``prompt``, ``field.NAME``) and a number that it gave (``score``) are read where they are
+mapped. Logs of other tools (`tools`) are such rows once they are read.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,8 +35,10 @@ from pytest_judgesense.importers import (
     NO_VERDICT,
     Imported,
     Row,
+    json_or_none,
     left_out,
     malformed,
+    messages_of,
     once,
     read_json,
     read_rows,
@@ -241,6 +247,10 @@ FIELDS: Final = (
 
 # Columns of words, whose words --value renames; conditions are too.
 _WORDS: Final = frozenset(("verdict", "label", "order", "template"))
+# Beside them, where they are mapped: what the judge was shown, and a number that it gave.
+_SHOWN: Final = ("prompt", "score")
+_CONDITION: Final = "condition."
+_FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
 
 
 def read_table(
@@ -270,9 +280,7 @@ def read_table(
         UsageError: the mapping names no field of a judgment.
         LogError: a field is missing or malformed, or a trial stands twice.
     """
-    for name in mapping:
-        if name not in FIELDS and not name.startswith("condition."):
-            raise unknown_name("field of a judgment", name, (*FIELDS, "condition.NAME"))
+    refuse_fields(mapping)
     rows = list(read_rows(path))
     if not rows:
         raise LogError(f"{path} holds no rows", expected="at least one")
@@ -291,10 +299,41 @@ def read_table(
     ]
     if given := {name for name, value in (("judge", judge), ("suite", suite)) if value}:
         columns = {name: column for name, column in columns.items() if name not in given}
-    judgments = _each_once((row, _cells(row, columns, fixed, values or {})) for row in rows)
+    read = judgments_of(rows, columns, fixed, values or {})
+    return replace(read, notices=(*left_out(rows, columns.values()), *notices, *read.notices))
+
+
+def refuse_fields(names: Iterable[str]) -> None:
+    """Raise a `UsageError` if one of ``names`` is no field of a judgment that may be mapped."""
+    for name in names:
+        known = name in FIELDS or name in _SHOWN or _FIELD.fullmatch(name)
+        if not known and not name.startswith(_CONDITION):
+            every = (*FIELDS, *_SHOWN, "condition.NAME", "field.NAME")
+            raise unknown_name("field of a judgment", name, every)
+
+
+def judgments_of(
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    fixed: Mapping[str, str],
+    values: Mapping[str, str],
+    designs: Mapping[str, Design] | None = None,
+) -> Imported:
+    """The judgments of rows.
+
+    Args:
+        rows: a judgment each.
+        columns: by field the column that holds it; ``source`` may name one with what is to stand
+            there.
+        fixed: fields that no column holds.
+        values: from what the columns say to the suite's words, as for `read_table`.
+        designs: by suite, where it is known; else it is what verdicts and labels say.
+    """
+    judgments = _each_once((row, _cells(row, columns, fixed, values)) for row in rows)
     by_suite: dict[str, list[Judgment]] = defaultdict(list)
     for one in judgments:
         by_suite[one.trial.suite].append(one)
+    notices = []
     for name, part in by_suite.items():
         if contents := _contents(part, ordered="order" in columns):
             by_suite[name] = [_in_slots(one, contents) for one in part]
@@ -305,11 +344,11 @@ def read_table(
                 f"of something else, rename them: --value {first}=WORD"
             )
     judgments = [one for part in by_suite.values() for one in part]
-    designs = {suite: _design(part) for suite, part in by_suite.items()}
-    read = ((one, designs[one.trial.suite]) for one in judgments)
+    known = {suite: _design(part) for suite, part in by_suite.items()} | dict(designs or {})
+    read = ((one, known[one.trial.suite]) for one in judgments)
     return Imported(
         tuple((_by_content(one) if design.pairwise else one, design) for one, design in read),
-        (*left_out(rows, columns.values()), *notices),
+        tuple(notices),
     )
 
 
@@ -330,7 +369,8 @@ def _cells(
         if found in (None, ""):
             return None
         text = str(found).strip()
-        return values.get(text, text) if name in _WORDS or "." in name else text
+        renamed = name in _WORDS or name.startswith(_CONDITION)
+        return values.get(text, text) if renamed else text
 
     def whole(name: str) -> int | None:
         return None if cell(name) is None else row.number(columns[name])
@@ -351,7 +391,7 @@ def _cells(
         seconds = None if latency is None else float(latency)
     except ValueError as error:
         raise row.wrong(columns["latency_s"], "seconds") from error
-    conditions = {name: cell(name) for name in columns if name.startswith("condition.")}
+    conditions = {name: cell(name) for name in columns if name.startswith(_CONDITION)}
     trial = Trial(
         id=f"{suite}/{item}/{template}/{order}/r{replicate}",
         suite=suite,
@@ -361,7 +401,7 @@ def _cells(
         order="ab" if order == "ab" else "ba",
         replicate=replicate,
         condition={
-            name.removeprefix("condition."): value
+            name.removeprefix(_CONDITION): value
             for name, value in conditions.items()
             if value is not None
         },
@@ -369,7 +409,39 @@ def _cells(
     )
     usage = Usage(whole("prompt_tokens"), whole("completion_tokens"))
     judge = str(cell("judge", required=True))
-    return Judgment(trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds)
+    source = _source(row, columns)
+    detail = {"source": source} if source else None
+    return Judgment(
+        trial, judge, outcome, reply=cell("reply"), usage=usage, latency_s=seconds, detail=detail
+    )
+
+
+def _source(row: Row, columns: Mapping[str, str]) -> dict[str, Any]:
+    """What the judge was shown, and a number that it gave, as far as the row holds them."""
+    source: dict[str, Any] = dict(row.value.get(columns.get("source", ""), {}))
+    if (column := columns.get("prompt")) and (said := row.value.get(column)) not in (None, ""):
+        source["prompt"] = messages_of(said) or messages_of(json_or_none(said))
+        if source["prompt"] is None:
+            if not isinstance(said, str):
+                raise row.wrong(column, "the prompt: a text, or a list of messages with content")
+            source["prompt"] = [{"role": "user", "content": said}]
+    fields = dict(source.get("fields", {}))
+    for name, column in columns.items():
+        if _FIELD.fullmatch(name):
+            found = row.value.get(column)
+            if isinstance(found, list | dict):
+                raise row.wrong(column, "a text that the judge was shown")
+            fields[name.partition(".")[2]] = "" if found is None else str(found)
+    if fields:
+        source["fields"] = fields
+    if (column := columns.get("score")) and (said := row.value.get(column)) not in (None, ""):
+        try:
+            source["score"] = float(said)
+        except (TypeError, ValueError) as error:
+            raise row.wrong(column, "a number") from error
+        if not math.isfinite(source["score"]):
+            raise row.wrong(column, "a finite number")
+    return source
 
 
 def _words(judgments: Iterable[Judgment]) -> set[str]:

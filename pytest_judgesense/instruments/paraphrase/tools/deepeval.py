@@ -1,0 +1,174 @@
+"""Test runs of deepeval: each metric of each test case is a grade.
+
+Read are ``testCases`` and ``conversationalTestCases`` of ``test_run_*.json`` (or of
+``.deepeval/.latest_test_run.json``), of each its name, texts, ``metadata`` and ``metricsData``, and
+of a metric ``name``, ``score``, ``success``, ``reason``, ``error``, ``evaluationModel`` and what
+``verboseLogs`` says of criteria. A metric becomes a suite; the verdict is its pass or fail, or with
+``--scale`` or ``--threshold`` its score. The file holds no prompt, and of replies the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.importers import Imported, Total, malformed, read_json, slug
+from pytest_judgesense.instruments.paraphrase.tools.graded import (
+    Graded,
+    count_of,
+    imported,
+    number_of,
+    text_of,
+)
+
+_CASES: Final = ("testCases", "conversationalTestCases")
+_FIELDS: Final = {
+    "input": "question",
+    "actualOutput": "answer",
+    "expectedOutput": "reference",
+    "context": "context",
+    "retrievalContext": "context",
+    "scenario": "question",
+    "turns": "answer",
+}
+# What a case says of itself beside its texts and results.
+_OF_TOOL: Final = frozenset(
+    (*_FIELDS, "metricsData", "metadata", "trace", "mllmTestCase", "evaluationCost", "runDuration")
+)
+_CRITERIA: Final = re.compile(
+    r"Criteria:\n(?P<criteria>.{0,20000}?) \n \nEvaluation Steps:\n(?P<steps>\[.{0,20000}?\]) ",
+    re.DOTALL,
+)
+
+
+def imported_deepeval(options: Namespace) -> Imported:
+    """What ``judgesense import deepeval`` reads."""
+    run = read_json(options.path, dict, "a test run of deepeval")
+    if isinstance(inner := run.get("testRunData"), dict):
+        run = inner
+    if not any(isinstance(run.get(name), list) for name in _CASES):
+        raise malformed(str(options.path), list(run)[:9], f"an object with {_CASES[0]}")
+    base = slug(str(options.suite or run.get("identifier") or options.path.stem))
+    graded, names = [], {}
+    for metric, one in _grades(run, options):
+        names[metric] = slug(f"{base}-{metric.removesuffix(' [GEval]')}")
+        if not options.scorer or metric in options.scorer:
+            graded.append(one)
+    for metric in options.scorer:
+        if metric not in names:
+            raise unknown_name("metric", metric, tuple(names))
+    notices = [] if not graded else ["the file holds no prompts, and of replies their reasons"]
+    if skipped := [name for name in names if options.scorer and name not in options.scorer]:
+        notices.append(f"metrics that were not asked for: {', '.join(skipped)}")
+    return imported(graded, options, notices=notices, totals=_totals(run, options))
+
+
+def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, Graded]]:
+    base = slug(str(options.suite or run.get("identifier") or options.path.stem))
+    taken: dict[str, int] = {}
+    for kind in _CASES:
+        for number, case in enumerate(run.get(kind) or (), 1):
+            where = f"{options.path}, {kind} {number}"
+            if not isinstance(case, dict) or not isinstance(case.get("metricsData") or [], list):
+                raise malformed(where, case, "an object with metricsData")
+            name = str(case.get("name") or f"case-{number}")
+            taken[name] = taken.get(name, 0) + 1
+            item = name if taken[name] == 1 else f"{name}-{taken[name]}"
+            for data in case.get("metricsData") or ():
+                if not isinstance(data, dict) or not isinstance(data.get("name"), str):
+                    raise malformed(f"{where}: metricsData", data, "an object with a name")
+                metric = data["name"]
+                yield metric, _graded(f"{where}, {metric}", case, data, item, name, base, options)
+
+
+def _graded(
+    where: str,
+    case: Mapping[str, Any],
+    data: Mapping[str, Any],
+    item: str,
+    test: str,
+    base: str,
+    options: Namespace,
+) -> Graded:
+    score, passed = number_of(data.get("score"), f"{where}: score"), data.get("success")
+    if passed is not None and not isinstance(passed, bool):
+        raise malformed(f"{where}: success", passed, "true or false")
+    as_number = options.scale is not None or options.threshold is not None
+    error = data.get("error")
+    fields = {
+        field: _text(case[name]) for name, field in _FIELDS.items() if case.get(name) is not None
+    }
+    stated = _CRITERIA.search(text_of(data.get("verboseLogs") or ""))
+    if stated:
+        fields["criterion"] = _criterion(stated)
+    own = {name: value for name, value in case.items() if name not in _OF_TOOL}
+    metadata = case.get("metadata")
+    return Graded(
+        where=where,
+        suite=slug(f"{base}-{data['name'].removesuffix(' [GEval]')}"),
+        item=item,
+        test=test,
+        judge=str(data.get("evaluationModel") or "unknown"),
+        grade=None if error else score if as_number else passed,
+        score=score,
+        failed=text_of(error) if error else None,
+        reply=text_of(data["reason"]) if data.get("reason") else None,
+        fields=fields,
+        tokens=(count_of(data.get("inputTokenCount")), count_of(data.get("outputTokenCount"))),
+        columns=own | (metadata if isinstance(metadata, dict) else {}),
+    )
+
+
+def _text(value: Any) -> str:
+    """Texts of a case: a list of passages, or of turns with their speakers, line by line."""
+    if not isinstance(value, list):
+        return text_of(value)
+    turns = (
+        f"{one.get('role', '')}: {one['content']}"
+        if isinstance(one, dict) and isinstance(one.get("content"), str)
+        else text_of(one)
+        for one in value
+    )
+    return "\n".join(turns)
+
+
+def _criterion(stated: re.Match[str]) -> str:
+    """The steps of a G-Eval, which its judge is shown; without any, the criteria."""
+    steps = re.findall(r'^\s*"(.*)",?$', stated["steps"], re.MULTILINE)
+    return "\n".join(steps) or stated["criteria"].strip()
+
+
+def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
+    """Passes, failures, errors and the mean score of each metric; the cases that pass."""
+    read: dict[str, list[tuple[float | None, Any, Any]]] = {}
+    cases = [case for kind in _CASES for case in run.get(kind) or ()]
+    for case in cases:
+        for data in case.get("metricsData") or ():
+            score = number_of(data.get("score"), f"{options.path}: score")
+            one = score, data.get("success"), data.get("error")
+            read.setdefault(data["name"], []).append(one)
+    stated = run.get("metricsScores")
+    for one in stated if isinstance(stated, list) else ():
+        if not isinstance(one, dict) or one.get("metric") not in read:
+            continue
+        found, metric = read[one["metric"]], one["metric"]
+        scores = [score for score, _, error in found if score is not None and not error]
+        given = one.get("scores")
+        numbers = given if isinstance(given, list) else []
+        said = [n for n in (number_of(x, f"{options.path}: {metric}") for x in numbers) if n]
+        yield Total(f"sum of scores of {metric}", sum(said), sum(scores))
+        counted = {
+            "passes": sum(not error and bool(passed) for _, passed, error in found),
+            "fails": sum(not error and not passed for _, passed, error in found),
+            "errors": sum(bool(error) for _, _, error in found),
+        }
+        for name, count in counted.items():
+            if isinstance(one.get(name), int):
+                yield Total(f"{name} of {metric}", one[name], count)
+    passed = [bool(case.get("success")) for case in cases]
+    for name, count in (("testPassed", sum(passed)), ("testFailed", passed.count(False))):
+        if isinstance(run.get(name), int):
+            yield Total(name, run[name], count)

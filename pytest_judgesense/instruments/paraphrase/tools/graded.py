@@ -1,0 +1,286 @@
+"""Grades that tools have logged, to judgments.
+
+An output that was graded is an item. The test that it answers is its cluster: outputs of several
+runs of one test are not independent. The same judge, asked again with the same prompt about the
+same test, has answered a replicate. A grade in words is a verdict as it is; whole numbers make a
+scale; fractions are read as the user says (``--scale``, ``--threshold``), or left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pytest_judgesense.errors import LogError, UsageError, well_formed
+from pytest_judgesense.importers import Imported, Row, Total, malformed
+from pytest_judgesense.instruments.paraphrase.results import judgments_of, refuse_fields
+from pytest_judgesense.suites.item import ITEM_ID
+from pytest_judgesense.trial import Design
+
+Grade: TypeAlias = str | bool | float | None
+
+PASS: Final = ("pass", "fail")
+# Inspect's letters, in the order of what they are worth: correct, partly, incorrect, no answer.
+_LETTERS: Final = ("C", "P", "I", "N")
+_LONGEST_ID: Final = 60
+_ROUNDED: Final = 1e-6
+# No grade is as high; below it every whole number is one as a float too.
+_MOST: Final = 10**15
+# By field of a judgment, the column that holds what was read from the tool's file itself.
+_OWN: Final = {
+    name: f"({name})"
+    for name in (
+        *("suite", "item", "cluster", "judge", "verdict", "label", "failed", "reply"),
+        *("replicate", "prompt_tokens", "completion_tokens", "latency_s", "source"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A grade as a tool has logged it.
+
+    Attributes:
+        where: its place in the file, for errors.
+        suite: what is graded by one criterion on one scale.
+        item: the output that was graded.
+        test: what it answers; the cluster, unless a column is named for it.
+        grade: in the judge's terms; ``None`` where its reply stated none.
+        score: the same as the number that the tool works with.
+        human: the grade that a person has put in its place.
+        failed: why there is no reply.
+        prompt: what the judge was sent.
+        fields: the texts in it that differ from one grade to the next.
+        offered: all grades in words that the judge was offered, where the file says so.
+        columns: what else the file says of the test, for ``--cluster`` and ``--map``.
+    """
+
+    where: str
+    suite: str
+    item: str
+    test: str
+    judge: str
+    grade: Grade = None
+    score: float | None = None
+    human: Grade = None
+    failed: str | None = None
+    reply: str | None = None
+    prompt: Sequence[Mapping[str, str]] | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    tokens: tuple[int | None, int | None] = (None, None)
+    latency_s: float | None = None
+    offered: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Scale(NamedTuple):
+    """How the grades of a suite become verdicts.
+
+    Attributes:
+        labels: all that there are; empty: those that occur.
+        word: from a grade to the verdict, and what it is called in errors.
+    """
+
+    labels: tuple[str, ...]
+    ordinal: bool
+    word: Callable[[Grade, str], str]
+
+
+def imported(
+    graded: Sequence[Graded],
+    options: Namespace,
+    *,
+    notices: Iterable[str] = (),
+    totals: Iterable[Total] = (),
+) -> Imported:
+    """The judgments of grades, by what the user has said of them in ``options``.
+
+    Raises:
+        UsageError: an option names what there is not.
+        LogError: there are no grades, or one does not fit what was said of it.
+    """
+    mapping, values = dict(options.map), dict(options.value)
+    for name in ("cluster", "order", "label"):
+        if (column := getattr(options, name)) is not None:
+            mapping[name] = column
+    refuse_fields(mapping)
+    _refuse_columns(mapping, graded)
+    told = list(notices)
+    scales: dict[str, Scale] = {}
+    for suite, part in _by_suite(graded).items():
+        grades = [grade for one in part for grade in (one.grade, one.human)]
+        scale = _scale(grades, [word for one in part for word in one.offered], options)
+        if isinstance(scale, Scale):
+            scales[suite] = scale
+        else:
+            told.append(f"{suite} is left out: {scale}")
+    read = [one for one in graded if one.suite in scales]
+    if not read:
+        raise LogError(
+            f"{options.path} holds no grade of a model that can be read",
+            found="; ".join(told) or "none",
+            expected="at least one output that a model has graded",
+        )
+    for suite, part in _by_suite(read).items():
+        if changed := sum(one.human is not None for one in part):
+            told.append(f"{suite}: {changed} grades that people have changed are labels")
+    if "cluster" not in mapping:
+        told.append("each test is a cluster; --cluster COLUMN names what belongs together")
+    columns = _OWN | mapping
+    rows = [_row(*one, scales, options.judge) for one in _replicates(read)]
+    designs = {suite: scale for suite, scale in scales.items() if scale.labels}
+    found = judgments_of(
+        rows, columns, {}, values, {name: _design(one, values) for name, one in designs.items()}
+    )
+    for judgment, design in found.judgments:
+        label = judgment.trial.label
+        if label is not None and not design.pairwise and label not in design.labels:
+            raise UsageError(
+                f"the label {label!r} of {judgment.trial.id} is no verdict of its suite",
+                expected=f"one of {', '.join(design.labels)}",
+                remedy=f"say what it means: --value {label}={design.labels[0]}",
+            )
+    if "order" not in mapping and any(design.pairwise for _, design in found.judgments):
+        told.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
+    return replace(found, notices=(*told, *found.notices), totals=tuple(totals))
+
+
+def _by_suite(graded: Iterable[Graded]) -> dict[str, list[Graded]]:
+    found: dict[str, list[Graded]] = defaultdict(list)
+    for one in graded:
+        found[one.suite].append(one)
+    return found
+
+
+def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> None:
+    known = dict.fromkeys(name for one in graded for name in one.columns)
+    for name, column in mapping.items():
+        if graded and column not in known:
+            raise UsageError(
+                f"nothing in the file is called {column}, which was named for the {name}",
+                found=", ".join(known) or "tests that say nothing else of themselves",
+                expected="what the tests of the file say of themselves",
+                remedy="name one of them, or leave it out",
+            )
+
+
+def _scale(grades: Iterable[Grade], offered: Iterable[str], options: Namespace) -> Scale | str:
+    """How such grades become verdicts; a text says why they do not."""
+    given = [grade for grade in grades if grade is not None]
+    if not given:
+        return "none of its replies states a grade"
+    if all(isinstance(grade, bool) for grade in given):
+        return Scale(PASS, ordinal=False, word=lambda grade, _: PASS[not grade])
+    if all(isinstance(grade, str) for grade in given):
+        said = {*(str(grade).strip() for grade in given), *offered}
+        seen = tuple(x for x in _LETTERS if x in said or x in ("C", "I"))
+        labels = seen if said <= set(_LETTERS) else ()
+        return Scale(labels, ordinal=False, word=lambda grade, _: str(grade).strip())
+    numbers = [float(g) for g in given if isinstance(g, int | float) and not isinstance(g, bool)]
+    if len(numbers) < len(given):
+        return "its grades are words as well as numbers"
+    if options.threshold is not None:
+        least = options.threshold
+        return Scale(PASS, ordinal=False, word=lambda grade, _: PASS[float(grade or 0) < least])
+    if options.scale is not None:
+        steps = tuple(map(str, range(options.scale + 1)))
+        return Scale(steps, ordinal=True, word=_steps(options.scale))
+    if odd := [number for number in numbers if not number.is_integer()]:
+        return (
+            f"its grades are fractions, such as {odd[0]:.6g}; --scale N reads them as N steps "
+            "from 0 to 1, --threshold T as pass and fail"
+        )
+    return Scale((), ordinal=True, word=lambda grade, _: str(int(grade or 0)))
+
+
+def _steps(count: int) -> Callable[[Grade, str], str]:
+    def word(grade: Grade, where: str) -> str:
+        step = float(grade or 0) * count
+        if not 0 <= round(step) <= count or abs(step - round(step)) > _ROUNDED * count:
+            raise LogError(
+                f"{where}: a grade lies between the steps of the scale",
+                found=f"{grade}",
+                expected=f"a multiple of 1/{count}, from 0 to 1",
+                remedy="choose another --scale, or --threshold T: pass from T on",
+            )
+        return str(round(step))
+
+    return word
+
+
+def _design(scale: Scale, values: Mapping[str, str]) -> Design:
+    labels = dict.fromkeys(values.get(label, label) for label in scale.labels)
+    return Design("paraphrase", tuple(labels), scale.ordinal, pairs="all")
+
+
+def _replicates(graded: Iterable[Graded]) -> Iterator[tuple[Graded, str, int]]:
+    """Each grade with its item and its number: of one prompt about one test, all are one item."""
+    asked: dict[Any, tuple[str, int]] = {}
+    for one in graded:
+        shown = json.dumps(one.prompt) if one.prompt else f"item {one.item}"
+        key = one.suite, one.judge, one.test, shown
+        item, known = asked.get(key, (item_id(one.item), 0))
+        asked[key] = item, known + 1
+        yield one, item, known + 1
+
+
+def item_id(name: str) -> str:
+    """``name`` as items are called, with a digest where characters were lost."""
+    if ITEM_ID.fullmatch(name):
+        return name
+    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST_ID] or "item"
+    return f"{clean}-{hashlib.sha256(well_formed(name).encode()).hexdigest()[:6]}"
+
+
+def _row(
+    one: Graded, item: str, replicate: int, scales: Mapping[str, Scale], judge: str | None
+) -> Row:
+    def word(grade: Grade) -> str | None:
+        return None if grade is None else scales[one.suite].word(grade, one.where)
+
+    source = {
+        **({"score": one.score} if one.score is not None else {}),
+        **({"prompt": list(one.prompt)} if one.prompt else {}),
+        **({"fields": dict(one.fields)} if one.fields else {}),
+    }
+    given = (
+        *(one.suite, item, one.test, judge or one.judge, word(one.grade), word(one.human)),
+        *(one.failed, one.reply, replicate, *(count or None for count in one.tokens)),
+        *(one.latency_s, source),
+    )
+    return Row(one.where, {**one.columns, **dict(zip(_OWN.values(), given, strict=True))})
+
+
+def number_of(value: Any, where: str) -> float | None:
+    """A number of a file; ``None`` where there is none, as for NaN.
+
+    Raises:
+        LogError: it is no number, or a number beyond all measure.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _MOST:
+        raise malformed(where, value if isinstance(value, str) else str(value)[:80], "a number")
+    return float(value)
+
+
+def text_of(value: Any) -> str:
+    """A value as a prompt shows it: a text as it is, others as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def count_of(value: Any) -> int | None:
+    """A number of tokens; ``None`` where there is none that can be meant."""
+    return value if isinstance(value, int) and 0 < value < 10**12 else None
+
+
+def table_of(value: Any) -> dict[str, Any]:
+    """A value that is an object, as it is; an empty one for any other."""
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,403 @@
+"""Logs of inspect_ai, ``.eval`` or ``.json``: each score that a model gave is a grade.
+
+Read are ``eval`` and ``results`` (of ``header.json``, where the log is an archive) and of every
+sample ``id``, ``epoch``, ``input``, ``target``, ``metadata`` and ``scores``. A model-graded scorer
+keeps its prompt and the reply in ``metadata.grading`` of the score; of other scorers the calls of
+the model are looked for among the sample's events, beside the event of the score. A scorer that
+called no model is no judge. A score that a person has edited holds the first value in ``history``.
+Long texts stand in ``attachments``, and in their place ``attachment://`` with their digest.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.importers import Imported, Total, malformed, messages_of, read_json, slug
+from pytest_judgesense.instruments.paraphrase.tools.archive import members
+from pytest_judgesense.instruments.paraphrase.tools.graded import (
+    Grade,
+    Graded,
+    count_of,
+    imported,
+    number_of,
+    table_of,
+    text_of,
+)
+
+_ATTACHMENT: Final = "attachment://"
+# What Inspect's metrics count a value as, in any case; C, P, I and N as they are.
+_LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def imported_inspect(options: Namespace) -> Imported:
+    """What ``judgesense import inspect`` reads."""
+    log = _Log(options)
+    header: Mapping[str, Any] = {}
+    for name, value in _parts(options.path):
+        if name is None:
+            header = value
+        else:
+            log.read(name, value)
+    return log.imported(header)
+
+
+def _parts(path: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
+    """The samples of a log, each with its place, and its header, without a place."""
+    if path.suffix == ".json":
+        log = read_json(path, dict, "a log of Inspect")
+        samples = log.pop("samples", None) or []
+        if not isinstance(samples, list) or not isinstance(log.get("eval"), dict):
+            raise malformed(str(path), list(log)[:9], "a log of Inspect, with eval and samples")
+        yield from ((f"{path}, sample {n}", _object(one, path)) for n, one in enumerate(samples, 1))
+        yield None, log
+        return
+    header = None
+    for name, value in members(path):
+        if name.startswith("samples/"):
+            yield f"{path}, {name}", _object(value, path)
+        elif name == "header.json" or (name == "_journal/start.json" and header is None):
+            header = _object(value, path)
+    if header is None:
+        raise LogError(f"{path} has no header", expected="header.json, as Inspect writes it")
+    yield None, header
+
+
+def _object(value: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise malformed(str(path), value, "an object")
+    return value
+
+
+@dataclass
+class _Log:
+    """What has been read of a log so far.
+
+    Attributes:
+        scores: of each scorer, by sample, the values as its metrics take them, edits included.
+        models: of each scorer, the models that were seen to reply.
+        unasked: samples without scores, by the reason.
+    """
+
+    options: Namespace
+    graded: list[tuple[str, Graded]] = field(default_factory=list)
+    scores: dict[str, dict[str, list[Any]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    without_model: set[str] = field(default_factory=set)
+    lists: set[str] = field(default_factory=set)
+    unasked: int = 0
+
+    def read(self, where: str, sample: Mapping[str, Any]) -> None:
+        """Enter the scores of a sample."""
+        resolved = _Resolved(sample)
+        name, epoch = sample.get("id"), sample.get("epoch", 1)
+        if not isinstance(name, str | int) or not isinstance(epoch, int):
+            raise malformed(f"{where}: id, epoch", [name, epoch], "a text or a number, a number")
+        scores = sample.get("scores") or {}
+        if not isinstance(scores, dict):
+            raise malformed(f"{where}: scores", scores, "an object, a score for each scorer")
+        self.unasked += not scores
+        calls = _Calls(sample, resolved)
+        for scorer, score in scores.items():
+            if not isinstance(score, dict) or "value" not in score:
+                raise malformed(f"{where}: score {scorer}", score, "an object with a value")
+            self.scores[scorer][str(name)].append(score["value"])
+            history = score.get("history") or []
+            first = history[0] if history and isinstance(history[0], dict) else score
+            asked = calls.of(scorer, first)
+            if asked is None and scorer not in self.options.scorer:
+                self.without_model.add(scorer)
+                continue
+            at = f"{where}, score {scorer}"
+            for part, value in _values(first.get("value")):
+                if isinstance(value, list | dict):
+                    self.lists.add(scorer + part)
+                    continue
+                now = dict(_values(score["value"])).get(part)
+                one = Graded(
+                    where=at,
+                    suite=scorer + part,
+                    item=f"{name}-e{epoch}",
+                    test=str(name),
+                    judge=asked.model if asked else scorer,
+                    grade=_grade(value, at),
+                    score=_number(value, at),
+                    human=_grade(now, at) if first is not score else None,
+                    reply=asked.reply if asked else None,
+                    prompt=asked.prompt if asked else None,
+                    fields=resolved.fields(),
+                    tokens=asked.tokens if asked else (None, None),
+                    latency_s=asked.seconds if asked else None,
+                    columns=sample.get("metadata") or {},
+                )
+                self.graded.append((scorer, one))
+
+    def imported(self, header: Mapping[str, Any]) -> Imported:
+        """The judgments of the samples that were read."""
+        about = header.get("eval")
+        if not isinstance(about, dict):
+            raise malformed(f"{self.options.path}: eval", about, "an object with the task")
+        for scorer in self.options.scorer:
+            if scorer not in self.scores:
+                raise unknown_name("scorer", scorer, tuple(self.scores))
+        wanted = self.options.scorer or tuple(self.scores)
+        read = [(scorer, one) for scorer, one in self.graded if scorer in wanted]
+        base = slug(str(self.options.suite or about.get("task") or self.options.path.stem))
+        suites = list(dict.fromkeys(one.suite for _, one in read))
+        names = {one: base if len(suites) == 1 else slug(f"{base}-{one}") for one in suites}
+        if len(set(names.values())) < len(names):
+            raise UsageError(
+                "two scorers of the log would be one suite",
+                found=", ".join(suites),
+                expected="scorers whose names differ in letters and digits",
+                remedy="--scorer NAME, one at a time",
+            )
+        declared = {scorer: _declared(scorer, about) for scorer in self.scores}
+        epochs = len({one.item for _, one in read}) > len({one.test for _, one in read})
+        partial = {
+            one.get("name") for one in _scorers(about) if _options(one).get("partial_credit")
+        }
+        read = [
+            (scorer, replace(one, offered=("P",) if scorer in partial else ()))
+            for scorer, one in read
+        ]
+        graded = [
+            _with(one, names[one.suite], declared[scorer], epochs=epochs) for scorer, one in read
+        ]
+        notices = [*self._left_out(wanted), *_panels(read, declared)]
+        counted = {scorer: self.scores[scorer] for scorer, _ in read}
+        totals = list(_totals(header, counted, notices))
+        return imported(graded, self.options, notices=notices, totals=totals)
+
+    def _left_out(self, wanted: tuple[str, ...]) -> Iterator[str]:
+        for scorer in self.without_model:
+            yield (
+                f"scorer {scorer} called no model that the log shows: left out; "
+                f"--scorer {scorer} reads it nevertheless"
+            )
+        for name in sorted(self.lists):
+            yield f"{name}: values that are lists are left out"
+        if others := [name for name in self.scores if name not in wanted]:
+            yield f"scorers that were not asked for: {', '.join(others)}"
+        if self.unasked:
+            yield f"{self.unasked} samples have no score: nobody was asked about them"
+
+
+def _with(one: Graded, suite: str, judge: str | None, *, epochs: bool) -> Graded:
+    item = one.item if epochs else one.test
+    return replace(one, suite=suite, judge=judge or one.judge or "unknown", item=item)
+
+
+class _Resolved:
+    """The texts of a sample, attachments put in."""
+
+    def __init__(self, sample: Mapping[str, Any]) -> None:
+        self._sample = sample
+        found = sample.get("attachments")
+        self._texts: Mapping[str, Any] = found if isinstance(found, dict) else {}
+
+    def __call__(self, text: str) -> str:
+        if not text.startswith(_ATTACHMENT):
+            return text
+        found = self._texts.get(text.removeprefix(_ATTACHMENT), text)
+        return found if isinstance(found, str) else text
+
+    def messages(self, value: Any) -> list[dict[str, str]] | None:
+        """Messages with their texts; ``None`` where they hold more."""
+        found = messages_of(value)
+        return found and [{**one, "content": self(one["content"])} for one in found]
+
+    def fields(self) -> dict[str, str]:
+        """What scorers show of a sample: question, answer and criterion."""
+        asked, target = self._sample.get("input"), self._sample.get("target")
+        if not isinstance(asked, str):
+            said = [one for one in self.messages(asked) or () if one["role"] == "user"]
+            asked = said[-1]["content"] if said else ""
+        output = self._sample.get("output")
+        answer = output.get("completion") if isinstance(output, dict) else None
+        texts = target if isinstance(target, list) else [target]
+        made = {
+            "question": self(asked),
+            "answer": self(answer) if isinstance(answer, str) else "",
+            "criterion": "".join(self(text) for text in texts if isinstance(text, str)),
+        }
+        return {name: text for name, text in made.items() if text}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A call of the judge."""
+
+    prompt: list[dict[str, str]] | None
+    reply: str | None
+    model: str
+    tokens: tuple[int | None, int | None]
+    seconds: float | None
+
+
+class _Calls:
+    """The calls of models of a sample: by the reply's id, and by the span in which they stand."""
+
+    def __init__(self, sample: Mapping[str, Any], resolved: _Resolved) -> None:
+        self._resolved = resolved
+        self._by_reply: dict[str, Mapping[str, Any]] = {}
+        self._by_span: dict[str, Mapping[str, Any]] = {}
+        self._spans: dict[str, str] = {}
+        data = sample.get("events_data")
+        self._messages = data.get("messages") if isinstance(data, dict) else None
+        events = sample.get("events")
+        for event in events if isinstance(events, list) else ():
+            if not isinstance(event, dict):
+                continue
+            span = event.get("span_id")
+            if event.get("event") == "model":
+                self._by_span[str(span)] = event
+                if reply := _first_message(event):
+                    self._by_reply[str(reply.get("id"))] = event
+            elif event.get("event") == "score" and event.get("scorer"):
+                self._spans[str(event["scorer"])] = str(span)
+
+    def of(self, scorer: str, score: Mapping[str, Any]) -> _Asked | None:
+        """What a scorer asked a model; ``None`` where it asked none that the log shows."""
+        about = score.get("metadata")
+        grading = about.get("grading") if isinstance(about, dict) else None
+        if isinstance(grading, list) and len(grading) >= 2 and isinstance(grading[-1], dict):
+            event = self._by_reply.get(str(grading[-1].get("id")), {})
+            model = str(event.get("model") or grading[-1].get("model") or "")
+            return self._asked(event, grading[:-1], grading[-1:], model)
+        event = self._by_span.get(self._spans.get(scorer, ""), {})
+        reply = _first_message(event)
+        if reply is None:
+            return None
+        return self._asked(event, self._input(event), [reply], str(event.get("model") or ""))
+
+    def _asked(self, event: Mapping[str, Any], prompt: Any, reply: Any, model: str) -> _Asked:
+        output = event.get("output")
+        usage = output.get("usage") if isinstance(output, dict) else None
+        seconds = output.get("time") if isinstance(output, dict) else None
+        counts: Mapping[str, Any] = usage if isinstance(usage, dict) else {}
+        said = self._resolved.messages(reply)
+        return _Asked(
+            self._resolved.messages(prompt),
+            said[0]["content"] if said else None,
+            model,
+            (count_of(counts.get("input_tokens")), count_of(counts.get("output_tokens"))),
+            float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e9 else None,
+        )
+
+    def _input(self, event: Mapping[str, Any]) -> list[Any]:
+        given, refs = event.get("input"), event.get("input_refs")
+        if given or not isinstance(refs, list) or not isinstance(self._messages, list):
+            return given if isinstance(given, list) else []
+        found: list[Any] = []
+        for ref in refs:
+            if isinstance(ref, list) and len(ref) == 2 and all(isinstance(n, int) for n in ref):
+                found += self._messages[max(ref[0], 0) : max(ref[1], 0)]
+            if len(found) > len(self._messages):
+                return []  # no prompt holds a message twice
+        return found
+
+
+def _first_message(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    output = event.get("output")
+    choices = output.get("choices") if isinstance(output, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    return message if isinstance(message, dict) else None
+
+
+def _values(value: Any) -> Iterator[tuple[str, Any]]:
+    """The values of a score, each with what is added to the scorer's name: one, or one a key."""
+    if isinstance(value, dict):
+        yield from ((f"-{key}", one) for key, one in value.items())
+    else:
+        yield "", value
+
+
+def _grade(value: Any, where: str) -> Grade:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (value.strip() or None) if isinstance(value, str) else number_of(value, where)
+
+
+def _number(value: Any, where: str) -> float | None:
+    """What Inspect's metrics count a value as; words that it does not know are 0."""
+    if isinstance(value, str):
+        known = _LETTERS.get(value, _WORDS.get(value.lower()))
+        if known is None and value.replace(".", "").isnumeric():
+            try:
+                return number_of(float(value), where)
+            except ValueError:
+                return 0.0
+        return known or 0.0
+    return float(value) if isinstance(value, bool) else number_of(value, where)
+
+
+def _scorers(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    scorers = about.get("scorers")
+    return [table_of(one) for one in (scorers if isinstance(scorers, list) else ())]
+
+
+def _options(scorer: Mapping[str, Any]) -> dict[str, Any]:
+    return table_of(scorer.get("options"))
+
+
+def _declared(scorer: str, about: Mapping[str, Any]) -> str | None:
+    """The model that a scorer was given, or several of a panel; ``None``: those that replied."""
+    for one in _scorers(about):
+        if one.get("name") == scorer and (model := _options(one).get("model")):
+            models = model if isinstance(model, list) else [model]
+            return "+".join(dict.fromkeys(map(text_of, models)))
+    return None
+
+
+def _panels(read: list[tuple[str, Graded]], declared: Mapping[str, str | None]) -> Iterator[str]:
+    for scorer in dict.fromkeys(scorer for scorer, _ in read):
+        if "+" in (declared[scorer] or ""):
+            yield f"{scorer}: the verdict is that of a panel, the reply that of its first member"
+
+
+def _totals(
+    header: Mapping[str, Any],
+    scores: Mapping[str, Mapping[str, list[Any]]],
+    notices: list[str],
+) -> Iterator[Total]:
+    """The metrics of the log that are means over samples, epochs averaged, and their error."""
+    results = header.get("results")
+    stated = results.get("scores") if isinstance(results, dict) else None
+    left: list[str] = []
+    for one in stated if isinstance(stated, list) else ():
+        if not isinstance(one, dict) or not isinstance(one.get("metrics"), dict):
+            continue
+        name, scorer = str(one.get("name")), str(one.get("scorer"))
+        if scorer not in scores:
+            continue
+        part = "" if name == scorer else f"-{name}"
+        samples = []
+        for values in scores[scorer].values():
+            found = [_number(dict(_values(value)).get(part), scorer) for value in values]
+            if known := [number for number in found if number is not None]:
+                samples.append(fmean(known))
+        n = len(samples)
+        mean = fmean(samples) if n else 0.0
+        error = stdev(samples) / sqrt(n) if n > 1 else 0.0
+        known_metrics = {"accuracy": mean, "mean": mean, "stderr": error}
+        for metric, value in one["metrics"].items():
+            given = value.get("value") if isinstance(value, dict) else None
+            plain = isinstance(value, dict) and not value.get("params")
+            averaged = one.get("reducer") in (None, "mean")
+            if metric in known_metrics and plain and averaged and isinstance(given, int | float):
+                yield Total(f"{metric} of {name} over {n} samples", given, known_metrics[metric])
+            else:
+                left.append(f"{metric} of {name}")
+    if left:
+        notices.append(f"metrics that are not computed anew: {', '.join(left)}")

@@ -1,0 +1,231 @@
+"""Results of promptfoo (``results.json``): each assertion that a model has graded is a grade.
+
+Read are the lists below ``results``: of each result its ``vars``, ``metadata``, the ``output`` of
+its ``response``, and of ``gradingResult.componentResults`` those whose ``assertion`` a model
+grades: their ``pass``, ``score`` and ``reason``, and the ``renderedGradingPrompt`` of their
+``metadata``. The assertions of one ``metric``, or without a name those of one type, become a suite.
+The verdict is pass or fail, or with ``--scale`` or ``--threshold`` the score. ``not-`` turns an
+assertion round: the judge said the opposite. The rating of a person (an assertion ``human``) is a
+label.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from argparse import Namespace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.importers import (
+    Imported,
+    Total,
+    json_or_none,
+    malformed,
+    messages_of,
+    read_json,
+    slug,
+)
+from pytest_judgesense.instruments.paraphrase.tools.graded import (
+    Graded,
+    count_of,
+    imported,
+    number_of,
+    table_of,
+    text_of,
+)
+
+# Types of assertions that a model grades in words; similarities are computed, not judged.
+_JUDGED: Final = frozenset(
+    """
+    llm-rubric g-eval factuality model-graded-factuality model-graded-closedqa agent-rubric
+    search-rubric answer-relevance context-faithfulness context-recall context-relevance
+    conversation-relevance trajectory:goal-success
+    """.split()
+)
+_NOT: Final = "not-"
+_HUMAN: Final = "human"
+_SET: Final = "assert-set"
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+# Why a result failed: promptfoo's number for an error in place of an answer.
+_ERROR: Final = 2
+
+
+def imported_promptfoo(options: Namespace) -> Imported:
+    """What ``judgesense import promptfoo`` reads."""
+    file = read_json(options.path, dict, "the results of promptfoo")
+    results = table_of(file.get("results"))
+    if not isinstance(rows := results.get("results"), list):
+        expected = "results.results, a list, as promptfoo eval -o results.json writes it"
+        raise malformed(str(options.path), list(results or file)[:9], expected)
+    reader = _Reader(options, file)
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise malformed(f"{options.path}, result {number}", row, "an object")
+        reader.read(f"{options.path}, result {number}", row)
+    names = tuple(dict.fromkeys(name for name, _ in reader.graded))
+    for name in options.scorer:
+        if name not in names:
+            raise unknown_name("metric or type of an assertion", name, names)
+    wanted = [one for name, one in reader.graded if not options.scorer or name in options.scorer]
+    notices = ["the file holds no replies but their reasons"] if wanted else []
+    if reader.others:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(reader.others.items()))
+        notices.append(f"assertions that no model grades are left out: {kinds}")
+    if skipped := [name for name in names if options.scorer and name not in options.scorer]:
+        notices.append(f"assertions that were not asked for: {', '.join(skipped)}")
+    return imported(wanted, options, notices=notices, totals=reader.totals(results))
+
+
+class _Reader:
+    """What has been read of a file so far.
+
+    Attributes:
+        graded: each grade with the name of its metric, or the type of its assertion.
+        others: how many assertions of other types there are.
+    """
+
+    def __init__(self, options: Namespace, file: Mapping[str, Any]) -> None:
+        config = table_of(file.get("config"))
+        title = options.suite or config.get("description") or options.path.stem
+        self.graded: list[tuple[str, Graded]] = []
+        self.others: Counter[str] = Counter()
+        self._base = slug(str(title))
+        self._default = _judge(table_of(config.get("defaultTest")).get("options"))
+        self._by_score = options.scale is not None or options.threshold is not None
+        self._tests: dict[str, str] = {}
+        self._asserted: Counter[bool] = Counter()
+        self._results: Counter[str] = Counter()
+        self._scores: dict[str, list[float]] = defaultdict(list)
+
+    def read(self, where: str, row: Mapping[str, Any]) -> None:
+        """Enter the assertions of a result."""
+        failed = "errors" if row.get("failureReason") == _ERROR else "failures"
+        self._results["successes" if row.get("success") else failed] += 1
+        components = table_of(row.get("gradingResult")).get("componentResults")
+        parts = [table_of(one) for one in (components if isinstance(components, list) else ())]
+        rated = [one.get("pass") for one in parts if _type(one) == _HUMAN]
+        judged = [one for one in parts if _type(one).removeprefix(_NOT) in _JUDGED]
+        # A person rates an output as a whole: where it has one judge, that one's verdict.
+        human = rated[-1] if rated and len(judged) == 1 and not self._by_score else None
+        for number, part in enumerate(parts):
+            if _type(part) == _HUMAN:
+                continue
+            at = f"{where}, assertion {number + 1}"
+            if not isinstance(passed := part.get("pass"), bool):
+                raise malformed(f"{at}: pass", passed, "true or false")
+            score = number_of(part.get("score"), f"{at}: score")
+            self._count(at, part, passed, score)
+            if part in judged:
+                one = self._graded(at, row, part, number, score)
+                metric = table_of(part.get("assertion")).get("metric")
+                name = metric if isinstance(metric, str) and metric else _plain(part)
+                one = replace(
+                    one,
+                    suite=slug(f"{self._base}-{name}"),
+                    human=human if isinstance(human, bool) else None,
+                )
+                self.graded.append((name, one))
+            else:
+                self.others[_type(part) or _SET] += 1
+
+    def _count(self, at: str, part: Mapping[str, Any], passed: bool, score: float | None) -> None:
+        self._asserted[passed] += 1
+        assertion = table_of(part.get("assertion"))
+        if isinstance(metric := assertion.get("metric"), str) and score is not None:
+            weight = number_of(assertion.get("weight"), f"{at}: weight")
+            self._scores[metric].append(score * (1.0 if weight is None else weight))
+
+    def _graded(
+        self,
+        at: str,
+        row: Mapping[str, Any],
+        part: Mapping[str, Any],
+        number: int,
+        score: float | None,
+    ) -> Graded:
+        case, about = table_of(row.get("testCase")), table_of(part.get("metadata"))
+        assertion, tokens = table_of(part.get("assertion")), table_of(part.get("tokensUsed"))
+        given = table_of(row.get("vars")) or table_of(case.get("vars"))
+        passed = bool(part["pass"])
+        if _type(part).startswith(_NOT):
+            passed, score = not passed, None if score is None else 1.0 - score
+        fields = {_OTHER.sub("_", f"var_{name}".lower()): one for name, one in given.items()}
+        fields["answer"] = table_of(row.get("response")).get("output")
+        fields["criterion"] = about.get("renderedAssertionValue", assertion.get("value"))
+        options = table_of(case.get("options"))
+        return Graded(
+            where=at,
+            suite=self._base,
+            item=f"t{row.get('testIdx', 0)}-p{row.get('promptIdx', 0)}-a{number}",
+            test=self._test(case, given),
+            judge=_judge(assertion) or _judge(options) or self._default or "unknown",
+            grade=score if self._by_score else passed,
+            score=score,
+            reply=text_of(part["reason"]) if part.get("reason") else None,
+            prompt=_prompt(about.get("renderedGradingPrompt")),
+            fields={name: text_of(one) for name, one in fields.items() if one is not None},
+            tokens=(count_of(tokens.get("prompt")), count_of(tokens.get("completion"))),
+            columns=given | table_of(case.get("metadata")),
+        )
+
+    def _test(self, case: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+        """The name of a test: of the same variables, however often they were run, the same."""
+        shown = json.dumps(given, sort_keys=True)
+        said = case.get("description")
+        name = f"test-{len(self._tests) + 1}"
+        return self._tests.setdefault(
+            shown, f"{name} {said}"[:200] if isinstance(said, str) else name
+        )
+
+    def totals(self, results: Mapping[str, Any]) -> Iterator[Total]:
+        """Tests and assertions that pass and fail, and the sum of the scores of each metric."""
+        stats = table_of(results.get("stats"))
+        for name in ("successes", "failures", "errors"):
+            if isinstance(stats.get(name), int):
+                yield Total(name, stats[name], self._results[name])
+        prompts = results.get("prompts")
+        metrics = [
+            table_of(table_of(one).get("metrics"))
+            for one in (prompts if isinstance(prompts, list) else ())
+        ]
+        for name, passed in (("assertPassCount", True), ("assertFailCount", False)):
+            if found := [one[name] for one in metrics if isinstance(one.get(name), int)]:
+                yield Total(name, sum(found), self._asserted[passed])
+        for metric, scores in self._scores.items():
+            said = [
+                number_of(table_of(one.get("namedScores"))[metric], f"score of {metric}")
+                for one in metrics
+                if metric in table_of(one.get("namedScores"))
+            ]
+            if said:
+                yield Total(
+                    f"score of {metric}", math.fsum(n or 0.0 for n in said), math.fsum(scores)
+                )
+
+
+def _type(part: Mapping[str, Any]) -> str:
+    return str(table_of(part.get("assertion")).get("type") or "")
+
+
+def _plain(part: Mapping[str, Any]) -> str:
+    return _type(part).removeprefix(_NOT)
+
+
+def _judge(about: Any) -> str | None:
+    """The model that an assertion, or the options of a test, name as ``provider``."""
+    provider = table_of(about).get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("id") or table_of(provider.get("text")).get("id")
+    return provider if isinstance(provider, str) and provider else None
+
+
+def _prompt(rendered: Any) -> list[dict[str, str]] | None:
+    """The messages that promptfoo shows as JSON, or as one text."""
+    if not isinstance(rendered, str) or not rendered:
+        return None
+    return messages_of(json_or_none(rendered)) or [{"role": "user", "content": rendered}]

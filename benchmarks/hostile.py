@@ -373,6 +373,11 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
         yield Case(f"12 suite: {name}", {**base, "toy.suite.toml": SUITE + text}, LINT)
         # Not by pytest, which reads it itself, before any plugin.
         yield Case(f"12 project: {name}", {**base, "pyproject.toml": text}, LINT[:3])
+    for name, text in (
+        ("a long line", f"[pytest]\na{' ' * 100_000}b\n"),
+        ("lines that go on", "[pytest]\na = 1\n" + " b\n" * 1_000_000),
+    ):
+        yield Case(f"12 pytest.ini: {name}", {**base, "pytest.ini": text}, LINT[:3])
     many = f"{SUITE}\n[design]\nreplicates = 1000000000\n"
     yield Case("12 suite: replicates", {**base, "toy.suite.toml": many}, LINT)
     yield read("too many tokens", "12", usage={"prompt_tokens": 1})
@@ -947,7 +952,7 @@ def main() -> int:
     parser.add_argument("--slowest", type=int, default=5, help="so many are shown")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    processes._import_all()
+    processes._import_all(analyses=False)
     forking = multiprocessing.get_context("fork")
     ours, theirs = forking.Pipe()
     server = forking.Process(target=serve, args=(theirs,), daemon=True)

@@ -144,7 +144,6 @@ def _clean(environment: Mapping[str, str]) -> dict[str, str]:
 def _serve(descriptor: int) -> None:
     """Fork a process for each command that is asked for, until the socket is closed."""
     _import_all()
-    gc.freeze()  # what all share is not looked at again
     with socket.socket(fileno=descriptor) as ours:
         while True:
             message, descriptors, *_ = socket.recv_fds(ours, 1, 2)
@@ -161,19 +160,30 @@ def _serve(descriptor: int) -> None:
             ours.sendall(str(code).encode())
 
 
-def _import_all() -> None:
+def _import_all(analyses: bool = True) -> None:
+    """Import what processes that are forked need, and keep the collector away from it.
+
+    Unfrozen, it goes through all that is shared in every process again, which copies it: of a
+    session of pytest it was three quarters.
+    """
     import httpcore  # noqa: F401
-    import lightgbm  # noqa: F401
-    import shap  # noqa: F401
-    import statsmodels.stats.anova  # noqa: F401
+    import jinja2  # noqa: F401
+    import matplotlib.figure  # noqa: F401
 
     import pytest_judgesense
+
+    if analyses:
+        import lightgbm  # noqa: F401
+        import shap  # noqa: F401
+        import statsmodels.stats.anova  # noqa: F401
 
     names = [m.name for m in walk_packages(pytest_judgesense.__path__, "pytest_judgesense.")]
     for name in ("pytest_judgesense", *PLUGINS, *names):
         # pytest warns of plugins that it could have rewritten, had they not been imported.
         module = import_module(name)
         module.__doc__ = f"{module.__doc__} PYTEST_DONT_REWRITE"
+    gc.collect()
+    gc.freeze()
 
 
 def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:

@@ -82,6 +82,8 @@ DOORS = {
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
+    # pytest's own parser of its ini files.
+    "iniconfig": ("commands.options",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+import pytest_judgesense.limits as limits_module
 from pytest_judgesense.baseline import read_measured
 from pytest_judgesense.cassettes import locking
 from pytest_judgesense.cassettes.exchange import (
@@ -22,6 +25,7 @@ from pytest_judgesense.cassettes.interchange import read_vcr, vcr_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.options import pythonpath
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import (
     BodyTooLarge,
@@ -210,6 +214,38 @@ def test_toml_is_short_and_flat(tmp_path: Path, text: str, found: str) -> None:
         declared_judges(tmp_path, {})
     assert found in refused.value.found
     assert main(["init", str(tmp_path)]) == 2
+
+
+def test_toml_is_parsed_in_one_place_and_ini_files_by_pytest_s_parser() -> None:
+    package = Path(limits_module.__file__).parent
+    parsers = re.compile(r"^\s*(?:import|from) (?:tomllib|configparser)\b", re.MULTILINE)
+    found = [path for path in package.rglob("*.py") if parsers.search(path.read_text("utf-8"))]
+    assert found == [package / "limits.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pyproject.toml", "a = " + "[" * 100_000),
+        # A name of 100,000 parts: a minute for the parser of TOML.
+        ("pytest.toml", f"[{'a.' * 100_000}a]\n" + "b = 1\n" * 10),
+        # What the standard library's parser of ini files takes the square of a line's length for.
+        ("pytest.ini", f"[pytest]\na{' ' * 100_000}b\n"),
+        ("setup.cfg", "[tool:pytest]\na = 1\n" + " b\n" * 1_000_000),
+    ],
+)
+def test_where_judges_are_imported_from_is_looked_up_in_time(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "tox.ini").write_text("[pytest]\npythonpath = src\n  more\n")
+    before = time.thread_time()
+    found = pythonpath(tmp_path)
+    assert time.thread_time() - before < 1
+    # What cannot be read names no folder; what can be is that of pytest.
+    assert found == [str(tmp_path / folder) for folder in ("src", "more")]
+    (tmp_path / "tox.ini").unlink()
+    assert pythonpath(tmp_path) == []
 
 
 # --- nesting --------------------------------------------------------------------------------------

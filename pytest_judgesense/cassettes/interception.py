@@ -1,4 +1,4 @@
-"""Other people's clients at a cassette: vcrpy's stubs, stand-ins for urllib3 and urllib.request.
+"""Other people's clients at a cassette: vcrpy's stubs, and stand-ins for those that are not safe.
 
 The only door to vcrpy. It imports every HTTP client that is installed, so this module is imported
 where clients are intercepted: a replay of the built-in clients needs none of it.
@@ -12,7 +12,8 @@ in the whole process, whenever one of them connects: with threads, calls leak to
 recordings are lost. So ``HTTPConnectionPool.urlopen`` is replaced instead, one level up. What
 urllib3 itself retries or redirects calls it again from within; recorded is the outermost call with
 the response that the client gets. For urllib.request it is ``AbstractHTTPHandler.do_open``, and
-each step of a redirect is a request of its own.
+each step of a redirect is a request of its own. Of httpx vcrpy says which methods to replace; what
+replaces them stands here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial, wraps
@@ -39,7 +40,7 @@ from vcr.request import Request
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES, sent_bytes, too_large
 from pytest_judgesense.cassettes.exchange import RecordedResponse, as_bytes
-from pytest_judgesense.cassettes.scope import current_scope
+from pytest_judgesense.cassettes.scope import current_scope, held
 from pytest_judgesense.errors import BodyTooLarge
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class _VcrCassette(VcrCassette):  # type: ignore[misc]
 def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any, str, _Method]]:
     """Targets, attributes, replacements: vcrpy's and ours, all with dispatchers."""
     cassette = tape._ours
-    stubs = [(one.getter(), one.attribute, _bounded_stub(tape, one)) for one in patchers]
+    stubs = [(one.getter(), one.attribute, _stub(tape, one)) for one in patchers]
     stubs.append((AbstractHTTPHandler, "do_open", _recorded_open(cassette)))
     with suppress(ImportError):
         from urllib3 import HTTPConnectionPool
@@ -155,70 +156,104 @@ def _patches(tape: _VcrCassette, patchers: Iterable[Any]) -> Iterator[tuple[Any,
         yield target, name, _dispatching(asking, getattr(target, name), cassette.listens)
 
 
-# --- how much of a body --------------------------------------------------------------------------
+# --- httpx ----------------------------------------------------------------------------------------
 
 
-def _bounded_stub(tape: _VcrCassette, patcher: Any) -> _Method:
-    """The stub of a patcher, which reads no more of a body than the judge's limit permits.
+def _stub(tape: _VcrCassette, patcher: Any) -> _Method:
+    """What stands in for the method of a patcher; it reads no more of a body than is permitted.
 
-    vcrpy's own read all that comes, aiohttp's once it is decoded. Stubs of clients that are neither
-    httpx nor aiohttp stay as they are.
+    vcrpy's own stubs read all that comes. That of httpx costs more than httpx itself, so that here
+    is one which asks the cassette directly. Of clients that are neither httpx nor aiohttp vcrpy's
+    stubs stay as they are.
     """
     stub: _Method = patcher.new
     real: _Method = getattr(stub, "__wrapped__", stub)
     package = sys.modules[patcher.getter().__module__.partition(".")[0]]
+    if package.__name__ in ("httpx", "httpx2"):
+        of_httpx = _recorded_send if patcher.attribute == "handle_request" else _recorded_asend
+        return of_httpx(tape._ours, real, package)
+    if package.__name__ == "aiohttp" and patcher.attribute == "_request":
+        return _bounded_aiohttp(tape, real)
+    return stub
 
-    def answered(transport: Any, request: Any) -> Any:
-        response = real(transport, request)
-        response.stream = _Bounded(response.stream)
-        return response
 
-    async def awaited(transport: Any, request: Any) -> Any:
-        response = await real(transport, request)
-        response.stream = _Bounded(response.stream)
-        return response
+def _recorded_send(cassette: Cassette, real: _Method, package: Any) -> _Method:
+    """A stand-in for ``HTTPTransport.handle_request`` of ``package``, httpx or its fork."""
+    stream_of = package.ByteStream
 
-    async def of_aiohttp(*args: Any, **options: Any) -> Any:
+    def recorded(transport: Any, request: Any) -> Any:
+        if not isinstance(request.stream, stream_of):  # it can be read once
+            request.stream = stream_of(b"".join(request.stream))
+        call = _asked_by_httpx(cassette, request, b"".join(request.stream))
+        if (found := call.recorded) is not None:
+            return _response_of_httpx(package, found)
+        live = real(transport, request)
+        try:
+            content = b"".join(map(_counted(call.scope.most_bytes), live.stream))
+        finally:
+            live.stream.close()
+        live.stream = stream_of(content)
+        call.answered(live.status_code, live.headers.multi_items(), content)
+        return live
+
+    return recorded
+
+
+def _recorded_asend(cassette: Cassette, real: _Method, package: Any) -> _Method:
+    """The same for ``AsyncHTTPTransport.handle_async_request``."""
+    stream_of = package.ByteStream
+
+    async def recorded(transport: Any, request: Any) -> Any:
+        if not isinstance(request.stream, stream_of):
+            request.stream = stream_of(b"".join([piece async for piece in request.stream]))
+        call = _asked_by_httpx(cassette, request, b"".join(request.stream))
+        if (found := call.recorded) is not None:
+            return _response_of_httpx(package, found)
+        live = await real(transport, request)
+        count = _counted(call.scope.most_bytes)
+        try:
+            content = b"".join([count(piece) async for piece in live.stream])
+        finally:
+            await live.stream.aclose()
+        live.stream = stream_of(content)
+        call.answered(live.status_code, live.headers.multi_items(), content)
+        return live
+
+    return recorded
+
+
+def _asked_by_httpx(cassette: Cassette, request: Any, body: bytes) -> InterceptedCall:
+    return cassette.intercept(request.method, str(request.url), body, request.headers.raw)
+
+
+def _response_of_httpx(package: Any, found: RecordedResponse) -> Any:
+    """A response as it comes from the network: with a body that nobody has read yet."""
+    phrase = responses.get(found.status, "").encode("ascii")
+    return package.Response(
+        found.status,
+        headers=list(found.headers.items()),
+        stream=package.ByteStream(as_bytes(found.body)),
+        extensions={"reason_phrase": phrase} if phrase else None,
+    )
+
+
+# --- how much of a body ---------------------------------------------------------------------------
+
+
+def _bounded_aiohttp(tape: _VcrCassette, real: _Method) -> _Method:
+    """The stub of aiohttp that vcrpy has, with a limit: what is decoded is counted."""
+
+    async def bounded(*args: Any, **options: Any) -> Any:
         response = await real(*args, **options)
         response.content = _BoundedContent(response)
         return response
 
-    if patcher.attribute == "_request" and package.__name__ == "aiohttp":
-        made: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, of_aiohttp)
-    elif package.__name__ in ("httpx", "httpx2"):
-        stubs = import_module("vcr.stubs.httpx_stubs")
-        if patcher.attribute == "handle_request":
-            made = stubs.vcr_handle_request(tape, answered, package)
-        else:
-            made = stubs.vcr_handle_async_request(tape, awaited, package)
-    else:
-        return stub
-    return made
-
-
-class _Bounded:
-    """The body of a response of httpx, up to the limit of the running trial; then an error."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._count = _counted()
-
-    def __iter__(self) -> Iterator[bytes]:
-        return map(self._count, self._stream)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream:
-            yield self._count(piece)
-
-    def close(self) -> None:
-        self._stream.close()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+    stub: _Method = import_module("vcr.stubs.aiohttp_stubs").vcr_request(tape, bounded)
+    return stub
 
 
 class _BoundedContent:
-    """The same of aiohttp, whose pieces are decoded; read whole, once."""
+    """The body of a response of aiohttp, up to the limit of the running trial; read whole, once."""
 
     def __init__(self, response: Any) -> None:
         self._response, self._content = response, response.content
@@ -227,7 +262,8 @@ class _BoundedContent:
         return getattr(self._content, name)
 
     async def read(self) -> bytes:
-        count = _counted()
+        scope = current_scope()
+        count = _counted(scope.most_bytes if scope else MOST_BYTES)
         try:
             return b"".join([count(piece) async for piece in self._content.iter_any()])
         except BodyTooLarge:
@@ -237,10 +273,8 @@ class _BoundedContent:
             self._response.content = self._content
 
 
-def _counted() -> Callable[[bytes], bytes]:
-    """Passes pieces of a body on; `BodyTooLarge` where they are more than the trial permits."""
-    scope = current_scope()
-    most = scope.most_bytes if scope else MOST_BYTES
+def _counted(most: int) -> Callable[[bytes], bytes]:
+    """Passes pieces of a body on; `BodyTooLarge` where they have more than ``most`` bytes."""
     count = 0
 
     def counted(piece: bytes) -> bytes:
@@ -263,27 +297,18 @@ def _dispatching(stub: _Method, before: _Method, listens: Callable[[], bool]) ->
     """``stub`` where the cassette ``listens`` to the running code, else the method ``before``."""
 
     async def awaited(result: Any) -> Any:
-        with _at_work():
+        with held(_AT_WORK, True):
             return await result
 
     @wraps(before)
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         if _AT_WORK.get() or not listens():
             return before(*args, **kwargs)
-        with _at_work():
+        with held(_AT_WORK, True):
             result = stub(*args, **kwargs)
         return awaited(result) if inspect.isawaitable(result) else result
 
     return dispatch
-
-
-@contextmanager
-def _at_work() -> Iterator[None]:
-    token = _AT_WORK.set(True)
-    try:
-        yield
-    finally:
-        _AT_WORK.reset(token)
 
 
 def _with_plain_json(stub: _Method) -> _Method:

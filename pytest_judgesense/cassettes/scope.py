@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from unittest import mock
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.errors import JudgesenseError
 
 _Error = TypeVar("_Error", bound=JudgesenseError)
+_Value = TypeVar("_Value")
 
 _CURRENT: Final[ContextVar[CallScope | None]] = ContextVar("judgesense_trial", default=None)
 
@@ -125,19 +126,24 @@ def current_scope() -> CallScope | None:
     return _CURRENT.get()
 
 
-class entered:  # noqa: N801 - a context manager, and a class only since that is quicker
-    """Let the code of this block, and all that it starts, belong to ``scope``."""
+class held(Generic[_Value]):  # noqa: N801 - a context manager, and a class since that is quicker
+    """Let a context variable have ``value`` in the code of this block, and all that it starts."""
 
-    __slots__ = ("_scope", "_token")
+    __slots__ = ("_token", "_value", "_variable")
 
-    def __init__(self, scope: CallScope | None) -> None:
-        self._scope = scope
+    def __init__(self, variable: ContextVar[_Value], value: _Value) -> None:
+        self._variable, self._value = variable, value
 
     def __enter__(self) -> None:
-        self._token = _CURRENT.set(self._scope)
+        self._token = self._variable.set(self._value)
 
     def __exit__(self, *raised: object) -> None:
-        _CURRENT.reset(self._token)
+        self._variable.reset(self._token)
+
+
+def entered(scope: CallScope | None) -> held[CallScope | None]:
+    """Let the code of a block, and all that it starts, belong to ``scope``."""
+    return held(_CURRENT, scope)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import harmless, printable, unknown_name, without_commands
 from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import toml_value
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -30,6 +31,9 @@ _INI_FILES: Final = (
     ("tox.ini", "pytest"),
     ("setup.cfg", "tool:pytest"),
 )
+
+# Lines that go on with a value cost pytest's parser of ini files the square of their number.
+_MOST_INI: Final = 2**18
 
 JUDGE: Final = "a judge that pyproject.toml declares, or provider:model"
 OUTPUT: Final = "the file to write"
@@ -116,8 +120,7 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
 
 def pythonpath(start: Path) -> list[str]:
     """The folders that pytest's ``pythonpath`` names in the nearest of its ini files upward."""
-    import configparser
-    import tomllib
+    import iniconfig
 
     for folder in (start, *start.parents):
         for name, section in _INI_FILES:
@@ -125,15 +128,15 @@ def pythonpath(start: Path) -> list[str]:
             if not path.is_file():
                 continue
             try:
+                text = read_text(path)
                 if name.endswith(".toml"):
-                    found: Any = tomllib.loads(read_text(path))
+                    found: Any = toml_value(text)
                     for key in section.split("."):
                         found = found.get(key, {})
                 else:
-                    ini = configparser.ConfigParser(interpolation=None)
-                    ini.read(path, encoding="utf-8")
-                    found = dict(ini[section]) if section in ini else {}
-            except (OSError, ValueError, configparser.Error, AttributeError):
+                    ini = iniconfig.IniConfig(path, text[:_MOST_INI])
+                    found = dict(ini[section].items()) if section in ini else {}
+            except (OSError, ValueError, iniconfig.ParseError, AttributeError):
                 continue  # whoever reads the file for its own sake says what is wrong with it
             if found:
                 given = found.get("pythonpath", ())

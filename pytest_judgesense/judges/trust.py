@@ -15,7 +15,6 @@ import json
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from pytest_judgesense.judges.providers.base import Provider
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import project_file
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
@@ -167,8 +167,8 @@ class Trust:
             return _in_environment(kind)
         try:
             text = read_text(file) if file.is_file() else ""
-            value: Any = tomllib.loads(text).get(f"allow_{kind}", [])
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            value: Any = toml_value(text).get(f"allow_{kind}", [])
+        except (OSError, ValueError) as error:
             raise UsageError(
                 f"{file} cannot be read", found=str(error), expected="a TOML file in UTF-8"
             ) from error

@@ -196,13 +196,13 @@ class _Room:
     """
 
     def __init__(self) -> None:
-        self._taken = 0
+        self._most = self._left = limits().line_bytes
 
     def take(self, text: str) -> str:
         """``text``, or a `ValueError` if there is no more room for it."""
-        self._taken += len(text)
-        if self._taken > (most := limits().line_bytes):
-            raise ValueError(f"its shared texts are longer than line_bytes = {most} together")
+        self._left -= len(text)
+        if self._left < 0:
+            raise ValueError(f"its shared texts are longer than line_bytes = {self._most} together")
         return text
 
 

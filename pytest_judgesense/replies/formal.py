@@ -80,8 +80,9 @@ def formal(text: str, labels: Labels, read: Read) -> tuple[list[Statement], str]
 def _forms(text: str, labels: Labels, read: Read) -> Iterator[tuple[int, int, tuple[Reading, ...]]]:
     """Start and end of every form, and the readings in it."""
     position = 0
+    bracketed = any(mark in text for mark in ("[[", "\\", "<"))
     for start, end, value in [*json_objects(text), (len(text), len(text), {})]:
-        for form in _BRACKETS.finditer(text, position, start):
+        for form in _BRACKETS.finditer(text, position, start) if bracketed else ():
             reading = read(form["double"] or form["boxed"] or form["tagged"])
             if reading is not None:
                 yield form.start(), form.end(), (reading,)
@@ -132,7 +133,7 @@ def verdict_places(text: str) -> list[int]:
 
 
 def _starts(text: str) -> list[int]:
-    starts = [found.start() for found in _OBJECT.finditer(text)]
+    starts = [found.start() for found in _OBJECT.finditer(text)] if "{" in text else []
     half = _MOST_OBJECTS // 2
     return starts if len(starts) <= _MOST_OBJECTS else starts[:half] + starts[-half:]
 

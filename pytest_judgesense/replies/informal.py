@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.labels import NOUN, Labels, Reading, agreed
 from pytest_judgesense.replies.statements import Statement, Weight
@@ -72,7 +72,9 @@ _CHOICE: Final = re.compile(
     r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
 )
 # How matches of `_MARK` begin, and what those of `_CHOICE` contain: found many times as fast.
-_KEY_WORD: Final = re.compile(f"{_VERDICTS}|{_PRAISE}")
+_KEY_WORDS: Final = (
+    *f"{_VERDICTS}|{_PRAISE}".replace("judge?ment", "judgement|judgment").split("|"),
+)
 _CHOOSING: Final = (" choose ", " prefer ", " pick ", " select ")
 # One character for one, so that places in the text stay.
 _LOWER: Final = str.maketrans(f"{ascii_uppercase}İı", f"{ascii_lowercase}ii")
@@ -83,9 +85,9 @@ _NOT_THE_VERDICT: Final = re.compile(
     _I,
 )
 _HEADED: Final = re.compile(
-    r"^[-\d. ]{0,8}(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))? ?: ?(?P<value>.{1,60})$",
-    re.MULTILINE,
+    r"[-\d. ]{0,8}(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))? ?: ?(?P<value>.{1,60})"
 )
+_LONGEST_HEADED: Final = 8 + 41 + 63 + 3 + 60
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
     r"|length|item|question|point|example|criteri(?:on|a)|there)\b",
@@ -152,14 +154,8 @@ _REFUSES: Final = re.compile(
 )
 
 
-class _Sentence(NamedTuple):  # there are many, and this is the fastest to build
-    """A sentence, or the rest of a line; ``answers`` where a question stands before it."""
-
-    start: int
-    text: str
-    first: bool
-    last: bool
-    answers: bool
+# Where a sentence, or the rest of a line, begins, and what it says.
+_Sentence: TypeAlias = tuple[int, str]
 
 
 def informal(text: str, labels: Labels) -> Iterator[Statement]:
@@ -169,7 +165,7 @@ def informal(text: str, labels: Labels) -> Iterator[Statement]:
     yield from _under_a_heading(text, labels)
     yield from _alone(said, labels)
     yield from _opening(text, labels)
-    yield from _prose(said, labels)
+    yield from _prose(text, said, labels)
 
 
 def _sentences(text: str) -> list[_Sentence]:
@@ -180,16 +176,12 @@ def _sentences(text: str) -> list[_Sentence]:
         spans.append((start, text[start : end.start(end.lastindex or 0)]))
         start = end.end()
     spans.append((start, text[start:]))
-    spans = [(start, said) for start, said in spans if said.strip(" -=|")]
-    return [
-        _Sentence(start, said, n == 0, n == len(spans) - 1, spans[n - 1][1].endswith("?") and n > 0)
-        for n, (start, said) in enumerate(spans)
-    ]
+    return [span for span in spans if span[1].strip(" -=|")]
 
 
 def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
     """Such as "Verdict: A", "The better response is A", "My final answer is 4", "I choose B"."""
-    lower = text.translate(_LOWER)
+    lower = text.lower() if text.isascii() else text.translate(_LOWER)
     choices = _CHOICE.finditer(text) if any(verb in lower for verb in _CHOOSING) else ()
     for found in chain(_marks(text, lower), choices):
         reading = _value_at(labels, text, found.end())
@@ -207,36 +199,48 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
 
 def _marks(text: str, lower: str) -> Iterator[re.Match[str]]:
     end = 0
-    for word in _KEY_WORD.finditer(lower):
-        if word.start() >= end and (found := _MARK.match(text, word.start())):
+    said = [word for word in _KEY_WORDS if word in lower]
+    for place in sorted(place for word in said for place in _places_of(word, lower)):
+        if place >= end and (found := _MARK.match(text, place)):
             yield found
             end = found.end()
 
 
+def _places_of(word: str, text: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + len(word))
+
+
 def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
     """Whole lines such as "Coherence: 4"."""
-    if ":" not in text:
-        return
-    for line in _HEADED.finditer(text):
-        reading = labels.read(line["value"])
-        if reading is None or _NOT_A_RATING.search(line["key"]) or labels.read(line["key"]):
-            continue
-        yield Statement(line.start(), Weight.OPINION, reading)
+    start = 0
+    for line in text.split("\n") if ":" in text else ():
+        may_be = len(line) <= _LONGEST_HEADED and ":" in line
+        if may_be and (found := _HEADED.fullmatch(line)):
+            reading, key = labels.read(found["value"]), found["key"]
+            if reading is not None and not _NOT_A_RATING.search(key) and not labels.read(key):
+                yield Statement(start, Weight.OPINION, reading)
+        start += len(line) + 1
 
 
 def _alone(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
     """Sentences that are only a label, where the first or the last of the reply is one."""
-    alone = []
-    for sentence in said:
-        if len(sentence.text) > _LONGEST_ALONE or sentence.answers:
-            continue
-        reading = labels.read_several(sentence.text)
-        if reading is not None and (sentence.last or not _HEADING.match(sentence.text)):
-            alone.append((sentence, reading))
-    ends = [sentence for sentence, _ in alone if sentence.first or sentence.last]
+    ends = [n for n in {0, len(said) - 1} if said and _label_alone(said, n, labels)]
     if ends:
-        reading = agreed(reading for _, reading in alone)
-        yield Statement(ends[-1].start, Weight.VERDICT, reading)
+        alone = (_label_alone(said, n, labels) for n in range(len(said)))
+        yield Statement(said[max(ends)][0], Weight.VERDICT, agreed(filter(None, alone)))
+
+
+def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Reading | None:
+    """The label that a sentence consists of, unless it answers a question."""
+    sentence = said[number][1]
+    if len(sentence) > _LONGEST_ALONE or (number and said[number - 1][1].endswith("?")):
+        return None
+    reading = labels.read_several(sentence)
+    is_last = number == len(said) - 1
+    return reading if reading and (is_last or not _HEADING.match(sentence)) else None
 
 
 def _opening(text: str, labels: Labels) -> Iterator[Statement]:
@@ -249,23 +253,29 @@ def _opening(text: str, labels: Labels) -> Iterator[Statement]:
             yield Statement(0, Weight.VERDICT, reading)
 
 
-def _prose(said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
-    """What the sentences of a reply state about its labels."""
-    for sentence in said:
-        if sentence.text.endswith("?"):
+def _prose(text: str, said: Sequence[_Sentence], labels: Labels) -> Iterator[Statement]:
+    """What the sentences of ``text`` state about its labels."""
+    # What a sentence matches, the text does; most of them match nothing.
+    for number, (start, sentence) in enumerate(said if _stating(labels).search(text) else ()):
+        if sentence.endswith("?"):
             continue
-        for place, before, reading in _said_in(sentence.text, labels):
+        for place, before, reading in _said_in(sentence, labels):
             if _doubted(before) or _ASPECT.search(before):
                 continue
-            announces = sentence.first and len(before) <= _LONGEST_OPENING and "," not in before
-            decides = announces or sentence.last or _CONCLUDES.search(before)
+            announces = number == 0 and len(before) <= _LONGEST_OPENING and "," not in before
+            decides = announces or number == len(said) - 1 or _CONCLUDES.search(before)
             weight = Weight.VERDICT if decides else Weight.ASIDE
-            yield Statement(sentence.start + place, weight, reading)
+            yield Statement(start + place, weight, reading)
+
+
+def _stating(labels: Labels) -> re.Pattern[str]:
+    """What stands between a label and what is stated of it, or before a label."""
+    return _IS_BETTER if labels.slots else _IS
 
 
 def _said_in(text: str, labels: Labels) -> Iterator[tuple[int, str, Reading]]:
     """Place of a statement in a sentence, the words before it, and what it states."""
-    for found in (_IS_BETTER if labels.slots else _IS).finditer(text):
+    for found in _stating(labels).finditer(text):
         place = found.start()
         before = text[max(0, place - _SUBJECT_WINDOW) : place]
         if not labels.slots:

@@ -57,16 +57,19 @@ def tidy(text: str) -> str:
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _without_long_runs_of_marks(text))
-    lines = text.translate(_SPELLINGS).splitlines()
+    if not text.isascii() or "\x00" in text:
+        text = text.translate(_SPELLINGS)
+    lines = text.splitlines()
     text = "\n".join([line.removeprefix(" ").removesuffix(" ") for line in lines])
     if not text.isascii() or any(blanks in text for blanks in ("  ", "\t", "\x1f")):
         text = _BLANKS.sub(" ", text)
     if "<" in text or "[" in text:
         text = _SPECIAL_TOKENS.sub(" ", text)
-    text = _STRUCK_OUT.sub(" ", text)
+    if "~~" in text:
+        text = _STRUCK_OUT.sub(" ", text)
     if "> " in text:
         text = _QUOTE_MARKS.sub("", text)
-    return _TEXT_COMMAND.sub(r"\1", text).strip()
+    return (_TEXT_COMMAND.sub(r"\1", text) if "\\" in text else text).strip()
 
 
 def without_thinking(text: str) -> tuple[str, bool]:

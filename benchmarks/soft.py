@@ -15,7 +15,10 @@
    `side_bias`, by simulation over effect sizes: both orders of items whose contents are worth
    N(0, 2) in log-odds, and the slot N(b, 0.3). Power is the chance that the clustered 95% interval
    lies above 0. Bar: at most half the calls, at every effect. Without an effect both are found in
-   at most 5%, within three standard errors.
+   at most 5%, within three standard errors. And by subsampling the recordings of a language model
+   that come with the package: items of ``vacuum@quick`` drawn with replacement, in both orders,
+   with the verdicts that were recorded at temperature 0, and with verdicts drawn at 1 from the
+   recorded probabilities, ties among them. Bar: the same.
 3. ``regression``: a new wording that shrinks margins and flips few verdicts: the chance
    that `no_regression` calls it regressed, on soft and on hard measures, by the number of items.
    Without a change at most 5%, within three standard errors.
@@ -24,11 +27,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,25 +41,30 @@ from numpy.typing import NDArray
 from reporting import Bar, conclude, print_table
 from scipy.special import expit, ndtri
 
+from pytest_judgesense import measure
 from pytest_judgesense.instruments.temperature.analytic import tempered
-from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.providers.builtin import OPENAI
+from pytest_judgesense.judges.providers.builtin import TOP_TOKENS
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.measures.order import folded
+from pytest_judgesense.measures.soft import leaning
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.stats.clustered import clustered_mean, clustered_proportion
 from pytest_judgesense.stats.comparison import paired_difference, paired_mean_difference
 from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Token
 
 TEMPERATURES = (0.25, 0.5, 1.0, 1.5, 2.0)
 REPLICATES = 30
 PAIR = DecisionSpace(("A", "B"), pairwise=True)
 SAMPLING = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0}
+# Tokens that are asked for: where a label is far down, 20 do not reach it.
+TOP = 2000
 GRAMMAR = 'root ::= "A" | "B"'
 EFFECTS = (0.1, 0.2, 0.4, 0.8)
 SIMULATED, QUICK_SIMULATED = 400, 60
 POWER = 0.8
+RECORDED_JUDGE, RECORDED_SUITE = "qwen2.5-coder-0.5b-logprobs", "vacuum@quick"
 MARGIN = 0.05
 
 Floats = NDArray[np.float64]
@@ -113,24 +121,29 @@ def prompts() -> Iterator[tuple[str, str]]:
 class Curve(NamedTuple):
     """The probability of the right slot of each item as stated, and the right replies of each.
 
-    ``drawn``: by temperature, shape (items, replicates), whether the reply is right.
+    ``drawn``: by temperature, shape (items, replicates), whether the reply is right. ``usual``: the
+    items of which both labels are among as many tokens as endpoints usually state.
     """
 
     stated: Floats
     drawn: dict[float, NDArray[np.bool_]]
+    usual: int
 
 
 def curve_of(ask: Ask, replicates: int) -> Curve:
     """One call of each item with log-probabilities, and replicates at each temperature."""
     items = list(prompts())
-    stated = []
+    stated, usual = [], []
     for prompt, slot in items:
-        body = ask(prompt, {"temperature": 0, "logprobs": True, "top_logprobs": 20, "seed": 0})
-        reply = OPENAI.read(200, json.dumps(body))
-        assert isinstance(reply, Reply)
-        assert reply.text is not None
-        found = probabilities(reply.tokens, PAIR, reply.text.strip(), constrained=True)
-        assert found is not None, reply
+        body = ask(prompt, {"temperature": 0, "logprobs": True, "top_logprobs": TOP, "seed": 0})
+        (choice,) = body["choices"]
+        (token,) = choice["logprobs"]["content"]
+        top = {one["token"]: math.exp(one["logprob"]) for one in token["top_logprobs"]}
+        usual.append({"A", "B"} <= {*[*top][:TOP_TOKENS]})
+        tokens = [Token(token["token"], tuple(top.items()))]
+        verdict = choice["message"]["content"].strip()
+        found = probabilities(tokens, PAIR, verdict, constrained=True)
+        assert found is not None, tokens
         stated.append(found.of[slot])
 
     drawn: dict[float, list[list[bool]]] = {temperature: [] for temperature in TEMPERATURES}
@@ -142,7 +155,8 @@ def curve_of(ask: Ask, replicates: int) -> Curve:
             seed += replicates
             said = [choice["message"]["content"].strip() for choice in body["choices"]]
             of_items.append([one == slot for one in said])
-    return Curve(np.array(stated), {t: np.array(of_items) for t, of_items in drawn.items()})
+    right = {t: np.array(of_items) for t, of_items in drawn.items()}
+    return Curve(np.array(stated), right, sum(usual))
 
 
 def equal_pairs(right: NDArray[np.bool_]) -> Floats:
@@ -156,10 +170,13 @@ def compare_curve(name: str, curve: Curve) -> tuple[list[list[str]], float]:
     """A row for each temperature, and the share of comparisons outside their intervals."""
     rng = np.random.default_rng(0)
     rows, outside = [], 0
-    # A label that is not among the 20 stated tokens has a probability that nobody knows.
+    # A label that is not among the stated tokens has a probability that nobody knows.
     known = (curve.stated > 0) & (curve.stated < 1)
-    print(f"{name}: both labels are stated of {known.sum()} of {known.size} items")
-    curve = Curve(curve.stated[known], {t: right[known] for t, right in curve.drawn.items()})
+    print(
+        f"{name}: both labels are stated of {known.sum()} of {known.size} items, "
+        f"by {TOP_TOKENS} tokens of {curve.usual}"
+    )
+    curve = Curve(curve.stated[known], {t: of[known] for t, of in curve.drawn.items()}, curve.usual)
     z = float(ndtri(1 - 0.05 / (2 * 2 * len(TEMPERATURES))))
     for temperature, right in curve.drawn.items():
         p = np.array([tempered({"y": one, "n": 1 - one}, temperature)["y"] for one in curve.stated])
@@ -204,6 +221,7 @@ def served(model: Path, slots: int) -> Iterator[Ask]:
     # The replicates of a prompt come at once: one slot each.
     params.n_ctx, params.n_parallel, params.port = 256 * slots, slots, 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.verbosity = -1
     server = xllamacpp.Server(params)
     url = f"{server.listening_address}/v1/chat/completions"
 
@@ -252,34 +270,102 @@ def found_leaning(rng: np.random.Generator, b: float, items: int) -> tuple[bool,
     )
 
 
+def fewest(power: Callable[[int], float]) -> int:
+    """The fewest items of which ``power`` is `POWER`, within a sixteenth."""
+    low, high = 1, 2
+    while power(high) < POWER:
+        low, high = high, 2 * high
+    while high - low > max(1, high // 16):
+        middle = (low + high) // 2
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
+    return high
+
+
+class Pair(NamedTuple):
+    """A pair of the recordings: the slot's share in log-odds, and both replies' probabilities."""
+
+    slot: float
+    orders: tuple[Mapping[str, float], Mapping[str, float]]
+
+
+def recorded_pairs() -> dict[str, list[Pair]]:
+    """The pairs of the recorded model, by arm of the prompt."""
+    (cell,) = measure(RECORDED_JUDGE, RECORDED_SUITE).cells
+    found: dict[str, list[Pair]] = {}
+    for ab, ba in cell.both_orders(cell.judgments):
+        assert ab.probabilities is not None
+        assert ba.probabilities is not None
+        pair = Pair((leaning(ab) + leaning(ba)) / 2, (ab.probabilities, ba.probabilities))
+        found.setdefault(str(ab.trial.condition["arm"]), []).append(pair)
+    return found
+
+
+def found_in_recordings(
+    rng: np.random.Generator, pairs: Sequence[Pair], items: int, temperature: float
+) -> tuple[bool, bool]:
+    """Whether both measures find the leaning in a draw of the pairs."""
+    drawn = [pairs[n] for n in rng.integers(0, len(pairs), items)]
+    soft = clustered_mean([pair.slot for pair in drawn], np.arange(items))
+    first, clusters = [], []
+    for cluster, pair in enumerate(drawn):
+        for stated in pair.orders:
+            chances = tempered(stated, temperature)
+            verdict = rng.choice([*chances], p=[*chances.values()])
+            if verdict in PAIR.labels:
+                first.append(float(verdict == "A"))
+                clusters.append(cluster)
+    hard = clustered_proportion(first, clusters) if first else None
+    return (
+        soft is not None and folded(soft, 0.0).lower > 0,
+        hard is not None and folded(hard).lower > 0,
+    )
+
+
+def recorded_part(simulated: int) -> float:
+    """Calls for 80% power on the recordings of a language model; the greatest ratio."""
+    print(f"\n{RECORDED_JUDGE} on {RECORDED_SUITE}\n")
+    rng = np.random.default_rng(3)
+    rows, ratios = [], []
+    for arm, pairs in recorded_pairs().items():
+        for temperature in (0.0, 1.0):
+
+            def power(
+                items: int, which: int, pairs: list[Pair] = pairs, temperature: float = temperature
+            ) -> float:
+                draws = (
+                    found_in_recordings(rng, pairs, items, temperature) for _ in range(simulated)
+                )
+                return float(np.mean([found[which] for found in draws]))
+
+            soft, hard = (2 * fewest(partial(power, which=which)) for which in (0, 1))
+            ratios.append(soft / hard)
+            effect = np.mean([pair.slot for pair in pairs])
+            row = (arm, f"{temperature:g}", f"{effect:.2f}", str(soft), str(hard))
+            rows.append((*row, f"{soft / hard:.2f}"))
+    print_table(("prompt", "T", "log-odds", "soft", "side_bias", "ratio"), rows)
+    return max(ratios)
+
+
 def position_part(simulated: int) -> dict[str, float | None]:
     """Calls for 80% power of each measure."""
     print("\n## A leaning to a slot\n")
     rng = np.random.default_rng(1)
 
-    def power(b: float, items: int, which: int) -> float:
+    def power(items: int, b: float, which: int) -> float:
         return float(np.mean([found_leaning(rng, b, items)[which] for _ in range(simulated)]))
-
-    def fewest(b: float, which: int) -> int:
-        low, high = 3, 4
-        while power(b, high, which) < POWER:
-            low, high = high, 2 * high
-        while high - low > max(1, high // 16):
-            middle = (low + high) // 2
-            low, high = (low, middle) if power(b, middle, which) >= POWER else (middle, high)
-        return high
 
     rows, ratios = [], []
     for b in EFFECTS:
-        soft, hard = 2 * fewest(b, 0), 2 * fewest(b, 1)
+        soft, hard = (2 * fewest(partial(power, b=b, which=which)) for which in (0, 1))
         ratios.append(soft / hard)
         rows.append((f"{b:g}", f"{expit(b):.3f}", str(soft), str(hard), f"{soft / hard:.2f}"))
     print_table(("log-odds", "of an even choice", "soft", "side_bias", "ratio"), rows)
-    none = [power(0.0, 40, which) for which in (0, 1)]
+    none = [power(40, 0.0, which) for which in (0, 1)]
     print(f"\nfound without a leaning, 40 items: soft {none[0]:.3f}, side_bias {none[1]:.3f}")
     slack = 3 * math.sqrt(0.05 * 0.95 / simulated)
     return {
         "calls, greatest ratio": max(ratios),
+        "calls on recordings, greatest ratio": recorded_part(simulated),
         "found without a leaning, over 5% and three errors": none[0] - slack,
     }
 
@@ -353,6 +439,7 @@ BARS = {
     "outside, simulated": Bar("at most", 0),
     "outside, model": Bar("at most", 0),
     "calls, greatest ratio": Bar("at most", 0.5),
+    "calls on recordings, greatest ratio": Bar("at most", 0.5),
     "found without a leaning, over 5% and three errors": Bar("at most", 0.05),
     "regressed though nothing changed, less three errors": Bar("at most", 0.05),
     "power on 40 items, margins halved": Bar("at least", 0.8),

@@ -24,6 +24,7 @@ Reasons of `Unparsed`, a closed list:
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -35,6 +36,7 @@ from pytest_judgesense.replies.text import (
     UNREADABLE,
     both_ends,
     ends_abruptly,
+    only_begins,
     tidy,
     without_markup,
     without_thinking,
@@ -47,6 +49,7 @@ _CUT_OFF: Final = Unparsed("cut off before the verdict")
 _OPTIONAL: Final = {TIE: "tie", ABSTAIN: "abstention"}
 # Characters of a reply that is worth keeping with its verdict.
 _SHORT: Final = 80
+_ITEM_NUMBER: Final = re.compile(r"(?m:^)[^\w\n]{0,3}\d{1,2}\.\Z")
 # A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
 _FEW_WORDS: Final = 6
 
@@ -79,7 +82,7 @@ def _read(
         return _CUT_OFF
     said = both_ends(tidy(both_ends(answer)))
     whole = labels.read_several(said)
-    if truncated and isinstance(whole, Verdict) and labels.extends(said):
+    if truncated and isinstance(whole, Verdict) and (labels.extends(said) or only_begins(said)):
         return _CUT_OFF
     stated = whole or _stated(said, labels, truncated=truncated)
     return _unstated(said, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
@@ -97,6 +100,7 @@ def _stated(said: str, labels: Labels, *, truncated: bool) -> Reading | None:
     if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
         # The sentence that was cut may have gone on "is worse".
         rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]
+        rest = _ITEM_NUMBER.sub("", rest)  # of which the sentence was cut
     found += informal(f"{rest}\n{UNREADABLE}", labels)
     return decision([statement for statement in found if statement.weight >= Weight.VERDICT])
 

@@ -68,6 +68,8 @@ _MARK: Final = re.compile(
     _I,
 )
 _FINAL: Final = re.compile(r"\b(?:final|overall|definitive|ultimate) (?:\w{1,12} )?$", _I)
+# The forms that a prompt offers: '"Verdict: A" or "Verdict: B"'.
+_OFFERED: Final = re.compile(r"\bor [*`\"'\[(]{0,3}$", _I)
 _CHOICE: Final = re.compile(
     r"\b(?:i|we)(?:'d| would|'ll| will)?(?: \w{1,12}ly)? (?:choose|prefer|pick|select) ", _I
 )
@@ -85,12 +87,13 @@ _NOT_THE_VERDICT: Final = re.compile(
     _I,
 )
 _HEADED: Final = re.compile(
-    r"[-\d. ]{0,8}(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))? ?: ?(?P<value>.{1,60})"
+    r"[-\d. ]{0,8}(?P<head>(?P<key>[A-Za-z][\w /-]{0,40})(?: ?\([^()\n]{0,60}\))?)"
+    r" ?: ?(?P<value>.{1,60})"
 )
 _LONGEST_HEADED: Final = 8 + 41 + 63 + 3 + 60
 _NOT_A_RATING: Final = re.compile(
     r"\b(?:number|count|confidence|issues?|errors?|step|paragraphs?|sentences?|total|words?"
-    r"|length|item|question|point|example|criteri(?:on|a)|there)\b",
+    r"|length|item|question|point|example|criteri(?:on|a)|there|options?)\b",
     _I,
 )
 # "# Output (a)" and "Output (a):" stand above a text about it.
@@ -101,6 +104,8 @@ _OPENING_ENDS: Final = re.compile(
 _WORD_OPENING_ENDS: Final = re.compile(rf"{_OPENING_ENDS.pattern}|[,;:](?!\w)| \(", _I)
 _ARTICLE: Final = re.compile(r"[a-z](?!\w)")
 _ITEM: Final = re.compile(r"^[- (]{0,3}([^\s.:)]{1,12})[).:]", re.MULTILINE)
+# Of numbers it may as well be the verdict: which of them cannot be told.
+_FIRST_ITEM: Final = re.compile(r"[^\w\n]{0,3}1[.)] +\S")
 _SUBJECT_WINDOW: Final = 200
 _LONGEST_OPENING: Final = 40
 _MOST_WORDS: Final = 6
@@ -189,7 +194,7 @@ def _after_a_key(text: str, labels: Labels) -> Iterator[Statement]:
             continue
         before = re.split(r"[.!?\n]", text[max(0, found.start() - _WINDOW) : found.start()])[-1]
         before, final = _FINAL.subn("", before)
-        if _NOT_THE_VERDICT.search(before) or _doubted(before):
+        if _NOT_THE_VERDICT.search(before) or _OFFERED.search(before) or _doubted(before):
             continue
         if found.re is _MARK:
             yield Statement(found.start(), Weight.FINAL if final else Weight.VERDICT, reading)
@@ -220,7 +225,9 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[Statement]:
         may_be = len(line) <= _LONGEST_HEADED and ":" in line
         if may_be and (found := _HEADED.fullmatch(line)):
             reading, key = labels.read(found["value"]), found["key"]
-            if reading is not None and not _NOT_A_RATING.search(key) and not labels.read(key):
+            if reading is None or _NOT_A_RATING.search(key):
+                pass
+            elif labels.read(key) is None and labels.read(found["head"]) is None:
                 yield Statement(start, Weight.OPINION, reading)
         start += len(line) + 1
 
@@ -239,12 +246,16 @@ def _label_alone(said: Sequence[_Sentence], number: int, labels: Labels) -> Read
     if len(sentence) > _LONGEST_ALONE or (number and said[number - 1][1].endswith("?")):
         return None
     reading = labels.read_several(sentence)
-    is_last = number == len(said) - 1
-    return reading if reading and (is_last or not _HEADING.match(sentence)) else None
+    if reading is None or number == len(said) - 1 or not _HEADING.match(sentence):
+        return reading
+    # With nothing between it and the next label both were only listed.
+    return reading if labels.read_several(said[number + 1][1]) else None
 
 
 def _opening(text: str, labels: Labels) -> Iterator[Statement]:
-    """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."."""
+    """A reply that begins with its verdict: "No, ...", "B because ...", "4 - ..."; no list."""
+    if _FIRST_ITEM.match(text):
+        return
     ends = _OPENING_ENDS if labels.slots else _WORD_OPENING_ENDS
     reading = _value_at(labels, text.partition("\n")[0], 0, ends)
     if reading is not None and not _ARTICLE.match(text):

@@ -53,7 +53,7 @@ _NUMBER: Final = re.compile(
     r"(?P<shown>(?P<n>-?\d{1,9}(?:\.\d{1,9})?)(?:(?: ?/ ?| out of )(?P<of>\d{1,9})(?:\.0)?)?)"
     r"(?: (?:stars?|points?))?[^\w%+?-]*"
 )
-_COMPARED: Final = re.compile(r"([^<>=]+)([<>=])\2{0,2}([^<>=]+)")
+_COMPARED: Final = re.compile(r"([^<>=\n]+)([<>=])\2{0,2}([^<>=\n]+)")
 # Written so that every branch begins with given characters, which makes the search fast.
 _SEPARATOR: Final = re.compile(
     r"[\n,;/|&]|-(?<=\d-)(?=\d)|[aotvAOTV](?<!\w\w)(?i:(?<=a)nd|(?<=o)r|(?<=t)o|(?<=v)s\.?"
@@ -65,6 +65,8 @@ _NOUN_PHRASE: Final = re.compile(rf"(?:the )?{NOUN} ?[(\[\"'*]*(\w)(?:[)\]\"'*]|
 _OPENERS: Final = " \n\t*_`\"'.,;:(){}[]<>|/\\$#•·=✓✅☑❌✗"
 _CLOSERS: Final = " \n\t*_`\"'.,;:!(){}[]<>|/\\$#•="
 _AROUND: Final = f"{_OPENERS}{_CLOSERS}-+"
+# "{a}": what a prompt has in place of a text.
+_PLACEHOLDER: Final = re.compile(r"(?<!\w)\{[a-z]\}")
 _BULLET: Final = re.compile(r"[-+•](?: |(?=\*\*))")
 _FENCE: Final = re.compile(r"```\w{0,12}\n?")
 _TAGGED: Final = re.compile(r"<(\w{1,20})>([^<>]{1,200})</\1>")
@@ -122,6 +124,8 @@ class Labels:
 
     def _read(self, text: str) -> Reading | None:
         if len(text) > 2 * _LONGEST and len(text := text.strip()) > 2 * _LONGEST:
+            return None
+        if "{" in text and _PLACEHOLDER.search(text):
             return None
         words = text.strip(_AROUND).split(None, self.most_words)
         if len(words) > self.most_words and not _SHELLS.search(text):

@@ -35,6 +35,8 @@ _QUOTES_AND_UNDERSCORES: Final = re.compile(rf"_(?<!\w_)_*|_(?<=[^\W_]_)_*(?!\w)
 UNREADABLE: Final = "\ufffc"
 # "<response_a>", "response_a": what a judge says under it may be the text that it was shown.
 _BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?", re.IGNORECASE)
+# What something was to stand under: the name of a block, whole or not, or a heading.
+_BEGUN: Final = re.compile(r"</?[A-Za-z]{2,20}_[a-z0-9]>?|[^\n]*:", re.IGNORECASE)
 _ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
 _LONGEST_END: Final = 30_000
 _SHORTEST_CUT: Final = 12
@@ -111,6 +113,11 @@ def ends_abruptly(text: str) -> bool:
     """Whether ``text`` looks cut: several words, and the last sentence does not end."""
     unclosed = text.startswith(("{", "```")) and text.count("{") > text.count("}")
     return unclosed or (bool(_ABRUPT.search(text)) and text.count(" ") >= _SHORTEST_CUT)
+
+
+def only_begins(text: str) -> bool:
+    """Whether ``text`` is no more than the name of a block or a heading: it was to go on."""
+    return _BEGUN.fullmatch(text) is not None
 
 
 def without_markup(text: str) -> str:

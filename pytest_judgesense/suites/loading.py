@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pytest_judgesense.errors import SuiteError, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import toml_value
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm
@@ -80,7 +81,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         ),
         system=form.system,
         templates=_templates(form, chosen),
-        items=kind.read(replace(stimuli, lines=used)),
+        items=_of_each(kind.read(replace(stimuli, lines=used)), chosen.of_each),
         pairs=() if kind.sweeps else pairs if isinstance(pairs, str) else tuple(pairs),
         orders=(chosen.orders or design.orders) if space.pairwise else "ab",
         replicates=chosen.replicates or design.replicates,
@@ -105,6 +106,21 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         suite = replace(suite, items=pooled(suite, other), digest=digest, files=files)
     verify(suite)
     return suite
+
+
+def _of_each(items: tuple[Item, ...], number: int | None) -> tuple[Item, ...]:
+    """Of the items of each cluster and condition so many, the ones in the middle; else all."""
+    if number is None:
+        return items
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for item in items:
+        key = (item.cluster, *(f"{name}={value}" for name, value in sorted(item.condition.items())))
+        alike.setdefault(key, []).append(item.id)
+    kept = set[str]()
+    for ids in alike.values():
+        start = max(0, (len(ids) - number) // 2)
+        kept.update(ids[start : start + number])
+    return tuple(item for item in items if item.id in kept)
 
 
 def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
@@ -199,7 +215,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None
-    chosen = dumped and _without(dumped, "temperatures")
+    chosen = dumped and _without(dumped, "temperatures", "of_each")
     return _sha(json.dumps([asked, chosen, raw, excluded], sort_keys=True, ensure_ascii=False))
 
 

@@ -140,12 +140,15 @@ class DesignForm(Form):
 class PresetForm(Form):
     """``[presets.NAME]``: what differs from the design; ``items`` counts lines of the stimuli.
 
+    ``of_each`` keeps so many items of each cluster and condition (of each distance of a ladder's
+    task, for one), those in the middle.
     ``pooled_with`` names the file of another suite whose labelled items join those of this one: the
     very trials of that suite, recorded with it. ``checks`` replace those of the suite: fewer items
     cannot clear the same bars with confidence.
     """
 
     items: int | None = Field(default=None, ge=1)
+    of_each: int | None = Field(default=None, ge=1)
     pairs: Pairs | None = None
     orders: Orders | None = None
     replicates: int | None = Field(default=None, ge=1)

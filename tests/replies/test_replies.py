@@ -353,6 +353,28 @@ def test_statements_in_prose(space: DecisionSpace, text: str, expected: str) -> 
     assert said(text, space) == expected
 
 
+# The prompt's own forms, said again: found among replies of small models.
+@table(
+    (OUTPUTS, "Output (a): Output (b)", "<no verdict>"),
+    (OUTPUTS, "Output (a):\nOutput (b)", "<several verdicts: A, B>"),
+    (OUTPUTS, "Output (a):\nIt is short.\nOutput (b)", "B"),
+    (OUTPUTS, "{a} is better, Output (b).", "<no verdict>"),
+    (OUTPUTS, "{b}\n\nThis is the label.", "<no verdict>"),
+    (AB, "{B}", "B"),
+    (AB, "\\boxed{a}", "A"),
+    (AB, 'Write "Verdict: B" or "Verdict: A".', "<no verdict>"),
+    (AB, '"Verdict: B" or "Verdict: A"\nVerdict: A', "A"),
+    (AB, "One of the two options is: A\n\nThey are short.", "<no verdict>"),
+    (AB, "A\n<response_b>", "<several verdicts: A, B>"),
+    (FIVE, "1. The text is coherent. 2. It is short.", "<no verdict>"),
+    (FIVE, "1.\nThe text is incoherent.", "1"),
+)
+def test_what_only_repeats_the_prompt_states_nothing(
+    space: DecisionSpace, text: str, expected: str
+) -> None:
+    assert said(text, space) == expected
+
+
 # Prose that is read no more: the recorded replies do without (docs/replies.md says the figures).
 @table(
     (AB, "I prefer B to A.", "<several verdicts: A, B>"),
@@ -535,6 +557,14 @@ def test_an_apology_before_a_verdict_is_no_refusal() -> None:
     # The next word may have been "is worse".
     (OUTPUTS, "Both outputs are short and clear. Therefore, Output (a)", CUT),
     (AB, "Both of the responses are short and clear.\n\nA", CUT),
+    # A block or a heading that something was to stand under, and the number of an item.
+    (AB, "<response_a>", CUT),
+    (AB, "<response_b", CUT),
+    (OUTPUTS, "Output (a):", CUT),
+    (FIVE, "1. The text", CUT),
+    (FIVE, "1. **Coherence", CUT),
+    (FIVE, "4. The text is coherent, and", CUT),
+    (FIVE, "4.\nThe text is coherent, and", "4"),
     # A remark in the middle of the reasoning is not yet the verdict.
     (OUTPUTS, "Both are fine. Output (a) is better than Output (b). Still, the", CUT),
     (YES_NO, "The source names the town and", CUT),

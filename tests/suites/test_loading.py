@@ -129,6 +129,20 @@ def test_items_of_a_ladder_preset_count_tasks(load: Load) -> None:
     assert len(load(toml, rows, "one").items) == 26
 
 
+def test_of_each_keeps_the_middle_of_every_distance_and_subset_of_a_task(load: Load) -> None:
+    toml = LADDER + "[presets.one]\nof_each = 1\n[presets.two]\nof_each = 2\n"
+    # Pairs at distance 1 to 5: 5, 4, 3, 2, 1; 6 rewordings, 3 alternatives, 2 fillers.
+    one = [item.id for item in load(toml, [ladder_task()], "one").items]
+    pairs = ["d1-23", "d2-13", "d3-14", "d4-04", "d5-05", "same-2", "diff-2", "filler-1"]
+    assert one == [f"note-{pair}" for pair in pairs]
+    two = load(toml, [ladder_task(), ladder_task("other")], "two").items
+    assert len(two) == 2 * (4 * 2 + 1 + 3 * 2)  # of distance 5 there is one
+    # The better text of a pair is the first in one task and the second in the other.
+    labels = {item.id: item.label for item in two if item.condition["distance"]}
+    of_note = [id_ for id_ in labels if id_.startswith("note-")]
+    assert all(labels[id_] != labels[id_.replace("note", "other")] for id_ in of_note)
+
+
 def test_presets_are_listed_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert presets_of(write_suite(tmp_path, PAIRWISE + PRESETS, PAIRS)) == ("short", "same")
 

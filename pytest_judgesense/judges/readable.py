@@ -89,10 +89,11 @@ def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     by_trial = {one.trial.id: one for one in judgments if isinstance(one.outcome, Unparsed)}
     # In the order of the plan: that of the answers is chance.
     unread = [by_trial[id_] for id_ in trial_order(by_trial)]
-    different = {(one.outcome, one.reply): one for one in reversed(unread)}
-    chosen = [*reversed(different.values())][:_MOST_SHOWN]
+    different: dict[object, Judgment] = {}
+    for one in unread:
+        different.setdefault((one.outcome, one.reply), one)
     lines = []
-    for one in chosen:
+    for one in [*different.values()][:_MOST_SHOWN]:
         assert isinstance(one.outcome, Unparsed), "those with a verdict are left out"
         said = printable(" ".join((one.reply or "").split()))
         said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."

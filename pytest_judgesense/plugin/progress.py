@@ -185,18 +185,21 @@ class _Measuring:
 
 
 class Progress:
-    """Shows how far the measurement under way is.
+    """Shows how far the measurement under way is, and at its end what could not be read.
 
-    On a terminal one line that is written over; elsewhere a line a minute. With ``-q``, and in the
-    workers of xdist, nothing.
+    How far: on a terminal one line that is written over; elsewhere a line a minute. With ``-q``,
+    and in the workers of xdist, nothing. What a worker has to say at an end is left in ``told``,
+    for the process that has the screen.
     """
 
     def __init__(self, config: pytest.Config, budget: SessionBudget) -> None:
         self._budget = budget
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        self._screen: Any = None if hasattr(config, "workerinput") else self._reporter
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
-        if config.option.verbose < 0 or hasattr(config, "workerinput"):
+        if config.option.verbose < 0 or self._screen is None:
             self._reporter = None
+        self.told: list[str] = []
         self._measuring: _Measuring | None = None
 
     @contextmanager
@@ -257,34 +260,47 @@ class Progress:
 
     def ended(self, measurement: Measurement) -> None:
         """Show replies of a suite that was asked which cannot be read, at most three."""
-        asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
-        unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
-        if self._reporter is None or not unread:
-            return
-        where = f"judge {measurement.judge.name} on {measurement.suite.name}"
-        with self._uncaptured():
-            self._reporter.ensure_newline()
-            self._reporter.write_line(
-                f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance"
-            )
-            for line in unread_lines(asked):
-                self._reporter.write_line(f"  {line}")
-            self._reporter.flush()
+        lines = ended_lines(measurement)
+        if self._screen is None:
+            self.told += lines
+        elif lines:
+            with self._uncaptured():
+                write_lines(self._screen, lines)
 
     def interrupted(self, longest_s: float) -> None:
         """Say that the calls under way are waited for, of which the last ends by ``longest_s``."""
         if self._reporter is None or not longest_s:
             return
         with self._uncaptured():
-            self._reporter.ensure_newline()
-            self._reporter.write_line(
+            line = (
                 "judgesense: interrupted; calls under way come to their end and are recorded, "
                 f"within {longest_s:g} s; interrupt again to end at once"
             )
-            self._reporter.flush()
+            write_lines(self._reporter, [line])
 
     def _uncaptured(self) -> Any:
         return self._capture.global_and_fixture_disabled() if self._capture else nullcontext()
+
+
+def ended_lines(measurement: Measurement) -> list[str]:
+    """How many replies of a suite that was asked state no verdict, and three; none, no line."""
+    asked = [one for one in measurement.judgments if one.trial.id in measurement.asked]
+    unread = sum(isinstance(one.outcome, Unparsed) for one in asked)
+    if not unread:
+        return []
+    where = f"judge {measurement.judge.name} on {measurement.suite.name}"
+    return [
+        f"{where}: {unread:,} of {len(asked):,} replies state no verdict, for instance",
+        *(f"  {line}" for line in unread_lines(asked)),
+    ]
+
+
+def write_lines(reporter: Any, lines: Sequence[str]) -> None:
+    """Write ``lines`` to the screen at once, below what stands there."""
+    reporter.ensure_newline()
+    for line in lines:
+        reporter.write_line(line)
+    reporter.flush()
 
 
 def progress_line(

@@ -356,8 +356,8 @@ class Run:
     def take_pending(self) -> dict[str, Any]:
         """What came of measuring since the last call, as plain values.
 
-        Parts of the datasheet, trials ``verified``, lines on a ``shard``, credentials ``removed``,
-        and why ``skipped``.
+        Parts of the datasheet, trials ``verified``, lines on a ``shard`` or to be ``told``,
+        credentials ``removed``, and why ``skipped``.
         """
         pending, self._pending = self._pending, {}
         verified, self._verified = self._verified, []
@@ -380,8 +380,11 @@ class Run:
                 "luck": self._luck.pop((sheet["judge"], sheet["suite"]), {}),
             }
             parts.append(part)
-        told, self.shard_lines = self.shard_lines, []
-        return {"parts": parts, "verified": verified, "shard": told, **self._secrets()}
+        shard, self.shard_lines = self.shard_lines, []
+        told = [self.cleaned(line) for line in self._progress.told]
+        self._progress.told.clear()
+        sent = {"parts": parts, "verified": verified, "shard": shard, "told": told}
+        return {**sent, **self._secrets()}
 
     def _secrets(self) -> dict[str, Any]:
         """The credentials removed or skipped, and the files, unless the last call gave the same."""

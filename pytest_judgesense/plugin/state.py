@@ -205,6 +205,10 @@ class State:
         self._removed.update(sent.get("removed", ()))
         self._skipped |= sent.get("skipped", {})
         self._recorded.update(map(Path, sent.get("recorded", ())))
+        if told := sent["told"]:  # by a worker, which has no screen
+            from pytest_judgesense.plugin.progress import write_lines
+
+            write_lines(self.config.pluginmanager.get_plugin("terminalreporter"), told)
 
     @cached_property
     def datasheet(self) -> View | None:

@@ -68,16 +68,24 @@ def test_it_takes_another_number(mute: Project, how: str, workers: tuple[str, ..
     result.stdout.fnmatch_lines(["*none of the first 3 replies states a verdict: 197 of 200*"])
 
 
-def test_one_that_can_be_read_is_enough(mute: Project) -> None:
-    mute.server.reply = lambda prompt: "YES" if prompt.startswith("19?") else "Hm."
-    result = mute.run(*RECORD)
+@pytest.mark.parametrize("how", ["", "-q", "-n 2", "-n 2 -q"])
+def test_one_that_can_be_read_is_enough_and_three_others_are_shown_at_the_end(
+    mute: Project, how: str
+) -> None:
+    mute.server.reply = lambda prompt: {"19?": "YES", "5?\n": "Hm, 5."}.get(prompt[:3], "Hm.")
+    result = mute.run(*RECORD, *how.split())
     assert len(mute.server.asked) == N
-    # All but one: the suite ends, and three of them are shown.
-    assert "judge mine on parity: 199 of 200 replies state no verdict, for instance" in (
-        result.stdout.str()
-    )
-    # Replies that are alike are shown once.
-    assert result.stdout.str().count("no verdict: Hm.") == 1
+    # All but one: the suite ends, and they are counted and shown, those that are alike once.
+    lines = result.outlines
+    start = lines.index("judge mine on parity: 199 of 200 replies state no verdict, for instance")
+    assert lines[start + 1 : start + 3] == [
+        "  parity/p0/t1/ab/r1: no verdict: Hm.",
+        "  parity/p5/t1/ab/r1: no verdict: Hm, 5.",
+    ]
+    # By one of the workers, and not again where a recording answers.
+    assert len([line for line in lines if "state no verdict, for instance" in line]) == 1
+    again = mute.run("parity.suite.toml", *how.split()).stdout.str()
+    assert "state no verdict, for instance" not in again
 
 
 def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:

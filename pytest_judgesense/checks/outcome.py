@@ -381,16 +381,17 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     """Checks that cannot be declared, and bars that no judge could clear on so many clusters."""
     trials = plan_trials(suite)
     for declaration in suite.checks:
+        arguments = dict(declaration.arguments)
         try:
-            arguments = dict(declaration.arguments)
             check = declare_check(declaration.name, (), arguments, registry)
         except UsageError as error:
+            given = ", ".join(f"{name} = {value!r}" for name, value in arguments.items())
             yield LintFinding(
                 "error",
                 "check",
                 f"{declaration.name} of suite {suite.name}, line {declaration.line}",
                 error.what,
-                error.found or repr(declaration.arguments),
+                error.found or given,
                 error.expected,
                 error.remedy or f"fix the check in {suite.path}",
             )

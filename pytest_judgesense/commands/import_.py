@@ -17,6 +17,7 @@ from pytest_judgesense.commands.options import (
     number,
     registry_of,
 )
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.importers import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
@@ -76,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Turn foreign files into a judgment log or a suite."""
+    if not options.path.exists():
+        raise UsageError(
+            f"there is nothing to import at {options.path}",
+            found="no such file or folder",
+            expected=f"what `judgesense import {options.kind}` reads",
+        )
     read = registry_of(options).importers[options.kind].read(options)
     yield from (f"notice: {notice}" for notice in read.notices)
     if not isinstance(read, Imported):

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is to be done."""
     verbs = parser.add_subparsers(required=True, metavar="VERB", dest="verb")
     getting = verbs.add_parser("get", help="bring a model to this machine")
-    getting.add_argument("model", metavar="NAME")
+    getting.add_argument("model", metavar="NAME", help="a model of `judgesense models list`")
     verbs.add_parser("list", help="the models that are known by name, and where they are")
 
 

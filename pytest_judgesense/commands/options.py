@@ -88,11 +88,15 @@ seed: Final = number("seed", int)
 
 
 def registry_of(options: argparse.Namespace) -> Registry:
-    """The built-in values and those of plugins, installed or named by ``-p``; put together once."""
+    """The built-in values and those of plugins, installed or named by ``-p``; put together once.
+
+    From here on code of the project is found where pytest's ``pythonpath`` says.
+    """
     from pytest_judgesense.instruments.builtin import BUILT_IN
     from pytest_judgesense.registry import loaded
 
     if "registry" not in options:
+        sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
         if options.plugin:
             # As `python -m` does: a project's own plugin need not be installed.
             sys.path.append(str(Path.cwd()))
@@ -114,7 +118,6 @@ def judges(options: argparse.Namespace, names: list[str]) -> list[JudgeSpec]:
     from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
 
     providers = registry_of(options).providers
-    sys.path[:0] = [one for one in pythonpath(Path.cwd()) if one not in sys.path]
     return resolve_judges(names, declared_judges(Path.cwd(), providers), {}, (), providers)
 
 

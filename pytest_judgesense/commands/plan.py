@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.checks.outcome import lint_suite
 from pytest_judgesense.commands import power
-from pytest_judgesense.commands.options import judge_and_suite
+from pytest_judgesense.commands.options import BAR_FAILED, judge_and_suite, registry_of, show
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -25,10 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     power.add_arguments(parser, judge_required=True)
 
 
-def run(options: argparse.Namespace) -> Iterator[str]:
-    """Say what a suite costs, and what its checks can tell."""
-    yield from plan_lines(*judge_and_suite(options), options.judge_cassettes)
-    yield from power.run(options)
+def run(options: argparse.Namespace) -> int:
+    """Say what a suite costs, what is wrong with it, and what its checks can tell."""
+    judge, suite = judge_and_suite(options)
+    show(plan_lines(judge, suite, options.judge_cassettes))
+    findings = lint_suite(suite_for_judge(suite, judge), registry_of(options))
+    if errors := [one for one in findings if one.severity == "error"]:
+        # Nobody can say what a check tells that cannot be decided.
+        return show(line for one in errors for line in one.lines) or BAR_FAILED
+    return show(power.run(options))
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
@@ -49,7 +55,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     planned = {trial.id: calls_of(trial) for trial in trials}
     open_calls = [call for id_, calls in planned.items() for call in calls[recorded[id_] :]]
     yield f"{suite.name}, judge {judge.name}"
-    yield f"  trials: {len(trials)}, of {len(asked.items)} items, {len(asked.templates)} templates"
+    templates = f"{(n := len(asked.templates))} template{'s' * (n != 1)}"
+    yield f"  trials: {len(trials)}, of {len(asked.items)} items, {templates}"
     known = sum(map(len, planned.values())) - len(open_calls)
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {len(open_calls)} ({known} are recorded){more}"

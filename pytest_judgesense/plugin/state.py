@@ -63,7 +63,7 @@ class State:
         self._of_shard: dict[str, None] = {}
         self._outputs = Outputs(verbose=config.get_verbosity() > 0)
         self._session: pytest.Session | None = None
-        self._was_interrupted = False
+        self._was_interrupted = self._has_reports = False
         self._removed: set[str] = set()
         # Names and values that requests of workers have shown, and the files of all workers.
         self._shown: list[tuple[str, str]] = []
@@ -163,7 +163,7 @@ class State:
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Note that the session was interrupted, and let calls under way come to their end."""
-        if isinstance(excinfo.value, pytest.Session.Interrupted) and not self.measures:
+        if isinstance(excinfo.value, pytest.Session.Interrupted) and not self._has_reports:
             return  # by an error of the collection, before anybody was asked
         self._was_interrupted = True
         with suppress(KeyboardInterrupt):  # the second one: the session ends now
@@ -191,6 +191,7 @@ class State:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Take the parts that a report brings."""
+        self._has_reports = True
         if text := getattr(report, "judgesense", None):
             self._receive(text)
         self.failures.receive(report)

@@ -40,12 +40,51 @@ def test_one_wording_without_a_check_of_wordings_is_fine(
     assert "0 errors" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "command", [["report", "none.jsonl"], ["compare", "none.json"], ["lint", "none.suite.toml"]]
-)
-def test_a_file_that_is_not_there_is_a_wrong_command_as_an_unknown_suite(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+WRONG = "jss_flor = 0.9\nagreement_floor = 10\njss_floor = 0.9"
+
+
+@pytest.mark.parametrize("command", ["lint", "plan"])
+def test_all_that_is_wrong_is_told_at_once_before_any_call(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = parity_suite(tmp_path, checks=WRONG, wordings=("Is {{number}} even?",))
+    judge = ["--judge-name", "openai:m"] if command == "plan" else []
+    assert main([command, str(path), *judge]) == 1
+    shown = capsys.readouterr().out
+    errors = [line.strip() for line in shown.splitlines() if line.startswith("  error ")]
+    errors = errors or [line for line in shown.splitlines() if line.startswith("error ")]
+    # In the order of the rules: those of the items and templates, then those of the checks.
+    assert [error.partition(":")[0] for error in errors] == [
+        "error one-wording",
+        "error check",
+        "error check",
+    ]
+    assert "there is no check named 'jss_flor'" in errors[1]
+    assert "agreement_floor has no usable bar" in errors[2]
+    assert "found:    bar = 0.9\n" in shown
+    assert ("calls to be made: 6 (0 are recorded)" in shown) is (command == "plan")
+
+
+@pytest.mark.parametrize("command", ["lint", "plan"])
+def test_a_template_that_asks_for_a_field_that_no_item_has(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = parity_suite(tmp_path, wordings=("Is {{numbr}} even?", "Even: {{number}}?"))
+    judge = ["--judge-name", "openai:m"] if command == "plan" else []
+    assert main([command, str(path), *judge]) == 3
+    said = capsys.readouterr()
+    assert "asks for what item p1 does not have" in said.out + said.err
+    assert "{{numbr}}" in said.out + said.err
+
+
+def test_a_prompt_of_the_judge_that_asks_for_such_a_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(command) == 2
-    assert main(["lint", "nosuchsuite"]) == 2
+    parity_suite(tmp_path)
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m"\n'
+        'prompts.paraphrases = ["Is {{numbr}} even?", "Even: {{number}}?"]\n'
+    )
+    assert main(["plan", "parity.suite.toml", "--judge-name", "mine"]) == 2
+    assert "{{numbr}}" in capsys.readouterr().err

@@ -326,12 +326,23 @@ def test_changed_settings_make_a_recording_stale(
     assert shown in caught.value.found
 
 
+def test_another_endpoint_makes_a_recording_stale(path: Path) -> None:
+    with endpoint(says("A")) as server:
+        _ask(_spec("openai", server.url), path, "record")
+    with pytest.raises(StaleRecording, match="the endpoint changed since it was recorded"):
+        _ask(_spec("openai", f"{server.url}/eu"), path, "replay")
+    both = _spec("openai", f"{server.url}/eu", model="other", temperature=0.5)
+    said = "the endpoint and the model and setting temperature changed since it was recorded"
+    with pytest.raises(StaleRecording, match=said):
+        _ask(both, path, "replay")
+
+
 def test_a_changed_prompt_makes_a_recording_stale(path: Path) -> None:
     with endpoint(says("A")) as server:
         spec = _spec("openai", server.url)
         _ask(spec, path, "record")
     changed = [MESSAGES[0], {"role": "user", "content": "B or A?"}]
-    with pytest.raises(StaleRecording) as caught:
+    with pytest.raises(StaleRecording, match="the prompt changed since it was rec") as caught:
         _ask(spec, path, "replay", {TRIAL: changed})
     assert "A or B?" in caught.value.found
     assert "B or A?" in caught.value.found

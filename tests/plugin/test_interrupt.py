@@ -207,3 +207,14 @@ def test_ctrl_c_in_a_live_session_promises_nothing(project: Project) -> None:
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert "resume" not in output
     assert not project.cassette.exists()
+
+
+def test_an_error_of_the_collection_says_nothing_of_recordings(project: Project) -> None:
+    (project.path / "test_broken.py").write_text("import no_such_module\n")
+    result = project.run("--judge-mode", "record", "parity.suite.toml", "test_broken.py")
+    assert result.ret == 2
+    shown = result.stdout.str()
+    assert "Interrupted: 1 error during collection" in shown
+    assert "recording interrupted" not in shown
+    assert "resume" not in shown
+    assert project.server.asked == []

@@ -79,6 +79,20 @@ def test_always_a_is_right_only_where_one_order_is_asked(tmp_path: Path) -> None
     assert "always answers A" in finding.what
 
 
+def test_whole_prompts_are_not_advised_to_be_asked_in_both_orders(tmp_path: Path) -> None:
+    """Items that bring their prompts as they were asked: these have their orders."""
+    # As `judgesense import judgesense` writes them, taken apart around the candidates.
+    rows = [{**row, "fields": {"before": "Better, A or B? "}} for row in pairs(label="1")]
+    fixed = SLOTS.format(more="") + templates("{{before}}{{a}}{{b}}") + '[design]\norders = "ab"\n'
+    finding = found(tmp_path, fixed, rows)["label-balance"]
+    assert finding.remedy == "balance the labels"
+    filled = SLOTS.format(more="") + templates(*COMPARED) + '[design]\norders = "ab"\n'
+    assert 'orders = "both"' in found(tmp_path, filled, rows)["label-balance"].remedy
+    unlabelled = [{key: value for key, value in row.items() if key != "label"} for row in rows]
+    finding = found(tmp_path, fixed, unlabelled)["option-order"]
+    assert finding.expected == "labels that say which candidate is better"
+
+
 INVERTED = "Reply NO (accurate) or YES (has errors). {{text}}"
 STRAIGHT = "Reply YES (correct) or NO (incorrect). {{text}}"
 

@@ -218,3 +218,13 @@ def test_jss_without_a_single_complete_pair_is_unavailable_and_not_zero() -> Non
     assert jss.value is None
     assert jss.unavailable == "all 2 units lack a verdict"
     assert (jss.missing.lower_bound, jss.missing.upper_bound) == (0.0, 1.0)
+
+
+def test_where_nothing_could_be_read_kappa_does_not_blame_the_templates() -> None:
+    unread = cell(YES_NO, worded({"a": ["?", "?"], "b": ["!", "?"]}))
+    assert estimate(unread, "kappa").unavailable == (
+        "no pair of templates has two verdicts: replies are unparsed, refused or failed"
+    )
+    # That blame is for one template.
+    one = cell(YES_NO, worded({"a": ["?"], "b": ["?"]}))
+    assert estimate(one, "kappa").unavailable == "fewer than two templates were run on one item"

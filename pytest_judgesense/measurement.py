@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import Cassette, Told
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.storage import read_exchanges
@@ -131,6 +131,7 @@ class Asking(TypedDict, total=False):
         trust: what may be sent, and where to.
         max_unparsed: after how many replies of which none states a verdict nobody is asked any
             more; 0 for no such limit.
+        told: called with the path of a cassette and each line that is recorded in it.
     """
 
     concurrency: int
@@ -142,6 +143,7 @@ class Asking(TypedDict, total=False):
     registry: Registry
     trust: Trust
     max_unparsed: int
+    told: Told
 
 
 def measure(
@@ -274,6 +276,7 @@ def _ask(
     registry: Registry = BUILT_IN,
     trust: Trust = ANY_FILES,
     max_unparsed: int = 0,
+    told: Told = lambda _path, _line: None,
 ) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
     """The answers to ``trials`` of a suite for this judge, by trial; and what they were taken from.
 
@@ -284,7 +287,7 @@ def _ask(
     taped: Literal["replay", "record"] = "replay" if mode == "replay" else "record"
     by_cassette = []
     for recording, path in cassettes.items():
-        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record)
+        cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record, told=told)
         part = [trial for trial in trials if recording_of(trial.id) == recording]
         by_cassette.append((cassette, part))
     if mode == "replay":

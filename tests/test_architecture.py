@@ -55,6 +55,7 @@ LEVELS: dict[str, float] = {
     "report": 4,
     "measurement": 5,
     "measuring": 6,
+    "recording": 6,
     "baseline": 5,
     "plugin": 7,
     "commands": 7,
@@ -72,7 +73,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("plugin.", "cassettes.locking"),
+    "filelock": ("judges.budget", "cassettes.locking"),
     "yaml": ("cassettes.interchange",),
     "numpy": ("stats.", "measures.", "instruments."),
     "scipy": ("stats.", "measures.", "instruments."),
@@ -84,6 +85,8 @@ DOORS = {
     "matplotlib": ("report.drawing",),
     # pytest's own parser of its ini files.
     "iniconfig": ("commands.options",),
+    # Optional, for tasks of a cluster.
+    "ray": ("commands.record",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.

@@ -130,11 +130,21 @@ BOUNDS = {
     "plugin.interruption": {
         "time.sleep": "a tenth of a second at a time, while workers are asking, at most 10 minutes",
     },
-    "plugin.progress": {
+    "judges.budget": {
         "threading.Lock": "held while a call is booked, see `self._between.acquire`",
         "FileLock": "see `self._between.acquire`",
         "self._between.acquire": "30 s, and then `LimitReached`",
         "self._file.read_text": OURS,
+    },
+    "commands.record": {"self._ray.shutdown": "ends a cluster of ours, or leaves one"},
+    "recording": {
+        "threading.Lock": A_MOMENT,
+        "wait": "a fifth of a second at a time, as long as workers live whose calls are bounded",
+        "future.result": "of a worker that has ended",
+        "one.read_bytes": "a file of ours, in a folder of its own",
+        "one.shutdown": "does not wait",
+        "self._manager.shutdown": "a second, then the process is ended",
+        "tapes.open": "regular files: others are refused",
     },
     "plugin.run": {"known.read_bytes": OURS},
     "layout": {"_columns.get": "a context variable"},

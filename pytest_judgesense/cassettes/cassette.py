@@ -60,6 +60,7 @@ from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingReco
 from pytest_judgesense.files import read_bytes
 
 Mode: TypeAlias = Literal["replay", "record"]
+Told: TypeAlias = Callable[[Path, bytes], None]
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
@@ -93,6 +94,7 @@ class Cassette:
         secrets: Credentials | None = None,
         now: Callable[[], str] = utc_now,
         how_to_record: str = HOW_TO_RECORD,
+        told: Told = lambda _path, _line: None,
     ) -> None:
         """Open a cassette. A missing file holds nothing: replaying, every request misses it.
 
@@ -102,6 +104,7 @@ class Cassette:
             secrets: credentials that are never written; a recording adds what requests show.
             now: dates what is recorded.
             how_to_record: remedy of a miss: the command that records it.
+            told: called with the path and each line that was recorded.
 
         Raises:
             BrokenCassette: a line cannot be read. A torn last one is cut off by a recording, which
@@ -111,6 +114,7 @@ class Cassette:
         self.mode: Mode = mode
         self._redactor = Redactor(secrets or Credentials(), noting=mode == "record")
         self._how_to_record = how_to_record
+        self._told = told
         self._now = now
         self._journal = Journal(path) if mode == "record" else None
         lines = self._journal.take_lines() if self._journal else read_lines(path)
@@ -401,7 +405,9 @@ class Cassette:
             with self._writing:
                 exchange = replace(exchange, response=self._redactor.response(response))
                 (exchange,) = self._without_shown([exchange])  # its request, from before
-                self._recordings.add(self._journal.append(exchange))
+                line = self._journal.append(exchange)
+                self._recordings.add(line)
+                self._told(self.path, line.data)
         except CassetteError as error:
             scope.remember(error)
             raise

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "cassettes": "work with recordings",
     "batch": "ask by an OpenAI-batch file (or vllm run-batch)",
     "merge": "join cassettes, logs or datasheets of CI shards",
+    "record": "record suites in shards, here or on a Ray cluster",
     "plan": "calls, tokens, cost and power, before any call",
     "power": "chances that checks do not pass, and what they stop",
 }

@@ -132,6 +132,9 @@ class Limits:
     def retried(self) -> None:
         """Note that a call is made again."""
 
+    async def kept(self) -> None:
+        """Wait until what was recorded is where it outlives this process: here, it is already."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -314,6 +317,7 @@ class Throttle:
         finally:
             if timer:
                 timer.cancel()
+            await self.limits.kept()
             self._under_way -= 1
             async with self._changed:
                 if self.ended is not None:

@@ -47,6 +47,7 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.judges.apart import apart
+from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import Answer, imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
@@ -69,7 +70,7 @@ from pytest_judgesense.measurement import (
 )
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin import interruption
-from pytest_judgesense.plugin.progress import Progress, SessionBudget
+from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.recordings import Recordings, recorder_of
 from pytest_judgesense.plugin.regression import Gate, Member
 from pytest_judgesense.plugin.screen import columns_of

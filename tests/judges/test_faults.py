@@ -25,6 +25,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
+from pytest_judgesense.judges.budget import SessionBudget
 from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
@@ -32,7 +33,6 @@ from pytest_judgesense.judges.spec import Judge, JudgeSpec
 from pytest_judgesense.judges.statuses import kind_of_status, wait_asked_for
 from pytest_judgesense.judges.throttle import Throttle, _Pace
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.plugin.progress import SessionBudget
 from pytest_judgesense.trial import Failed, Unparsed, Verdict
 from tests.plugin.project import even
 from tests.suites.known import load_suite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.plugin.progress import progress_line
+from pytest_judgesense.judges.budget import progress_line
 
 from .project import Project, no_traceback, parity_suite
 

@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
+from pytest_judgesense.judges.budget import progress_line
 from pytest_judgesense.plugin import progress
-from pytest_judgesense.plugin.progress import progress_line
 
 from .project import Project
 

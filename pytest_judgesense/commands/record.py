@@ -1,0 +1,198 @@
+"""``judgesense record``: suites recorded in shards, by processes of this machine or a Ray cluster.
+
+What a shard is and how it is recorded is that of ``--judge-shard``; see `recording` for how the
+workers, the desk and the driver work together. Scheduling is Ray's, or the operating system's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.commands.options import (
+    BROKEN_FILE,
+    JUDGE,
+    add_cassettes,
+    complain,
+    judges,
+    number,
+    registry_of,
+    show,
+    suite_files,
+)
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.throttle import CONCURRENCY
+from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.recording import (
+    Desk,
+    Done,
+    Job,
+    Outcome,
+    Processes,
+    Progress,
+    record_shard,
+    run_job,
+)
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.suite import Suite
+
+# Between lines on how far it is.
+_A_LINE_S: Final = 60.0
+_HERE: Final = "local"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the suites, the judge, the shards, where they run, and the limits of the job."""
+    said = "a suite by name, NAME@PRESET, or its file; or a folder of them"
+    parser.add_argument("suites", nargs="+", metavar="SUITE", help=said)
+    parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
+    said = "how many shards, each of whole clusters, are recorded at once (default: 1)"
+    parser.add_argument("--shards", type=number("number of shards", int), default=1, help=said)
+    said = "as tasks of the Ray cluster at ADDRESS (default: one of this machine, for the time)"
+    parser.add_argument("--ray", nargs="?", const=_HERE, metavar="ADDRESS", help=said)
+    add_cassettes(parser)
+    kinds: dict[str, Any] = {
+        "--judge-concurrency": (int, "calls under way at once, in each shard"),
+        "--judge-max-calls": (int, "most calls of the whole job, retries counted"),
+        "--judge-max-cost": (float, "most USD of the whole job, by the prices of the judge"),
+        "--judge-deadline": (float, "seconds after which no shard begins a call"),
+        "--judge-max-unparsed": (int, "most first replies of a shard without any verdict"),
+    }
+    given = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
+    for name, (kind, said) in kinds.items():
+        reader = number(name.removeprefix("--judge-"), kind)
+        parser.add_argument(name, type=reader, default=given.get(name), help=said)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Record suites in shards."""
+    if options.shards < 1 or options.judge_concurrency < 1:
+        raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
+    suites = tuple(_suites(options))
+    (judge,) = judges(options, [options.judge_name])
+    trust = Trust.here(*(Path(one.partition("@")[0]) for one in options.suites))
+    for suite in suites:
+        trust.refuse_suite(suite)
+    trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
+    seconds = options.judge_deadline
+    counted = options.judge_max_calls, options.judge_max_cost
+    job = Job(
+        judge,
+        suites,
+        options.shards,
+        trust,
+        options.judge_concurrency,
+        options.judge_max_unparsed,
+        plugins=tuple(options.plugin),
+        path=tuple(str(Path(one).resolve()) for one in sys.path),
+        environment={k: v for k, v in os.environ.items() if k.startswith("JUDGESENSE_")},
+        deadline=None if seconds is None else (seconds, time.time() + seconds),
+        limited=counted != (None, None),
+    )
+    begin = Processes if options.ray is None else lambda *limits: _Ray(options.ray, *limits)
+    with closing(begin(*counted)) as pool:
+        outcome = run_job(job, pool, options.judge_cassettes, _watch(judge.name))
+    show(_lines(job, outcome, options.judge_cassettes))
+    for error in outcome.errors:
+        complain(error)
+    return 0 if outcome.answered == outcome.trials else BROKEN_FILE
+
+
+def _suites(options: argparse.Namespace) -> Iterator[Suite]:
+    kinds = registry_of(options).forms
+    for name in options.suites:
+        base, _, preset = name.partition("@")
+        for file in suite_files(base):
+            yield load_suite(file, preset or None, kinds)
+
+
+def _watch(name: str) -> Callable[[Progress], None]:
+    """Write a line a minute where errors go."""
+    last = time.monotonic()
+
+    def watch(at: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _A_LINE_S:
+            last = time.monotonic()
+            left = at.trials - at.answered
+            line = f"judge {name}: {at.answered:,} of {at.trials:,} trials, {at.calls:,} calls, "
+            rate = at.calls / at.seconds
+            complain(f"{line}{rate:.1f}/s, {left:,} left")
+
+    return watch
+
+
+def _lines(job: Job, outcome: Outcome, folder: Path) -> Iterator[str]:
+    suites = ", ".join(suite.name for suite in job.suites)
+    recorded = f"{outcome.answered} of {outcome.trials} trials recorded"
+    yield f"judge {job.judge.name} on {suites}: {recorded}"
+    parts = [f"{outcome.made} asked, {outcome.retried} calls retried, {job.shards} shards"]
+    if outcome.lost:
+        parts.append(f"{outcome.lost} workers lost and their shards begun again")
+    yield f"  {', '.join(parts)}: {folder / job.judge.slug}"
+    yield from (f"  {notice}" for notice in outcome.notices)
+    if outcome.interrupted:
+        yield "  interrupted; the same command asks only what is missing"
+
+
+class _Ray:
+    """Tasks of a Ray cluster, one a shard, and an actor for the desk."""
+
+    def __init__(self, address: str, max_calls: int | None, max_cost: float | None) -> None:
+        try:
+            import ray
+            from ray import exceptions
+        except ImportError as error:
+            raise UsageError(
+                "--ray needs Ray, which is not installed",
+                found=str(error),
+                remedy="pip install 'pytest-judgesense[ray]', or leave --ray out",
+            ) from error
+        self.lost: tuple[type[Exception], ...] = (
+            exceptions.WorkerCrashedError,
+            exceptions.NodeDiedError,
+            exceptions.ObjectLostError,
+        )
+        self._ray: Any = ray
+        self._was_there = bool(self._ray.is_initialized())
+        if not self._was_there:
+            quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+            if address == _HERE:
+                self._ray.init(address=_HERE, include_dashboard=False, **quiet)
+            else:
+                self._ray.init(address=address, **quiet)
+        # Nobody but the driver begins a task again: it knows what is recorded.
+        self._task: Any = self._ray.remote(max_retries=0)(record_shard)
+        self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
+            max_calls, max_cost
+        )
+        self.ask = _AskActor(self._desk)
+
+    def begin(self, *given: Any) -> Future[Done]:
+        future: Future[Done] = self._task.remote(*given, self.ask).future()
+        return future
+
+    def close(self) -> None:
+        """Leave the cluster; one of this machine ends."""
+        if not self._was_there:
+            self._ray.shutdown()
+
+
+class _AskActor:
+    """The way from a task of Ray to the desk."""
+
+    def __init__(self, desk: Any) -> None:
+        self._desk = desk
+
+    def __call__(self, method: str, *args: Any, **named: Any) -> Any:
+        import ray
+
+        cluster: Any = ray
+        return cluster.get(getattr(self._desk, method).remote(*args, **named))

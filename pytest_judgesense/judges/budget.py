@@ -1,0 +1,191 @@
+"""What a session may spend and has spent, and the line that says how far it is.
+
+The counts stand in a file where several processes share them: a limit is one of the session, not of
+a worker of xdist.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from pytest_judgesense.errors import LimitReached
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits
+
+# Sums of floats are off by less; a call at the very limit is still within it.
+_ROUNDING_USD: Final = 1e-12
+# A process holds the file of the limits for a millisecond, unless somebody has stopped it.
+_LONGEST_BOOKING_S: Final = 30.0
+
+
+@dataclass(slots=True)
+class _Spent:
+    """Calls made, USD that they have cost at most, and USD booked for calls under way."""
+
+    calls: int = 0
+    usd: float = 0.0
+    booked: float = 0.0
+
+
+class SessionBudget(Limits):
+    """Counts calls and USD, and refuses the call that would pass a limit. Safe with threads.
+
+    ``None`` sets no limit. ``shared`` is the folder that the processes of the session share. It has
+    the ``deadline`` of the session.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None,
+        max_cost: float | None,
+        shared: Path | None = None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        super().__init__(deadline)
+        self._max_calls = max_calls
+        self._max_cost = max_cost
+        self._lock = threading.Lock()
+        self._here = _Spent()
+        limited = max_calls is not None or max_cost is not None
+        self._file = shared / "spent.json" if shared and limited else None
+        self._between: Any = (
+            FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
+            if self._file
+            else None
+        )
+        self.retries = 0
+
+    @property
+    def usd(self) -> float:
+        """What calls have cost; where processes share a limit, none of them tells it."""
+        return self._here.usd
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        self.deadline.check()
+        if self._max_cost is not None and most_usd is None:
+            raise _unpriced(spec)
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            if self._max_calls is not None and spent.calls >= self._max_calls:
+                raise LimitReached(
+                    f"--judge-max-calls {self._max_calls} is reached",
+                    found=f"{spent.calls} calls made in this session, retries counted",
+                )
+            most_of_all = (self._max_cost or 0.0) + _ROUNDING_USD
+            if self._max_cost is not None and spent.usd + spent.booked + most > most_of_all:
+                if patient and spent.usd + most <= most_of_all:
+                    return False
+                raise LimitReached(
+                    f"--judge-max-cost {self._max_cost:g} is reached",
+                    found=f"{spent.usd:.6f} USD spent in this session, and up to {most:.6f} USD "
+                    "for the next call",
+                )
+            spent.calls += 1
+            spent.booked += most
+        return True
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        """Replace what was booked by the cost; where that is not known the most is taken for it."""
+        most = most_usd or 0.0
+        with self._spent() as spent:
+            spent.booked -= most
+            spent.usd += most if usd is None else usd
+
+    def retried(self) -> None:
+        """Count a call that is made again."""
+        self.retries += 1
+
+    @contextmanager
+    def _spent(self) -> Iterator[_Spent]:
+        """What was spent, to be added to; nobody else comes in between."""
+        with self._lock, self._held():
+            if self._file is None:
+                yield self._here
+                return
+            known = self._file.exists() and json.loads(self._file.read_text(encoding="utf-8"))
+            spent = _Spent(**known or {})
+            yield spent
+            # In one step: a worker that is killed here leaves a whole file.
+            new = self._file.with_suffix(".new")
+            new.write_text(json.dumps(asdict(spent)), encoding="utf-8")
+            new.replace(self._file)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the file against the other processes of the session."""
+        if self._between is None:
+            yield
+            return
+        try:
+            self._between.acquire()
+        except Timeout as error:
+            raise LimitReached(
+                "the limits of the session cannot be kept",
+                found=f"{self._file} held by another process for {_LONGEST_BOOKING_S:g} s",
+                expected="workers that note a call within moments",
+                remedy="end that process, which may have been stopped, and run again",
+            ) from error
+        try:
+            yield
+        finally:
+            self._between.release()
+
+
+def _unpriced(spec: JudgeSpec) -> LimitReached:
+    found, remedy = "a callable, whose tokens are not known", "limit it by --judge-max-calls"
+    if spec.provider != "callable":
+        found = "no prices"
+        remedy = (
+            f"give [tool.judgesense.judges.{spec.name}] prices = {{ prompt = ..., completion = "
+            f"... }} in USD per million tokens, or {remedy}"
+        )
+    return LimitReached(
+        f"--judge-max-cost cannot be kept for judge {spec.name!r}",
+        found=found,
+        expected="a limit that holds whatever is asked",
+        remedy=remedy,
+    )
+
+
+def progress_line(
+    title: str,
+    done: int,
+    total: int,
+    seconds: float,
+    *,
+    usd: float | None,
+    failed: int,
+    retried: int,
+    serial: bool = False,
+    unread: int = 0,
+) -> str:
+    """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
+    rate = done / seconds if seconds > 0 else 0.0
+    parts = [f"{title}: {done:,} of {total:,}", f"{rate:.1f}/s"]
+    if rate > 0:
+        parts.append(f"{_duration((total - done) / rate)} left")
+    if usd is not None:
+        parts.append(f"{usd:.4f} USD")
+    parts += [f"{failed:,} failed", f"{retried:,} retried"]
+    if unread:
+        parts.append(f"{unread:,} without a verdict")
+    if serial:
+        parts.append("one at a time (a sync function; concurrency = N asks N at once)")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

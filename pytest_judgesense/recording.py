@@ -1,0 +1,553 @@
+"""A recording made in shards by several workers, as one job: the driver, the desk and a worker.
+
+A worker is a process of this machine (`Processes`) or of another (see `commands.record`). It
+records its shard as a session does, into a folder of its own, and hands each line to the `Desk`
+before its call gives up its place: a worker that is lost costs the calls under way, and nothing
+that was answered. The driver takes the lines from there to the cassettes, so that whatever happens
+they hold what was answered, and who records on asks what is missing. Where a worker was lost, its
+shard is begun again with what is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copyreg
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, field
+from itertools import chain
+from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.managers import BaseManager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from pytest_judgesense.cassettes.exchange import Exchange, exchange_of, renumbered
+from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.budget import SessionBudget
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import Deadline, Limits, Throttle
+from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.measurement import record
+from pytest_judgesense.registry import loaded
+from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
+
+
+def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(table)
+
+
+# Tables of judges and suites are read-only; what they are made of can be sent.
+copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
+
+# Between two looks at what has come.
+_LOOK_S: Final = 0.2
+# What a worker imports when it asks for the first time.
+_CLIENT: Final = "pytest_judgesense.judges.transport"
+# How often a shard is begun again whose worker brought nothing before it was lost.
+_IN_VAIN: Final = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all workers of a recording are told.
+
+    Attributes:
+        shards: how many there are.
+        plugins: modules that ``-p`` names; ``path``: where Python looks for modules.
+        environment: what the user has set in it for this program: limits, and what is allowed.
+        deadline: seconds as the user set them, and the Unix time at which they are over.
+        limited: whether calls or their cost are counted.
+    """
+
+    judge: JudgeSpec
+    suites: tuple[Suite, ...]
+    shards: int
+    trust: Trust
+    concurrency: int
+    max_unparsed: int
+    plugins: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deadline: tuple[float, float] | None = None
+    limited: bool = False
+
+    def parts(self, number: int) -> Iterator[tuple[Suite, tuple[Trial, ...]]]:
+        """The trials of a shard, suite by suite; one that suites share stands in the first."""
+        before: set[str] = set()
+        for suite in self.suites:
+            trials = plan_trials(suite_for_judge(suite, self.judge))
+            part = Shard(number, self.shards).part(trials)
+            yield suite, tuple(trial for trial in part if trial.id not in before)
+            before |= {trial.id for trial in trials}
+
+
+class Desk:
+    """What the workers of a job share. It stands in a process of its own, and is asked by all."""
+
+    def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
+        self._budget = SessionBudget(max_calls, max_cost)
+        self._lock = threading.Lock()
+        self._lines: list[_Lines] = []
+        self._is_stopped = False
+
+    def take(self, spec: JudgeSpec, most: float | None, *, patient: bool) -> bool | LimitReached:
+        """Book a call, see `Limits.take`; what refuses it is returned."""
+        try:
+            return self._budget.take(spec, most, patient=patient)
+        except LimitReached as refused:
+            return refused
+
+    def settle(self, most: float | None, usd: float | None) -> None:
+        """See `Limits.settle`."""
+        self._budget.settle(most, usd)
+
+    def keep(self, lines: _Lines) -> None:
+        """Take lines that a worker has recorded."""
+        with self._lock:
+            self._lines.append(lines)
+
+    def handed_over(self) -> list[_Lines]:
+        """What has come since the last time."""
+        with self._lock:
+            lines, self._lines = self._lines, []
+        return lines
+
+    def stop(self) -> None:
+        """Let no worker begin a call any more."""
+        self._is_stopped = True
+
+    def is_stopped(self) -> bool:
+        """Whether that is so."""
+        return self._is_stopped
+
+
+class Ask(Protocol):
+    """A way to the desk: the name of a method and its arguments."""
+
+    def __call__(self, method: str, *args: Any, **named: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of a cassette, by the name of its recording, that a shard has recorded."""
+
+    shard: int
+    attempt: int
+    lines: tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a worker has come to.
+
+    Attributes:
+        recordings: the shard's part of each recording, in its final form.
+        made: trials that were asked; ``retried``: calls made again.
+        error: why the shard is not whole; ``None`` also where it was interrupted.
+    """
+
+    recordings: Mapping[str, bytes]
+    made: int
+    retried: int
+    notices: tuple[str, ...]
+    error: JudgesenseError | None = None
+    interrupted: bool = False
+
+
+class _Relay(Limits):
+    """A worker's limits, which the desk keeps, and its way to hand over what it records."""
+
+    def __init__(self, job: Job, number: int, attempt: int, ask: Ask) -> None:
+        seconds, until = job.deadline or (None, None)
+        left = None if until is None else until - time.time()
+        super().__init__(Deadline(seconds, left))
+        self._ask, self._limited, self._of = ask, job.limited, (number, attempt)
+        self._lock, self._sending = threading.Lock(), threading.Lock()
+        self._lines: list[tuple[str, bytes]] = []
+
+    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+        self.deadline.check()
+        if not self._limited:
+            return True
+        answer: bool | LimitReached = self._ask("take", spec, most_usd, patient=patient)
+        if isinstance(answer, LimitReached):
+            raise answer
+        return answer
+
+    def settle(self, most_usd: float | None, usd: float | None) -> None:
+        if self._limited:
+            self._ask("settle", most_usd, usd)
+
+    def told(self, path: Path, line: bytes) -> None:
+        """Note a line to be handed over."""
+        with self._lock:
+            self._lines.append((path.stem, line))
+
+    async def kept(self) -> None:
+        if self._lines or self._sending.locked():
+            await asyncio.to_thread(self.hand_over)
+
+    def hand_over(self) -> None:
+        """Hand over what was recorded; back when the desk has it."""
+        with self._sending:
+            with self._lock:
+                lines, self._lines = tuple(self._lines), []
+            if lines:
+                self._ask("keep", _Lines(*self._of, lines))
+
+    def look(self) -> None:
+        """Raise `KeyboardInterrupt` if the job is to end."""
+        if self._ask("is_stopped"):
+            raise KeyboardInterrupt
+
+
+def record_shard(
+    path: Sequence[str],
+    sent: bytes,
+    number: int,
+    attempt: int,
+    known: Mapping[str, bytes],
+    ask: Ask,
+) -> Done:
+    """Record a shard in this process.
+
+    Args:
+        path: where Python looks for modules, before it reads what was sent.
+        sent: the `Job`, pickled.
+        number: of the shard, from 1.
+        attempt: how often it has been begun, from 1.
+        known: what is recorded of its trials, by name of the recording.
+        ask: the way to the desk.
+    """
+    sys.path += [one for one in path if one not in sys.path]
+    job: Job = pickle.loads(sent)  # noqa: S301 - of the driver, which runs this code
+    os.environ.update(job.environment)
+    registry = loaded(BUILT_IN, list(job.plugins))
+    relay = _Relay(job, number, attempt, ask)
+    throttle = Throttle(job.judge, job.concurrency, limits=relay, sharing=job.shards)
+    made = retried = 0
+    notices: list[str] = []
+    error, interrupted = None, False
+    with (
+        tempfile.TemporaryDirectory(prefix="judgesense-shard-") as name,
+        closing(AskingLoop(relay.look, relay.deadline.interrupt)) as loop,
+    ):
+        folder = Path(name)
+        for recording, data in known.items():
+            (folder / f"{recording}.jsonl").write_bytes(data)
+        try:
+            for suite, part in job.parts(number):
+                found = record(
+                    job.judge,
+                    suite,
+                    {one: folder / f"{one}.jsonl" for one in _recordings(part)},
+                    loop,
+                    lambda _, part=part: part,  # type: ignore[misc]
+                    concurrency=job.concurrency,
+                    throttle=throttle,
+                    registry=registry,
+                    trust=job.trust,
+                    max_unparsed=job.max_unparsed,
+                    told=relay.told,
+                )
+                made, retried = made + found.made, retried + found.retried
+                notices += found.notices
+        except JudgesenseError as raised:
+            error = raised.with_traceback(None)
+        except KeyboardInterrupt:
+            interrupted = True
+        relay.hand_over()
+        final = {one.stem: one.read_bytes() for one in sorted(folder.glob("*.jsonl"))}
+    return Done(final, made, retried, tuple(dict.fromkeys(notices)), error, interrupted)
+
+
+def _recordings(trials: Sequence[Trial]) -> list[str]:
+    return sorted({recording_of(trial.id) for trial in trials})
+
+
+class Pool(Protocol):
+    """Where workers run.
+
+    Attributes:
+        lost: what a future raises whose worker is gone.
+    """
+
+    lost: tuple[type[Exception], ...]
+
+    def ask(self, method: str, *args: Any, **named: Any) -> Any:
+        """Ask the desk."""
+
+    def begin(self, *given: Any) -> Future[Done]:
+        """Begin `record_shard` with these arguments, and the way to the desk as the last."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: its trials, those on record, and calls recorded since it began."""
+
+    trials: int
+    answered: int
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job.
+
+    Attributes:
+        answered: how many of the ``trials`` have an answer on record.
+        made: trials that workers asked to their end; ``retried``: calls made again.
+        lost: workers that were lost.
+        errors: why shards are not whole, each once.
+        interrupted: whether the job was.
+    """
+
+    trials: int
+    answered: int
+    made: int
+    retried: int
+    lost: int
+    notices: tuple[str, ...]
+    errors: tuple[JudgesenseError, ...]
+    interrupted: bool
+
+
+class _Tapes:
+    """The cassettes of a job, by name of the recording, and which shard each trial belongs to."""
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        self._shards = {
+            trial.id: number
+            for number in range(1, job.shards + 1)
+            for _, part in job.parts(number)
+            for trial in part
+        }
+        names = sorted({recording_of(trial) for trial in self._shards})
+        self.paths = {name: folder / job.judge.slug / f"{name}.jsonl" for name in names}
+        self._journals: dict[str, Journal] = {}
+        self._answered: dict[str, bool] = {}
+
+    def open(self) -> None:
+        """Read what is recorded; the cassettes are held."""
+        self._journals = {name: Journal(path) for name, path in self.paths.items()}
+        for journal in self._journals.values():
+            journal.prepare()
+        self._answered = {
+            one.trial: one.answers for path in self.paths.values() for one in read_exchanges(path)
+        }
+
+    @property
+    def notices(self) -> list[str]:
+        return [journal.notice for journal in self._journals.values() if journal.notice]
+
+    @property
+    def trials(self) -> int:
+        return len(self._shards)
+
+    @property
+    def answered(self) -> int:
+        """How many trials have an answer: the last exchange of each is one."""
+        return sum(self._answered.get(trial, False) for trial in self._shards)
+
+    def of_shard(self, number: int) -> dict[str, bytes]:
+        """What is recorded of the trials of a shard."""
+        found = {}
+        for name, path in self.paths.items():
+            own = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
+            found[name] = b"".join(f"{one.to_line()}\n".encode() for one in own)
+        return {name: data for name, data in found.items() if data}
+
+    def append(self, recording: str, line: bytes) -> None:
+        """Add a line that a worker has recorded."""
+        exchange = exchange_of(line)
+        self._journals[recording].append(exchange)
+        self._answered[exchange.trial] = exchange.answers
+
+    def finish(self, finished: Mapping[int, Mapping[str, bytes]]) -> None:
+        """Put the files into their final form, with what shards came to in place of their lines."""
+        for name, path in self.paths.items():
+            if not path.exists():
+                continue
+            lasting = [
+                one for one in read_exchanges(path) if self._shards.get(one.trial) not in finished
+            ]
+            for recordings in finished.values():
+                lasting += _exchanges(recordings.get(name, b""))
+            place = {id_: at for at, id_ in enumerate(trial_order({one.trial for one in lasting}))}
+            lasting.sort(key=lambda one: (place[one.trial], one.call))
+            rewrite(path, renumbered(lasting))
+            self._answered |= {one.trial: one.answers for one in lasting}
+
+
+def _exchanges(data: bytes) -> list[Exchange]:
+    """The exchanges of a cassette's content, which may share texts."""
+    with tempfile.TemporaryDirectory(prefix="judgesense-shard-") as folder:
+        path = Path(folder) / "part.jsonl"
+        path.write_bytes(data)
+        return read_exchanges(path)
+
+
+def run_job(
+    job: Job, pool: Pool, folder: Path, watch: Callable[[Progress], None] = lambda _: None
+) -> Outcome:
+    """Record the suites of a job into the cassettes below ``folder``.
+
+    ``watch`` is called a few times a second. The first interrupt lets the calls under way come to
+    their end.
+
+    Raises:
+        CassetteError: another session records one of the cassettes, or it does not serve.
+        JudgeError: a shard lost its worker again and again.
+    """
+    started = time.monotonic()
+    sent, recorder = pickle.dumps(job), Recorder.here()
+    with ExitStack() as stack:
+        tapes = _Tapes(job, folder)
+        for path in tapes.paths.values():
+            stack.enter_context(recording_alone(path, recorder))
+        tapes.open()
+        attempts, vain = Counter(range(1, job.shards + 1)), Counter[int]()
+        done: dict[int, Done] = {}
+        calls = lost = 0
+        interrupted = False
+
+        def begin(number: int) -> Future[Done]:
+            known = tapes.of_shard(number)
+            return pool.begin(job.path, sent, number, attempts[number], known)
+
+        under_way = {begin(number): number for number in attempts}
+        try:
+            while under_way:
+                try:
+                    ended = wait(under_way, _LOOK_S, FIRST_COMPLETED).done
+                    for lines in pool.ask("handed_over"):
+                        # Of a worker that was given up, and lives: its shard was begun again.
+                        if lines.attempt == attempts[lines.shard]:
+                            vain[lines.shard] = 0
+                            calls += len(lines.lines)
+                            for line in lines.lines:
+                                tapes.append(*line)
+                    for future in ended:
+                        number = under_way.pop(future)
+                        try:
+                            done[number] = future.result()
+                        except pool.lost as error:
+                            lost, vain[number] = lost + 1, vain[number] + 1
+                            if vain[number] >= _IN_VAIN:
+                                pool.ask("stop")
+                                raise JudgeError(
+                                    f"shard {number}/{job.shards} has lost {_IN_VAIN} workers in a "
+                                    "row, of which none has recorded anything",
+                                    found=f"{type(error).__name__}: {error}",
+                                    expected="workers that live as long as their calls",
+                                    remedy="see what ends them, often too little memory; what was "
+                                    "answered is recorded, and not asked again",
+                                ) from error
+                            attempts[number] += 1
+                            if not interrupted:
+                                under_way[begin(number)] = number
+                    seconds = time.monotonic() - started
+                    watch(Progress(tapes.trials, tapes.answered, calls, seconds))
+                except KeyboardInterrupt:
+                    if interrupted:
+                        raise
+                    interrupted = True
+                    pool.ask("stop")
+        finally:
+            tapes.finish({number: one.recordings for number, one in done.items()})
+        errors = {str(one.error): one.error for one in done.values() if one.error is not None}
+        return Outcome(
+            tapes.trials,
+            tapes.answered,
+            made=sum(one.made for one in done.values()),
+            retried=sum(one.retried for one in done.values()),
+            lost=lost,
+            notices=tuple(dict.fromkeys(chain(tapes.notices, *(d.notices for d in done.values())))),
+            errors=tuple(errors.values()),
+            interrupted=interrupted or any(one.interrupted for one in done.values()),
+        )
+
+
+# --- workers on this machine ----------------------------------------------------------------------
+
+
+class _Manager(BaseManager):
+    """The process of the desk."""
+
+
+_Manager.register("desk", Desk)
+
+
+@dataclass(frozen=True, slots=True)
+class _Proxy:
+    """The way from a process of this machine to the desk."""
+
+    desk: Any
+
+    def __call__(self, method: str, *args: Any, **named: Any) -> Any:
+        return getattr(self.desk, method)(*args, **named)
+
+
+class Processes:
+    """A process of this machine for each shard, and one for the desk."""
+
+    lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
+
+    def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
+        # Forked from a process that has imported all of this once, where there is such a thing.
+        has_server = "forkserver" in multiprocessing.get_all_start_methods()
+        self._own = multiprocessing.get_context("forkserver" if has_server else "spawn")
+        self._own.set_forkserver_preload([__name__, _CLIENT])
+        self._manager = _Manager(ctx=self._own)
+        self._manager.start(_end_with_the_driver)
+        desk = self._manager.desk  # type: ignore[attr-defined]
+        self.ask = _Proxy(desk(max_calls, max_cost))
+        self._executors: list[ProcessPoolExecutor] = []
+
+    def begin(self, *given: Any) -> Future[Done]:
+        # One each: a process that dies takes with it the others of its executor.
+        one = ProcessPoolExecutor(1, mp_context=self._own, initializer=_end_with_the_driver)
+        self._executors.append(one)
+        submit: Any = one.submit
+        begun: Future[Done] = submit(record_shard, *given, self.ask)
+        return begun
+
+    def close(self) -> None:
+        """End the processes."""
+        for one in self._executors:
+            one.shutdown(wait=False, cancel_futures=True)
+        self._manager.shutdown()
+
+
+def _end_with_the_driver() -> None:
+    """Leave interrupts to the driver, and end with it, however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    driver = multiprocessing.parent_process()
+    assert driver is not None, "workers are begun by a driver"
+
+    def follow() -> None:
+        with suppress(OSError):
+            wait_for_end([driver.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

@@ -17,7 +17,10 @@ record() { # a judge, and the suites that it is asked
     done
 }
 
-suites=(vacuum@quick coherence@quick factuality@quick preference@quick relevance@quick ladder-fine)
+suites=(
+    vacuum@quick coherence@quick factuality@quick preference@quick relevance@quick
+    ladder-fine ladder@quick criterion@quick
+)
 
 judgesense models get smollm2-135m
 record smollm2-135m "${suites[@]}"

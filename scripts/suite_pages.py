@@ -71,10 +71,13 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     "debate": [],
 }
 # The real models, and what of the suites they have recorded; see docs/local-models.md.
-_QUICK = [f"{name}@quick" for name in ("coherence", "factuality", "preference", "relevance")]
+_BOTH = [
+    *("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick"),
+    *("ladder-fine", "ladder@quick", "criterion@quick"),
+]
 MODELS: Mapping[str, list[str]] = {
-    "qwen2.5-coder-0.5b": ["vacuum", *_QUICK, "ladder-fine"],
-    "smollm2-135m": ["vacuum@quick", *_QUICK, "ladder-fine"],
+    "qwen2.5-coder-0.5b": ["vacuum", *_BOTH],
+    "smollm2-135m": ["vacuum@quick", *_BOTH],
 }
 AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
 

@@ -19,7 +19,7 @@ from tests import processes
 from tests.shipped import CASSETTES
 
 WORDINGS = ("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick")
-OTHERS = (*WORDINGS, "ladder-fine")
+OTHERS = (*WORDINGS, "ladder-fine", "ladder@quick", "criterion@quick")
 STRUCTURED = ("smollm2-135m", "qwen2.5-coder-0.5b")
 RECORDED = {
     "smollm2-135m": ("vacuum@quick", *OTHERS),
@@ -163,7 +163,7 @@ def rows() -> list[str]:
 def test_the_page_says_what_the_models_said() -> None:
     page = (CASSETTES.parent / "docs" / "local-models.md").read_text(encoding="utf-8")
     found = re.findall(
-        r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder)[^\n]*",
+        r"^\| `(?:vacuum|coherence|factuality|preference|relevance|ladder|criterion)[^\n]*",
         page,
         re.MULTILINE,
     )

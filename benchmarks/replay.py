@@ -20,12 +20,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
 import httpx
-from reporting import Bar, conclude, print_table, seconds_each
+from reporting import Bar, Job, conclude, print_table, seconds_each
 
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
@@ -51,6 +53,9 @@ CASSETTER = "cassetter==0.16.1"
 BASE_URL = "https://api.example.com/v1"
 URL = f"{BASE_URL}/chat/completions"
 JUDGE = JudgeSpec("bench", "openai", "model-1", base_url=BASE_URL)
+# So few that a busy machine leaves them alone at times.
+CALLS_A_PART = 20
+TRIALS_A_PART = 50
 WORDS = 'the reply names every part, keeps its order and says "done" at the end\n' * 9
 REASONS = "Both replies keep the order. The first one leaves out a part that was asked for. " * 4
 
@@ -137,30 +142,39 @@ def spread(values: Sequence[Exchange], count: int) -> list[Exchange]:
     return [values[i * len(values) // count] for i in range(min(count, len(values)))]
 
 
-def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> Callable[[], None]:
-    """Post the bodies of the exchanges, one after another."""
-    bodies = [str(exchange.request.body).encode() for exchange in exchanges]
+def parts_of(asked: Sequence[tuple[str, bytes]]) -> list[Sequence[tuple[str, bytes]]]:
+    """What is asked, a few calls each."""
+    return [asked[start : start + CALLS_A_PART] for start in range(0, len(asked), CALLS_A_PART)]
 
-    def call() -> None:
-        for body in bodies:
+
+def asked_of(exchanges: Sequence[Exchange]) -> list[tuple[str, bytes]]:
+    """Trials and bodies."""
+    return [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
+
+
+def calling(client: httpx.Client, exchanges: Sequence[Exchange]) -> list[Job]:
+    """Post the bodies of the exchanges, one after another."""
+
+    def call(asked: Sequence[tuple[str, bytes]]) -> None:
+        for _, body in asked:
             client.post(URL, content=body).raise_for_status()
 
-    return call
+    return [partial(call, part) for part in parts_of(asked_of(exchanges))]
 
 
 def own_client(
     cassette: Cassette, client: httpx.Client, exchanges: Sequence[Exchange]
-) -> Callable[[], None]:
-    """The same within the trials of a cassette."""
-    asked = [(exchange.trial, str(exchange.request.body).encode()) for exchange in exchanges]
+) -> list[Job]:
+    """The same within the trials of a cassette, which is opened first and closed last."""
+    opened = ExitStack()
 
-    def call() -> None:
-        with cassette.intercepting():
-            for trial, body in asked:
-                with cassette.trial(trial):
-                    client.post(URL, content=body).raise_for_status()
+    def call(asked: Sequence[tuple[str, bytes]]) -> None:
+        for trial, body in asked:
+            with cassette.trial(trial):
+                client.post(URL, content=body).raise_for_status()
 
-    return call
+    calls = [partial(call, part) for part in parts_of(asked_of(exchanges))]
+    return [lambda: opened.enter_context(cassette.intercepting()), *calls, opened.close]
 
 
 def _interactions(exchanges: Sequence[Exchange]) -> Iterator[dict]:
@@ -221,47 +235,68 @@ def cassetter_call(
         return None  # its parser stops at 250,000 nodes, about 9,000 exchanges
 
 
-def pipeline(path: Path, suite: Suite) -> Callable[[], int]:
+def pipeline(path: Path, suite: Suite) -> list[Job]:
     """Load, find, compare the request, parse the verdict: a built-in client in replay."""
-    trials: list[Trial] = plan_trials(suite)
 
-    async def replay() -> int:
-        cassette = Cassette(path, "replay")
-        verdicts = 0
-        async with open_client(JUDGE, cassette, concurrency=1) as client:
-            for trial, messages in zip(trials, messages_of(suite), strict=True):
-                answer = client.replay(trial.id, messages)
-                verdicts += judgment_of(suite, JUDGE, trial, answer).verdict == "A"
-        assert verdicts == len(trials), f"{verdicts} of {len(trials)} verdicts were read"
-        return verdicts
+    def asked() -> Iterator[tuple[Trial, list[dict[str, str]]]]:
+        return zip(plan_trials(suite), messages_of(suite), strict=True)
 
-    return lambda: asyncio.run(replay())
+    return replaying(path, suite, JUDGE, len(suite.items), asked)
 
 
-def debates() -> tuple[Callable[[], int], int]:
+def debates() -> tuple[list[Job], int]:
     """The replay of the shipped debate suite, whose replies are long objects; and its size."""
     suite = load_suite(builtin_suites()["debate"], None, {DEBATE.name: DEBATE})
     judge = judge_for_suite(judge_from_name("embedded:clean", {}), suite)
     path = Path(__file__).parents[1] / "cassettes" / "clean" / "debate.jsonl"
     trials = plan_trials(suite)
-    asked = list(map(renderer(suite, judge), trials))
+    asked = list(zip(trials, map(renderer(suite, judge), trials), strict=True))
+    return replaying(path, suite, judge, len(asked), lambda: iter(asked)), len(asked)
 
-    async def replay() -> int:
-        cassette = Cassette(path, "replay")
-        read = 0
+
+def replaying(
+    path: Path,
+    suite: Suite,
+    judge: JudgeSpec,
+    count: int,
+    asked: Callable[[], Iterator[tuple[Trial, list[dict[str, str]]]]],
+) -> list[Job]:
+    """Open the recording, replay its trials, a part at a time, and see that all have a verdict."""
+    left: Iterator[tuple[Trial, list[dict[str, str]]]]
+    cassette: Cassette
+    read = 0
+
+    def begin() -> None:
+        nonlocal left, cassette, read
+        left, cassette, read = asked(), Cassette(path, "replay"), 0
+
+    async def replay() -> None:
+        nonlocal read
         async with open_client(judge, cassette, concurrency=1) as client:
-            for trial, messages in zip(trials, asked, strict=True):
+            for trial, messages in islice(left, TRIALS_A_PART):
                 answer = client.replay(trial.id, messages, trial.replicate)
                 read += judgment_of(suite, judge, trial, answer).verdict is not None
-        assert read == len(trials), f"{read} of {len(trials)} replies were read"
-        return read
 
-    return lambda: asyncio.run(replay()), len(trials)
+    def end() -> None:
+        assert read == count, f"{read} of {count} replies were read"
+
+    return [begin, *[lambda: asyncio.run(replay())] * -(-count // TRIALS_A_PART), end]
 
 
-def loads_file(path: Path) -> Callable[[], object]:
+def loads_file(path: Path) -> list[Job]:
     """The floor of the pipeline: every line parsed, by the standard library."""
-    return lambda: [json.loads(line) for line in path.read_bytes().splitlines()]
+    lines: list[bytes] = []
+    values: list[object] = []
+
+    def begin() -> None:
+        values.clear()
+        lines[:] = path.read_bytes().splitlines()
+
+    def parse(start: int) -> None:
+        values.extend(json.loads(line) for line in lines[start : start + TRIALS_A_PART])
+
+    count = path.read_bytes().count(b"\n")
+    return [begin, *(partial(parse, start) for start in range(0, count, TRIALS_A_PART))]
 
 
 @contextmanager
@@ -296,7 +331,8 @@ def _measure_memory(path: Path) -> float:
     # The peak so far is forgotten: that of the imports is not the pipeline's.
     Path("/proc/self/clear_refs").write_text("5")
     idle = _status_kb("VmRSS")
-    run()
+    for part in run:
+        part()
     return (_status_kb("VmHWM") - idle) * 1024 / path.stat().st_size
 
 
@@ -344,11 +380,11 @@ def _compare(folder: Path, *, quick: bool) -> int:
         floor = timed["bare"] / calls
     with missing_ms(path) as milliseconds:
         missing = milliseconds
-    prose = folder / "prose.jsonl"
-    rewrite(prose, exchanges_of(suite_of(1_000), f"{REASONS}\nVerdict: A"))
-    reasoned = seconds_each({"": pipeline(prose, suite_of(1_000)), "loads": loads_file(prose)}, 3)
+    prose, several = folder / "prose.jsonl", suite_of(200)
+    rewrite(prose, exchanges_of(several, f"{REASONS}\nVerdict: A"))
     run_debates, count = debates()
-    debated = seconds_each({"": run_debates}, 5)[""] / count
+    read = seconds_each({"reasons": pipeline(prose, several), "debates": run_debates}, 3 * rounds)
+    reasoned, debated = read["reasons"] / len(several.items), read["debates"] / count
     memory = memory_ratio(path)
     line = path.stat().st_size / 10_000
 
@@ -370,7 +406,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
             ),
             ("bare httpx on a mock transport", us(floor), us(floor), us(floor)),
             ("built-in client, whole pipeline", *(us(pipelines[size][0]) for size in sizes)),
-            ("the same, replies with reasons", "-", us(reasoned[""] / 1_000), "-"),
+            ("the same, replies with reasons", us(reasoned), "-", "-"),
             ("built-in client, debate suite", us(debated), "-", "-"),
             ("json.loads of the file", *(us(pipelines[size][1]) for size in sizes)),
         ],
@@ -386,7 +422,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
         "built-in pipeline to json.loads, 10,000": pipelines[10_000][0] / pipelines[10_000][1],
         "peak memory to file, 10,000": memory,
         "a missing trial, ms": missing,
-        "a reply with reasons, us": reasoned[""] / 1_000 * 1e6,
+        "a reply with reasons, us": reasoned * 1e6,
         "a reply of the debate suite, us": debated * 1e6,
     }
     return conclude("replay", ratios, BARS)

@@ -195,11 +195,15 @@ class _Room:
     Few references make a long text of a short line; no line that was recorded was so long.
     """
 
+    __slots__ = ("_left", "_most")
+
     def __init__(self) -> None:
-        self._most = self._left = limits().line_bytes
+        self._most = self._left = 0
 
     def take(self, text: str) -> str:
         """``text``, or a `ValueError` if there is no more room for it."""
+        if not self._most:  # most exchanges refer to nothing
+            self._most = self._left = limits().line_bytes
         self._left -= len(text)
         if self._left < 0:
             raise ValueError(f"its shared texts are longer than line_bytes = {self._most} together")

@@ -105,14 +105,13 @@ def measured(server: Server, replicates: int) -> int:
 
     def row(name: str, shards: int, pool: Any, beside: Callable[[], None] | None = None) -> None:
         server.forget()
-        started = time.monotonic()
         thread = threading.Thread(target=beside) if beside else None
         if thread:
             thread.start()
         with closing(pool):
-            ready = time.monotonic()
+            started = time.monotonic()
             outcome = run_job(replace(job, shards=shards), pool, Path(name))
-            seconds = time.monotonic() - ready
+            seconds = time.monotonic() - started
         if thread:
             thread.join()
         tapes[name] = undated(Path(name, "mine", "parity.jsonl"))
@@ -124,7 +123,6 @@ def measured(server: Server, replicates: int) -> int:
                 f"{outcome.answered:,} of {trials:,}",
                 f"{len(server.asked):,}",
                 str(outcome.lost),
-                f"{ready - started:.1f}",
                 f"{seconds:.1f}",
                 f"{ideal:.1f}",
             )
@@ -151,7 +149,7 @@ def measured(server: Server, replicates: int) -> int:
 
 
 def told(rows: list[Any], tapes: dict[str, Any], asked: dict[str, int], trials: int) -> int:
-    head = ("recorded by", "trials recorded", "calls", "lost", "start, s", "job, s", "ideal, s")
+    head = ("recorded by", "trials recorded", "calls", "lost", "job, s", "ideal, s")
     print_table(head, rows)
     whole = tapes["one process"]
     ratios: dict[str, float | None] = {}

@@ -42,6 +42,8 @@ from pytest_judgesense.trial import TIE, Design, Judgment
 
 # Numbers further apart are measurements rather than the grades of a scale.
 _LONGEST_SCALE: Final = 100
+# Forms of the datasheet that hold what judges replied.
+_WITH_REPLIES: Final = (".jsonl", ".html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +70,8 @@ def run(options: argparse.Namespace) -> int:
     if any(path.suffix == ".json" for path in options.logs):
         return show(_checks_told(options))
     registry = registry_of(options)
-    cells = cells_of_logs(options.logs, options.seed, registry)
+    texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
+    cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
     if not cells:
         raise UsageError(
             "there is nothing to report on",
@@ -145,17 +148,31 @@ def _checks_told(options: argparse.Namespace) -> Iterator[str]:
 
 
 def cells_of_logs(
-    paths: Iterable[Path], seed: int = 0, registry: Registry = BUILT_IN
+    paths: Iterable[Path],
+    seed: int = 0,
+    registry: Registry = BUILT_IN,
+    *,
+    replies: bool = True,
 ) -> list[Cell]:
     """The cells of all judges and suites in the logs, in the order in which they begin.
+
+    Without ``replies`` their texts are left out, unless something measures them.
 
     A judgment that stands twice counts once. A `LogError`: a log cannot be read, two lines
     contradict one another, or the lines of one suite were made by different designs.
     """
+    given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
+    extended = any(one.source for one in (*given, *registry.sections))
+
+    def keeps(design: Design | None) -> bool:
+        # A sweep of temperatures counts their words; what plugins count is theirs to know.
+        kind = registry.forms.get(design.kind) if design else None
+        return replies or extended or bool(kind and kind.sweeps)
+
     judgments: dict[tuple[str, str], dict[str, Judgment]] = defaultdict(dict)
     designs: dict[tuple[str, str], Design | None] = {}
     for path in paths:
-        for judgment, design in read_log(path, registry):
+        for judgment, design in read_log(path, registry, keeps):
             key = (judgment.judge, judgment.trial.suite)
             known = judgments[key].setdefault(judgment.trial.id, judgment)
             if known.outcome != judgment.outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -25,6 +25,7 @@ from pytest_judgesense.files import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.registry import Logged, Registry
+from pytest_judgesense.report.parquet import SUFFIX, rows_of
 from pytest_judgesense.trial import (
     Design,
     Failed,
@@ -78,6 +79,8 @@ class _Line(TypedDict, total=False):
 
 
 _BESIDE: Final = ("grades", "repair", "source")
+# Objects within a line.
+_NESTED: Final = frozenset({"condition", "usage", "probabilities", "design", *_BESIDE})
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _LINE: Final = TypeAdapter(_Line).validator
 _DESIGN: Final = TypeAdapter(Design)
@@ -149,12 +152,23 @@ def _design_text(design: Design) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgment, Design | None]]:
+def read_log(
+    path: Path,
+    registry: Registry = BUILT_IN,
+    keeps: Callable[[Design | None], bool] = lambda _: True,
+) -> Iterator[tuple[Judgment, Design | None]]:
     """The judgments of a log, each with its design, or ``None`` where the line holds none.
+
+    A log is read line by line. It is JSON Lines; or Parquet, a file or a folder of files. The texts
+    of replies are left out where ``keeps`` says so of the design: they are most of what it holds.
 
     Raises:
         LogError: the file or a line of it cannot be read; it names file, line and field.
+        UsageError: it is Parquet, and pyarrow is not installed.
     """
+    if path.suffix == SUFFIX or path.is_dir():
+        yield from _read_parquet(path, registry, keeps)
+        return
     # Half a million lines are read into memory: the design on line after line is made once, and
     # known by the end of the line.
     end, shared, place = "", None, str(path)
@@ -172,6 +186,8 @@ def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgme
         except ValidationError:  # something of it is wrong, or half of a surrogate pair
             same, value = False, _form(_object(where, line), where)
         if same:
+            if not keeps(shared):
+                value["reply"] = None
             yield _judgment(value, where, registry), shared
             continue
         given, design = value.get("design"), None
@@ -180,7 +196,25 @@ def read_log(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[Judgme
             shared = design = shared if design == shared else design
             tail = line.rpartition(_MARK)[2]
             end = f"{_MARK}{tail}" if _is_object(tail.rstrip()[:-1], given) else ""
+        if not keeps(design):
+            value["reply"] = None
         yield _judgment(value, where, registry), design
+
+
+def _read_parquet(
+    path: Path, registry: Registry, keeps: Callable[[Design | None], bool]
+) -> Iterator[tuple[Judgment, Design | None]]:
+    nested = _NESTED | {logged.field for logged in registry.logged}
+    last: Any = None
+    design: Design | None = None
+    for where, row in rows_of(path, nested):
+        given = row.pop("design", None)
+        if given != last:
+            last, design = given, None if given is None else design_of_object(given, where)
+        line = _form(row, where)
+        if not keeps(design):
+            line["reply"] = None
+        yield _judgment(line, where, registry), design
 
 
 @lru_cache(maxsize=16)

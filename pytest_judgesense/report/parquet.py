@@ -1,0 +1,81 @@
+"""A judgment log as Parquet: a file, or a folder of files, with a column for each field of a line.
+
+Nested fields (``condition``, ``usage``, ``design``, ...) are structs, maps, or JSON as text. Rows
+are read a batch at a time, so that a log may be larger than memory. The only door to pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.limits import json_value
+
+SUFFIX: Final = ".parquet"
+_ROWS: Final = 8192
+
+
+def rows_of(path: Path, nested: frozenset[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows, each with where it stands; ``nested``: fields that are objects.
+
+    What a row does not state is not in it: a missing value is no field.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+        LogError: the file, or a file of the folder, cannot be read.
+    """
+    try:
+        from pyarrow import ArrowException
+        from pyarrow import parquet as reader
+    except ImportError as error:
+        raise UsageError(
+            f"{path} is Parquet, and pyarrow is not installed",
+            found=str(error),
+            remedy="pip install 'pytest-judgesense[parquet]', or write the log as JSON Lines",
+        ) from error
+    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    if not files:
+        raise LogError(
+            f"{path} holds no judgment log",
+            found="a folder",
+            expected=f"a file of JSON Lines, or a folder with files *{SUFFIX}",
+        )
+    for file in files:
+        number = 0
+        try:
+            with reader.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(_ROWS):
+                    for row in batch.to_pylist():
+                        number += 1
+                        where = f"{file}, row {number}"
+                        yield where, _stated(row, nested, where)
+        except (OSError, ArrowException) as error:
+            raise LogError(
+                f"the judgment log {file} cannot be read",
+                found=str(error),
+                expected="Parquet, with the fields of a judgment as columns",
+            ) from error
+
+
+def _stated(row: dict[str, Any], nested: frozenset[str], where: str) -> dict[str, Any]:
+    found = {name: value for name, value in row.items() if value is not None}
+    for name in nested & found.keys():
+        value = found[name]
+        if isinstance(value, str):
+            try:
+                value = json_value(value)
+            except ValueError as error:
+                raise LogError(
+                    f"{where}: field {name!r} is wrong",
+                    found=f"{value[:80]!r}: {error}",
+                    expected="an object: a struct, a map, or JSON as text",
+                ) from error
+        elif isinstance(value, list):  # a map
+            value = dict(value)
+        if isinstance(value, dict):
+            # A struct has every key that any row has.
+            value = {key: one for key, one in value.items() if one is not None}
+        found[name] = value
+    return found

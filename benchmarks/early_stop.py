@@ -245,6 +245,31 @@ def by_strata(clusters: int, runs: int) -> tuple[float, float, float]:
     return wrongs[0], wrongs[1], saved
 
 
+def paired(clusters: int, falls_on: str, drop: float, runs: int) -> list[float]:
+    """Two measurements, a margin of .05 on the loss: disagreement and savings, in drawn order and
+    with the clusters first on which the baseline was least sure; 5 calls a cluster, ICC .3.
+
+    The drop falls on clusters by how unsure they are, or on those that are sure alone.
+    """
+    rng = np.random.default_rng([clusters, round(100 * drop)])
+    spread = 1 / 0.3 - 1
+    shape = (runs, clusters)
+    before = rng.beta(BAR * spread, (1 - BAR) * spread, shape)
+    on = before * (1 - before) if falls_on == "unsure" else (before > 0.97).astype(float)
+    after = np.clip(before - drop * on / np.maximum(on.mean(axis=1, keepdims=True), 0.01), 0, 1)
+    baseline, now = rng.binomial(5, before) / 5, rng.binomial(5, after) / 5
+    # As shares: no loss is one half, and the margin lies .025 below.
+    shares = (1 - baseline + now) / 2
+    unsure = np.argsort(-baseline * (1 - baseline) + 1e-6 * rng.random(shape), axis=1)
+    looks = early_stop.looks_of(clusters, 5 * clusters, every=True)
+    full = shares.mean(axis=1) >= 0.475 - 1e-9
+    found = []
+    for ordered in (shares, np.take_along_axis(shares, unsure, axis=1)):
+        asked, passed = early_stop.stops_on_estimate(ordered, 1, 0.475, looks)
+        found += [float((passed != full).mean()), 1 - float(asked.mean()) / clusters]
+    return found
+
+
 def llmbar() -> Iterator[tuple[str, Sums, int, float]]:
     """Recorded judges, item by item: right in both orders out of two; alike in both, out of one."""
     for path in sorted(SHARED.glob("data/llmbar/*/*/*/result.json")):
@@ -388,9 +413,20 @@ def controls(runs: int, slack: int) -> dict[str, float | None]:
     lines = [[str(k), *(f"{x:.3f}" for x in found)] for k, found in strata.items()]
     print_table(("clusters", "disagree, even order", "plain order", "saved, even order"), lines)
     even = max(found[0] for found in strata.values())
+    print("\nno_regression, margin .05: drawn order, and the least sure of the baseline first\n")
+    cells = list(product((40, 100), ("unsure", "sure"), (0.0, 0.1)))
+    pairs = [paired(*cell, runs) for cell in cells]
+    lines = [
+        [str(k), on, f"{drop:g}", *(f"{x:.3f}" for x in found)]
+        for (k, on, drop), found in zip(cells, pairs, strict=True)
+    ]
+    head = ("clusters", "drop on", "drop", "disagree, drawn", "saved", "disagree, unsure first")
+    print_table((*head, "saved"), lines)
     return {
         "rows for clusters: disagreement": broken[0],
         "rows for clusters: false pass": broken[1],
+        "no_regression, drawn order: disagreement": max(found[0] for found in pairs),
+        "no_regression, unsure first: disagreement": max(found[2] for found in pairs),
         "even strata: disagreement": even - slack * math.sqrt(even * (1 - even) / runs),
     }
 
@@ -418,6 +454,8 @@ def main() -> int:
         "saved, perfect, 100": Bar("at least", 0.55),
         "rows for clusters: disagreement": Bar("at least", 0.02),
         "rows for clusters: false pass": Bar("at least", 0.1),
+        "no_regression, drawn order: disagreement": Bar("at most", 0.012),
+        "no_regression, unsure first: disagreement": Bar("at least", 0.02),
         "even strata: disagreement": Bar("at most", 0.012),
     }
     for source, judged in (("LLMBar", list(llmbar())), ("shipped", list(shipped()))):

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
 from pytest_judgesense.cassettes.cassette import Cassette, Told
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges, read_lines
+from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.explanation import failures
+from pytest_judgesense.checks.outcome import Outcome, Rule, judge_check
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
-from pytest_judgesense.errors import LimitReached, MissingRecording
+from pytest_judgesense.errors import CassetteError, LimitReached, MissingRecording
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import (
     calls_of,
@@ -44,14 +47,19 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Throttle
 from pytest_judgesense.judges.traffic import Traffic, traffic_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
 from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial, Usage
 
+STOPPED: Final = ".stopped.json"  # ends the name of the file that says where a suite was stopped
+
 Mode: TypeAlias = Literal["replay", "record", "live"]
 _Opened: TypeAlias = Sequence[tuple[Cassette, Sequence[Trial]]]
+_Batches: TypeAlias = Callable[[Mapping[str, Answer]], Iterator[Sequence[Trial]]] | None
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,7 @@ class Measurement:
         asked: the trials that were asked in this session, each with how often it was retried.
         oldest: the cassette with the oldest answer.
         settings: what a Python judge has asked with, in place of what its table says.
+        stop: where it was stopped early; ``None`` if all of the suite was asked.
     """
 
     judge: JudgeSpec
@@ -84,6 +93,14 @@ class Measurement:
     oldest: Path | None = None
     registry: Registry = BUILT_IN
     settings: Mapping[str, Any] = field(default_factory=dict)
+    stop: Stop | None = None
+
+    def outcome_of(self, check: Check, rule: Rule) -> Outcome:
+        """What comes of a check against fixed bars; of a run that was stopped, if it is decided."""
+        found = judge_check(check, self.suite.name, self.estimates, *rule)
+        if self.stop is None:
+            return found
+        return held(found, self.cell, self.stop, plan_trials(self.suite))
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt that a trial sent, roles left out."""
@@ -112,9 +129,19 @@ class Measurement:
             estimates=self.estimates,
             calls=self.calls,
             notices=(*self.notices, *self.registry.notices(self.cell)),
-            analyses=self.registry.analyses(self.cell, self.estimates, self.suite),
+            analyses=(
+                *self.registry.analyses(self.cell, self.estimates, self.suite),
+                *self._stopped,
+            ),
             material=self.registry.material(self.cell),
         )
+
+    @property
+    def _stopped(self) -> Iterator[dict[str, Any]]:
+        """Where it was stopped, as files hold it."""
+        if self.stop is not None:
+            row = self.stop.to_plain() | {"left_out": list(self.stop.left_out)}
+            yield {"analysis": "early_stop", "suite": self.suite.name, "rows": [row]}
 
 
 class Asking(TypedDict, total=False):
@@ -154,6 +181,7 @@ def measure(
     *,
     mode: Mode = "replay",
     seed: int = 0,
+    stopping: Stopping | None = None,
     **asking: Unpack[Asking],
 ) -> Measurement:
     """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
@@ -165,6 +193,8 @@ def measure(
         loop: where live calls run.
         mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
         seed: for every random draw of the estimators.
+        stopping: what must be decided for the suite to stop early; ``None``: all of it is asked. A
+            recording that was stopped is replayed to where it was, whether or not this is given.
         asking: how it is asked.
 
     Raises:
@@ -175,14 +205,50 @@ def measure(
     """
     registry = asking.get("registry", BUILT_IN)
     suite = suite_for_judge(suite, judge)
-    trials = plan_trials(suite)
-    by_cassette, before, answers = _ask(judge, suite, cassettes, loop, trials, mode, **asking)
+    planned = trials = plan_trials(suite)
+    note = stop_file(cassettes, suite)
+    stop = _stopped_at(note, cassettes, planned) if mode == "replay" else None
+    batches: _Batches = None
+    left: list[str] = []  # checks that were not decided before the end
+    if stop is not None:
+        trials = _of_clusters(planned, stop.asked)
+    elif stopping is not None and (left := stopping.never):
+        pass
+    elif stopping is not None:
+        looks = Looks.of(planned, stopping.rule.policy, seed)
+
+        def up_to_a_stop(known: Mapping[str, Answer]) -> Iterator[Sequence[Trial]]:
+            nonlocal stop
+            for look in range(1, len(looks.looks) + 1):
+                now = _of_clusters(planned, looks.until(look))
+                yield [trial for trial in now if trial.id not in known]
+                at = Stop(looks, look)
+                judged = tuple(judgment_of(suite, judge, trial, known[trial.id]) for trial in now)
+                seen = cell_of(judge.name, suite, judged, seed, registry)
+                if not at.left_out:
+                    return
+                left[:] = stopping.undecided(seen, at, planned)
+                if not left:
+                    stop = at
+                    return
+
+        batches = up_to_a_stop
+    by_cassette, before, answers = _ask(
+        judge, suite, cassettes, loop, trials, mode, batches, **asking
+    )
+    if stop is not None:
+        trials = _of_clusters(planned, stop.asked)
+        by_cassette = _only(by_cassette, trials)
+    if mode != "replay":
+        _note_stop(note, stop, cassettes, planned)
     traffic = _traffic(judge, by_cassette)
     for id_, usage in traffic.usage.items():
         answers[id_] = _used(answers[id_], usage)
     judgments = tuple(judgment_of(suite, judge, trial, answers[trial.id]) for trial in trials)
     cell = cell_of(judge.name, suite, judgments, seed, registry)
     estimates = estimate_all(cell)
+    if stop is not None:
+        estimates = stop.adjusted(estimates, planned)
     served = models_named(judge, answers.values(), by_cassette)
     spans = [
         (span, cassette.path)
@@ -208,10 +274,13 @@ def measure(
             *chain(*changed),
             *failures(judgments),
             *_in_free_text(judge, suite),
+            *([stop.said(suite.name)] if stop else []),
+            *([f"{suite.name} was asked whole: {', '.join(left)} hung on it"] if left else []),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
         settings=traffic.settings if judge.provider == "callable" else {},
+        stop=stop,
     )
     if any(section.source for section in registry.sections):
         _ = made.sheet  # a section of a plugin that fails is an error of this measurement
@@ -266,6 +335,7 @@ def _ask(
     loop: AskingLoop,
     trials: Sequence[Trial],
     mode: Mode,
+    batches: _Batches = None,
     *,
     concurrency: int = CONCURRENCY,
     how_to_record: str = "",
@@ -280,7 +350,8 @@ def _ask(
 ) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
     """The answers to ``trials`` of a suite for this judge, by trial; and what they were taken from.
 
-    See `measure`.
+    ``batches`` takes the answers, which grow, and gives the trials that are asked together, one
+    batch after the other; ``None``: all are. For the rest see `measure`.
     """
     asked_as = judge_for_suite(judge, suite)
     secrets = credentials_of(judge, credentials)
@@ -290,8 +361,6 @@ def _ask(
         cassette = Cassette(path, taped, secrets=secrets, how_to_record=how_to_record, told=told)
         part = [trial for trial in trials if recording_of(trial.id) == recording]
         by_cassette.append((cassette, part))
-    if mode == "replay":
-        _verify_recorded(by_cassette, asked_as, how_to_record)
     session = session or SessionCalls()
     before = [session.on(path) for path in cassettes.values()]
     known = {trial.id for tape, part in by_cassette for trial in part if tape.complete(trial.id)}
@@ -307,20 +376,75 @@ def _ask(
     first = FirstReplies(0 if mode == "replay" else max_unparsed)
     answers: dict[str, Answer] = {}
     left_out: list[tuple[Trial, LimitReached]] = []
-    for (cassette, part), asked_on in zip(by_cassette, before, strict=True):
-        asking = asked_as, suite, part, cassette, throttle, concurrency
-        asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
-        given = loop.run(asking_all)
+    for batch in batches(answers) if batches else [trials]:
+        parts = _only(by_cassette, batch)
+        if mode == "replay":
+            _verify_recorded(parts, asked_as, how_to_record)
+        for (cassette, part), asked_on in zip(parts, before, strict=True):
+            asking = asked_as, suite, part, cassette, throttle, concurrency
+            asking_all = ask_all(*asking, asked_on, registry.skills, tell, trust=trust, first=first)
+            for trial, answer in zip(part, loop.run(asking_all), strict=True):
+                if isinstance(answer, LimitReached):
+                    left_out.append((trial, answer))
+                else:
+                    answers[trial.id] = _redacted(answer, cassette)
+        if left_out:
+            break
+    for cassette, _ in by_cassette:
         cassette.finish(trial_order(cassette.trials))
-        for trial, answer in zip(part, given, strict=True):
-            if isinstance(answer, LimitReached):
-                left_out.append((trial, answer))
-            else:
-                answers[trial.id] = _redacted(answer, cassette)
     for cassette, _ in by_cassette if mode != "replay" else ():
         cassette.remove_shown()  # what those behind it have shown
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     return by_cassette, before, answers
+
+
+def stop_file(cassettes: Mapping[str, Path], suite: Suite) -> Path:
+    """The file beside a recording that says where its suite was stopped early, if it was."""
+    return cassettes[suite.recordings[0]].parent / f"{suite.name}{STOPPED}"
+
+
+def _stopped_at(note: Path, cassettes: Mapping[str, Path], planned: Sequence[Trial]) -> Stop | None:
+    """Where a recording was stopped; ``None`` if it was not, or holds all of the suite by now."""
+    if not note.is_file() or _whole(cassettes, planned):
+        return None
+    try:
+        found = Stop.from_plain(json.loads(read_text(note)), {one.cluster for one in planned})
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise CassetteError(
+            f"{note} does not say where the recording was stopped",
+            found=str(error),
+            expected="the file as it was written when the suite was recorded",
+            remedy="restore it from version control, or delete it and record the rest with "
+            "--judge-mode record",
+        ) from error
+    return found
+
+
+def _whole(cassettes: Mapping[str, Path], planned: Sequence[Trial]) -> bool:
+    """Whether something is recorded of every trial."""
+    recorded = {line.head.trial for path in cassettes.values() for line in read_lines(path)}
+    return recorded.issuperset(trial.id for trial in planned)
+
+
+def _note_stop(
+    note: Path, stop: Stop | None, cassettes: Mapping[str, Path], planned: Sequence[Trial]
+) -> None:
+    """Keep beside a recording where it was stopped; beside one of the whole suite, nothing."""
+    if stop is not None and not _whole(cassettes, planned):
+        replace_text(note, json.dumps(stop.to_plain(), indent=1) + "\n")
+    else:
+        note.unlink(missing_ok=True)
+
+
+def _of_clusters(trials: Iterable[Trial], clusters: Iterable[str]) -> tuple[Trial, ...]:
+    wanted = {*clusters}
+    return tuple(trial for trial in trials if trial.cluster in wanted)
+
+
+def _only(opened: _Opened, trials: Iterable[Trial]) -> list[tuple[Cassette, list[Trial]]]:
+    """The cassettes with those of ``trials`` that each of them holds."""
+    wanted = {trial.id for trial in trials}
+    return [(tape, [trial for trial in part if trial.id in wanted]) for tape, part in opened]
 
 
 def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import line_of, lint_notices
-from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.checks.outcome import Policy, Rule
 from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import MissingRecording, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
@@ -260,5 +260,5 @@ def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[Ch
         check = declare_check(declaration.name, (), dict(declaration.arguments), registry)
         if check.kind.regression or check.kind.compares:
             continue
-        outcome = judge_check(check, of.suite.name, of.estimates, policy)
+        outcome = of.outcome_of(check, Rule(policy))
         yield line_of(outcome, of.cell)

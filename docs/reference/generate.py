@@ -67,6 +67,19 @@ def document(thing: Any) -> Iterator[str]:
     yield ""
 
 
+_TYPES = {
+    "args": "list",
+    "string": "text",
+    "int": "whole number",
+    "float": "number",
+    "bool": "true or false",
+}
+
+
+def _choices(choices: tuple[str, ...] | None) -> str:
+    return "{" + ",".join(choices) + "}" if choices else ""
+
+
 def options_page() -> Iterator[str]:
     """Options of pytest."""
     yield "Each option has a twin in the ini file."
@@ -75,11 +88,9 @@ def options_page() -> Iterator[str]:
         "option | ini | type | meaning",
         (
             (
-                code(f"--{one.name} {one.metavar or '{' + ','.join(one.choices or ()) + '}'}"),
+                code(f"--{one.name} {one.metavar or _choices(one.choices)}".rstrip()),
                 code(one.ini),
-                {"args": "list", "string": "text", "int": "whole number", "float": "number"}[
-                    one.kind
-                ],
+                _TYPES[one.kind],
                 one.help.replace("%%", "%"),
             )
             for one in OPTIONS

@@ -166,6 +166,7 @@ def progress_line(
     retried: int,
     serial: bool = False,
     unread: int = 0,
+    decided: tuple[int, int] | None = None,
 ) -> str:
     """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
     rate = done / seconds if seconds > 0 else 0.0
@@ -175,6 +176,8 @@ def progress_line(
     if usd is not None:
         parts.append(f"{usd:.4f} USD")
     parts += [f"{failed:,} failed", f"{retried:,} retried"]
+    if decided:
+        parts.append(f"{decided[0]} of {decided[1]} checks decided")
     if unread:
         parts.append(f"{unread:,} without a verdict")
     if serial:

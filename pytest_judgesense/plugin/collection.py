@@ -74,11 +74,10 @@ class SuiteFile(pytest.File):
         self._base = self.path.name.removesuffix(SUFFIX)
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
-        if state.settings.has_family:
-            # Here, for --lf skips `collect`: the family is what is declared.
-            # The collection says what plugins do wrong.
-            with suppress(ExtensionError):
-                state.run.declared.append(self.members)
+        # Here, for --lf skips `collect`: the family is what is declared.
+        # The collection says what plugins do wrong.
+        with suppress(ExtensionError):
+            state.run.declared.append(self.members)
 
     def collect(self) -> Iterable[pytest.Collector]:
         """One node a judge and chosen preset."""

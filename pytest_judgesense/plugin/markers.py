@@ -106,7 +106,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
             for suite, check in zip(suites, checks, strict=True)
             if is_selected(suite.base, state.settings.suites)
         ]
-        if members and state.settings.has_family:
+        if members:
             state.run.declared.append(lambda: members)
     except UsageError as error:
         state.problems.append(f"{node.nodeid}: {error}")

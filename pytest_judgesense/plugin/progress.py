@@ -41,6 +41,7 @@ class _Measuring:
     done: int = 0
     failed: int = 0
     unread: int = 0
+    decided: tuple[int, int] | None = None
 
 
 class Progress:
@@ -87,6 +88,11 @@ class Progress:
                     self._reporter.rewrite("", erase=True)
                     self._reporter.write("\r", flush=True)
 
+    def decided(self, checks: int, of: int) -> None:
+        """Note how many checks of the measurement are decided, where it may stop early."""
+        if self._measuring is not None:
+            self._measuring.decided = checks, of
+
     def tick(self) -> None:
         """Write a line if it is time for one; called again and again by whoever waits."""
         under, now = self._measuring, time.monotonic()
@@ -106,6 +112,7 @@ class Progress:
             retried=self._budget.retries - under.retries,
             serial=under.throttle.serial,
             unread=under.unread,
+            decided=under.decided,
         )
         with self._uncaptured():
             if under.shown is None:

@@ -20,6 +20,7 @@ from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecor
 from pytest_judgesense.files import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.measurement import STOPPED
 from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
@@ -45,6 +46,8 @@ def save_recordings(live_folder: Path, target: Path) -> None:
             if torn:
                 replace_content(path, whole + b"\n")
             _save(path, target / path.relative_to(live_folder), Recorder.here())
+    for path in sorted(live_folder.rglob(f"*{STOPPED}")):
+        replace_content(target / path.relative_to(live_folder), read_bytes(path))
 
 
 def _save(live: Path, target: Path, recorder: Recorder) -> None:

@@ -20,6 +20,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
+from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import (
     explain,
     line_of,
@@ -307,6 +308,14 @@ class Run:
         self.refuse_function(judge, suite, [check])
         measurement = self.measurement(judge, suite)
         member = Member(judge, suite, check)
+        if measurement.stop is not None and (check.kind.regression or check.kind.compares):
+            raise UsageError(
+                f"{check.id} is decided on all clusters of {suite.name}, and its recording was "
+                "stopped early",
+                found=f"{len(measurement.stop.asked)} of {len(measurement.stop.looks.order)} "
+                "clusters",
+                remedy=self.recordings.how_to_record(judge, suite),
+            )
         rule = Rule(self.policy) if check.kind.regression else self._rule(member)
         found: Outcome | RegressionOutcome
         if check.kind.regression:
@@ -318,7 +327,7 @@ class Run:
             assert check.kind.judge is not None, "what compares judges has a judge"
             found = check.kind.judge(check, suite.kind, cells, rule)
         else:
-            found = judge_check(check, suite.name, measurement.estimates, *rule)
+            found = measurement.outcome_of(check, rule)
         line = line_of(found, measurement.cell, self.cleaned)
         self._pend(measurement, line)
         of_suite = self._luck.setdefault((judge.slug, suite.name), {})
@@ -424,13 +433,36 @@ class Run:
         cleaned = json.loads(self.cleaned(json.dumps(list(texts))))
         return {"texts": cleaned, "of": [texts[text] for text in asked]}
 
+    def _stopping(self, judge: JudgeSpec, suite: Suite) -> Stopping | None:
+        """What must be decided for a suite to stop early: all that the session declares on it."""
+        if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
+            return None
+        place = judge.slug, suite.name, suite.path
+        members = [(one.judge.slug, one.suite.name, one.suite.path) for one in self._family]
+        checks = {
+            member.check.id: member.check
+            for member, of in zip(self._family, members, strict=True)
+            if of == place
+        }
+        if not checks:
+            return None  # what is only looked at is looked at whole
+        rule = Rule(self.policy, self._most_missing)
+        return Stopping(tuple(checks.values()), rule, self._progress.decided)
+
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         mode = cast("Mode", self._settings.mode)
         warnings = lint_notices(suite_for_judge(suite, judge), self.registry)
-        seed = self._settings.seed
+        seed, stopping = self._settings.seed, self._stopping(judge, suite)
         with self._asking_of(judge, suite) as (cassettes, asking):
             measurement = measure(
-                judge, suite, cassettes, self.loop, mode=mode, seed=seed, **asking
+                judge,
+                suite,
+                cassettes,
+                self.loop,
+                mode=mode,
+                seed=seed,
+                stopping=stopping,
+                **asking,
             )
             self._progress.ended(measurement)
             measurement = replace(measurement, notices=(*warnings, *measurement.notices))

@@ -31,6 +31,8 @@ _HELP: Final = {
     "the judges keep to all of its bars (Holm over all that are declared; default: 0.05)",
     "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
     "the bar too (default: 0.05)",
+    "judge-early-stop": "ask whole clusters in an order drawn by the seed, and stop a suite when "
+    "every check declared on it is decided (see docs/early-stopping.md)",
     "judge-seed N": "seed of every random draw of the estimators (default: 0)",
     "judge-concurrency N": "calls under way at once (default: 8)",
     "judge-max-calls N": "stop before more than N calls have been made in the session, retries "
@@ -59,6 +61,7 @@ _NUMBERS: Final = {
     "SECONDS": "float",
     "A": "float",
 }
+_ACTIONS: Final = {"args": "append", "bool": "store_true"}
 _AT_LEAST_ONE: Final = ("judge-concurrency", "judge-verify")
 _FIELDS: Final = {"name": "judges", "suite": "suites", "datasheet": "datasheets"}
 
@@ -70,7 +73,7 @@ class Option(NamedTuple):
     Attributes:
         ini: its name in an ini file.
         field: its name in `Settings`.
-        kind: type of the ini twin: string, int, float, or args (several values).
+        kind: type of the ini twin: string, int, float, bool, or args (several values).
     """
 
     name: str
@@ -88,10 +91,11 @@ class Option(NamedTuple):
 
 
 def _option(usage: str, meaning: str) -> Option:
-    name, value, *dots = usage.split()
+    name, *form_of = usage.split()
+    value, dots = (form_of or [""])[0], form_of[1:]
     ini = name.replace("-", "_")
     field = ini.removeprefix("judge_")
-    kind = "args" if dots else _NUMBERS.get(value, "string")
+    kind = "args" if dots else _NUMBERS.get(value, "string" if value else "bool")
     form = (None, tuple(value.split("|"))) if "|" in value else (value, None)
     return Option(name, ini, _FIELDS.get(field, field), kind, meaning, *form)
 
@@ -119,6 +123,7 @@ class Settings(NamedTuple):
             measured.
         max_unparsed: after how many replies of a suite, none with a verdict, its recording stops;
             0 for never.
+        early_stop: whether suites stop when their checks are decided.
     """
 
     rootdir: Path
@@ -142,12 +147,8 @@ class Settings(NamedTuple):
     save_live: Path | None = None
     verify: int | None = None
     max_unparsed: int = 20
+    early_stop: bool = False
     shard: tuple[int, int] | None = None
-
-    @property
-    def has_family(self) -> bool:
-        """Whether an outcome may hang on what else the session declares."""
-        return self.baseline is not None or self.policy == "refuted"
 
     @property
     def asks(self) -> bool:
@@ -180,14 +181,14 @@ def add_options(parser: pytest.Parser) -> None:
     example = "pytest --judge-suite coherence --judge-name embedded:clean"
     group = parser.getgroup("judgesense", f"LLM judges: measure, gate, report; try {example}")
     for option in OPTIONS:
+        valued = {"metavar": option.metavar, "choices": option.choices}
         group.addoption(
             f"--{option.name}",
             dest=option.dest,
-            action="append" if option.kind == "args" else "store",
+            action=_ACTIONS.get(option.kind, "store"),
             default=None,
             help=option.help,
-            metavar=option.metavar,
-            choices=option.choices,
+            **({} if option.kind == "bool" else valued),
         )
         kind: Any = option.kind
         parser.addini(option.ini, f"ini twin of --{option.name}", type=kind, default=None)
@@ -232,6 +233,8 @@ def _read(option: Option, value: Any) -> Any:
     """The value of `Settings`; `pytest.UsageError` if it is wrong."""
     if option.kind == "args":
         return tuple(value)
+    if option.kind == "bool":
+        return bool(value)
     if option.kind == "string":
         if option.choices and value not in option.choices:
             expected = ", ".join(option.choices)
@@ -289,6 +292,11 @@ def resolve(given: Mapping[str, Any], rootdir: Path, invocation: Path) -> Settin
             "expected --judge-mode live beside it"
         )
     _refuse_measuring_of_a_shard(settings)
+    if settings.early_stop and settings.policy == "refuted":
+        raise pytest.UsageError(
+            "--judge-early-stop has no meaning under --judge-policy refuted, whose levels hang on "
+            "all checks of the session; expected estimate or confident"
+        )
     return settings if settings.verify is None else settings._replace(mode="replay")
 
 

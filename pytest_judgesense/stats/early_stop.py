@@ -188,7 +188,7 @@ def look_tails(
     # What has not stopped: values of the Brownian motion, and their weights by its density.
     at, density = np.zeros(1), np.ones(1)
     before, spent = 0.0, 0.0
-    tails = []
+    tails: list[float] = []
     for t in fractions:
         if t > 1 - _TINY:
             return (*tails, tail)

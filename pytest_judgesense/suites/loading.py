@@ -97,6 +97,7 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         temperatures=tuple(sorted(chosen.temperatures or design.temperatures or ())),
         seed=design.seeds,
         top_p=design.top_p,
+        early_stop=design.early_stop,
         files=(stimuli.file.resolve(),),
     )
     if chosen.pooled_with is not None:
@@ -209,7 +210,9 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     aside = {"checks", "judges", "description", "presets", "equivalence"}
     aside |= {"reviewers", "label_review"}
     asked = form.model_dump(mode="json", exclude=aside)
-    asked["design"] = {key: value for key, value in asked["design"].items() if value is not None}
+    design = _without(asked["design"], *asked["design"])
+    # When asking ends changes no question.
+    asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # What few suites have is left out of the digests of the others.
     asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]

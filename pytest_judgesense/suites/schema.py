@@ -120,7 +120,8 @@ class DesignForm(Form):
     ``weights`` how scores are counted; ``None``: not set. ``temperatures`` are those at which every
     question is asked, ``seeds`` the request seed of the first replicate (later ones count up),
     ``top_p`` what goes with them, ``effect_threshold`` from which temperature on it is high, and
-    ``items`` how many lines of the stimuli are used, from the first.
+    ``items`` how many lines of the stimuli are used, from the first, ``early_stop`` whether asking
+    ends as soon as all checks are decided.
     """
 
     pairs: Pairs = "ring"
@@ -135,6 +136,7 @@ class DesignForm(Form):
     seeds: int | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
     items: int | None = Field(default=None, ge=1)
+    early_stop: bool = False
 
 
 class PresetForm(Form):

@@ -95,6 +95,7 @@ class Suite:
         ddof: what is taken off n in a variance.
         effect_threshold: from which temperature on it is called high.
         temperatures: at which every question is asked; empty: at one, see ``temperature``.
+        early_stop: whether asking ends as soon as all checks are decided.
         files: those with its items, and the other suites of its preset, links resolved.
     """
 
@@ -123,6 +124,7 @@ class Suite:
     temperatures: tuple[float, ...] = ()
     seed: int | None = None
     top_p: float | None = None
+    early_stop: bool = False
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -22,7 +22,9 @@ def test_without_options_all_is_as_documented() -> None:
     assert settings() == Settings(ROOT, HERE, ROOT / "cassettes")
     assert settings()[3:10] == ("replay", (), (), (), "estimate", 0, 8)
     assert settings().max_unparsed == 20
-    assert set(settings()._replace(max_unparsed=None)[10:]) == {None}  # type: ignore[arg-type]
+    assert settings().early_stop is False
+    rest = settings()._replace(max_unparsed=None, early_stop=None)  # type: ignore[arg-type]
+    assert set(rest[10:]) == {None}
 
 
 def test_every_option_has_a_field_and_every_field_an_option() -> None:
@@ -53,6 +55,8 @@ def test_every_option_has_a_field_and_every_field_an_option() -> None:
         ("judge_deadline", "1.5", "deadline", 1.5),
         ("judge_deadline", 0, "deadline", 0.0),
         ("judge_max_age", "0.5", "max_age", 0.5),
+        ("judge_early_stop", True, "early_stop", True),
+        ("judge_early_stop", False, "early_stop", False),
         ("judge_baseline", "b.json", "baseline", HERE / "b.json"),
         ("judge_save_baseline", "b.json", "save_baseline", HERE / "b.json"),
         ("judge_save_live", "kept", "save_live", HERE / "kept"),

@@ -1,0 +1,332 @@
+"""When a suite may stop: which of its checks are decided by the clusters that were asked.
+
+Clusters are asked whole, in an order that the seed draws, up to one look after the other; the suite
+stops at the first look at which every check is decided. All of that follows from the suite, the
+policy, the seed and the replies: not from how many are asked at once, nor from who answers first.
+
+Policy ``estimate``: a check is decided if the run to its end would almost certainly say the same
+(`stats.early_stop`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
+that is a mean over units whose number the design decides. Any other (kappa, d', a threshold, a rate
+of those answers that...) is decided at the end, and the suite comes to it. A missing reply counts
+against the judge where the check would pass, and for it where it would fail.
+
+Policy ``confident``: a check is decided if the bound that gates, at the level that is left to this
+look, clears the bar or lies beyond it. Any measure with such bounds can be.
+
+A ``no_regression`` and a check that compares judges are decided on all clusters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from pytest_judgesense.checks.outcome import Finding, Outcome, OutcomeWord, Rule, judge_check
+from pytest_judgesense.estimate import Estimate, distance_from_half, share_of
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.stats.early_stop import (
+    DISAGREEMENT,
+    adjusted,
+    clears,
+    drawn_order,
+    looks_of,
+    misses,
+)
+from pytest_judgesense.trial import TIE, Trial
+
+UNDECIDED: Final = "the recording was stopped early, before this was decided: record the rest"
+_STOPPED: Final = ("policy", "seed", "looks", "look", "clusters")
+
+
+@dataclass(frozen=True)
+class Looks:
+    """In which order clusters are asked, and after how many of them there is a look.
+
+    Attributes:
+        policy: ``estimate`` (a look after every few clusters) or ``confident`` (four).
+        seed: that drew the order.
+        order: all clusters of the suite.
+        looks: numbers of clusters, ascending; the last one is all of them.
+    """
+
+    policy: str
+    seed: int
+    order: tuple[str, ...]
+    looks: tuple[int, ...]
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial], policy: str, seed: int) -> Looks:
+        """Those of a suite; strata are what its clusters differ in: labels and conditions."""
+        by_cluster = _by_cluster(trials)
+        strata = [
+            frozenset((trial.label, frozenset(trial.condition.items())) for trial in of_cluster)
+            for of_cluster in by_cluster.values()
+        ]
+        names = list(by_cluster)
+        order = tuple(names[at] for at in drawn_order(strata, seed))
+        looks = looks_of(len(order), len(trials), every=policy == "estimate")
+        return cls(policy, seed, order, looks)
+
+    def until(self, look: int) -> tuple[str, ...]:
+        """The clusters that are asked up to a look, which counts from 1."""
+        return self.order[: self.looks[look - 1]]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A run that was stopped at a look, before all clusters were asked."""
+
+    looks: Looks
+    look: int
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        return self.looks.until(self.look)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """In the order in which they would have been asked."""
+        return self.looks.order[len(self.asked) :]
+
+    def to_plain(self) -> dict[str, Any]:
+        """As a recording keeps it."""
+        of = self.looks
+        values = (of.policy, of.seed, list(of.looks), self.look, list(of.order))
+        return dict(zip(_STOPPED, values, strict=True))
+
+    @classmethod
+    def from_plain(cls, value: Mapping[str, Any], clusters: set[str]) -> Stop:
+        """Of `to_plain`, for a suite with these clusters.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is none.
+        """
+        policy, seed, looks, look, order = (value[name] for name in _STOPPED)
+        found = Looks(str(policy), int(seed), tuple(map(str, order)), tuple(map(int, looks)))
+        ascends = list(found.looks) == sorted({*found.looks}) and found.looks[:1] > (0,)
+        if not (ascends and found.looks[-1] == len(found.order) and 0 < look < len(found.looks)):
+            msg = "looks ascend to the number of clusters, and it stopped before the last one"
+            raise ValueError(msg)
+        if clusters != {*found.order}:
+            msg = "it names other clusters than the suite has"
+            raise ValueError(msg)
+        return cls(found, int(look))
+
+    def adjusted(self, estimates: Iterable[Estimate], trials: Sequence[Trial]) -> tuple[Any, ...]:
+        """``estimates`` with the clustered intervals that hold at this look; none where none does.
+
+        Args:
+            estimates: of the clusters that were asked.
+            trials: of the whole suite.
+        """
+        by_cluster = _by_cluster(trials)
+        keys = {key for trial in trials for key in trial.condition}
+        return tuple(self._adjusted(one, by_cluster, keys) for one in estimates)
+
+    def _adjusted(
+        self, estimate: Estimate, by_cluster: Mapping[str, list[Trial]], keys: set[str]
+    ) -> Estimate:
+        if estimate.clustered is None:
+            return estimate
+        wanted = {(k, v) for k, v in estimate.condition.items() if k in keys}
+        of = {
+            name
+            for name, trials in by_cluster.items()
+            if any(wanted <= set(trial.condition.items()) for trial in trials)
+        } or set(by_cluster)
+        seen = [sum(name in of for name in self.looks.until(n + 1)) for n in range(self.look)]
+        fractions = tuple(sorted({number / len(of) for number in seen if number}))
+        every = self.looks.policy == "estimate"
+        found = adjusted(estimate.clustered, fractions, every=every) if fractions else None
+        return replace(estimate, clustered=found)
+
+    def said(self, suite: str) -> str:
+        """In one sentence for readers of a datasheet."""
+        asked, order = len(self.asked), len(self.looks.order)
+        shown = ", ".join(self.left_out[:3])
+        more = order - asked - 3
+        rest = f" and {more} more" if more > 0 else ""
+        return (
+            f"{suite} stopped early: at look {self.look} of {len(self.looks.looks)}, after {asked} "
+            f"of {order} clusters, in the order of seed {self.looks.seed} (policy "
+            f"{self.looks.policy}); left out are {shown}{rest}; clustered intervals are adjusted "
+            "for the looks"
+        )
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What must be decided for a suite to stop.
+
+    Attributes:
+        checks: all that the session declares on the suite, of one judge.
+        rule: how they are decided.
+        tell: called at each look with the number of checks that are decided, and of all.
+    """
+
+    checks: tuple[Check, ...]
+    rule: Rule
+    tell: Callable[[int, int], None] = lambda _decided, _all: None
+
+    @property
+    def never(self) -> list[str]:
+        """The checks that are decided on all clusters alone: with them the suite cannot stop."""
+        return [check.id for check in self.checks if not _can_stop(check, self.rule.policy)]
+
+    def undecided(self, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> list[str]:
+        """The checks that the clusters in ``cell`` do not decide; if none is left, it may stop.
+
+        Args:
+            cell: the judgments of the clusters that were asked.
+            stop: the look that this is.
+            trials: of the whole suite.
+        """
+        wanted = {check.measure for check in self.checks}
+        measures = tuple(one for one in cell.measures if one.name in wanted)
+        # An estimator that several measures share gives all of them, whichever are wanted.
+        estimates = estimate_all(replace(cell, measures=measures))
+        if self.rule.policy != "estimate":  # whose question is no interval's
+            estimates = stop.adjusted(estimates, trials)
+        open_ = []
+        for check in self.checks:
+            outcome = judge_check(check, cell.suite, estimates, *self.rule)
+            if decided_word(outcome, cell, stop, trials) is None:
+                open_.append(check.id)
+        self.tell(len(self.checks) - len(open_), len(self.checks))
+        return open_
+
+
+def held(outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]) -> Outcome:
+    """``outcome`` on a run that was stopped: inconclusive where the clusters do not decide it."""
+    if outcome.policy == "refuted" or decided_word(outcome, cell, stop, trials) is not None:
+        return outcome
+    findings = tuple(
+        one
+        if one.outcome == "inconclusive"
+        else replace(one, outcome="inconclusive", reason=UNDECIDED, said=None)
+        for one in outcome.findings
+    )
+    return replace(outcome, findings=findings)
+
+
+def _can_stop(check: Check, policy: str) -> bool:
+    if check.kind.regression or check.kind.compares:
+        return False
+    return policy == "confident" or (
+        policy == "estimate"
+        and check.kind.measure is not None
+        and not check.kind.measure.conditional
+    )
+
+
+def decided_word(
+    outcome: Outcome, cell: Cell, stop: Stop, trials: Sequence[Trial]
+) -> OutcomeWord | None:
+    """What the check comes to, if what is left is not to change it; see the module."""
+    word = outcome.outcome
+    if word == "inconclusive" or not _can_stop(outcome.check, outcome.policy):
+        return None
+    # One answer to everything so far is not yet one answer to everything.
+    if any("degenerate" in one.estimate.flags for one in outcome.findings):
+        return None
+    if outcome.policy == "confident":
+        return word
+    bets = [_Bet(one, cell, stop, trials).word for one in outcome.findings]
+    decided = "fail" if "fail" in bets else "pass" if set(bets) == {"pass"} else None
+    return word if word == decided else None
+
+
+@dataclass(frozen=True)
+class _Bet:
+    """One estimate against one bar, where the question is what all clusters would say."""
+
+    finding: Finding
+    cell: Cell
+    stop: Stop
+    trials: Sequence[Trial]
+
+    @cached_property
+    def word(self) -> OutcomeWord | None:
+        estimate, bar = self.finding.estimate, self.finding.bar
+        of = estimate.anew() if estimate.anew is not None and estimate.value is not None else None
+        if of is None or of.value not in (share_of, distance_from_half) or len(of.columns) != 1:
+            return None
+        values = [float(value) for value in of.columns[0]]
+        if not all(0 <= value <= 1 for value in values):
+            return None
+        others = [1 - value for value in values]
+        if of.value is distance_from_half:
+            # On both sides of one half the share must lie within the bar.
+            sides = [(values, 0.5 - bar), (others, 0.5 - bar)]
+        else:
+            sides = [(values, bar) if self.finding.floor else (others, 1 - bar)]
+        level = DISAGREEMENT / len(sides)
+        found = [self._side(good, list(of.clusters), floor, level) for good, floor in sides]
+        if "fail" in found:
+            return "fail"
+        return "pass" if set(found) == {"pass"} else None
+
+    def _side(
+        self, good: Sequence[float], clusters: Sequence[str], bar: float, level: float
+    ) -> OutcomeWord | None:
+        sums: dict[str, float] = defaultdict(float)
+        units = Counter(clusters)
+        for name, value in zip(clusters, good, strict=True):
+            sums[name] += value
+        if units.keys() - set(self.stop.asked) or (most := self._most_units(units)) is None:
+            return None
+        own = [name for name in self.stop.looks.order if most[name]]
+        asked = [name for name in self.stop.asked if most[name]]
+        if not asked:
+            return None
+        gone = self._with_missing
+        sizes = [most[name] for name in own]
+        least, greatest = [], []
+        for name in asked:
+            total = most[name] if name in gone else units[name]
+            least.append(sums[name] - bar * total)
+            greatest.append(sums[name] + total - units[name] - bar * total)
+        if clears(least, sizes, bar, level)[-1]:
+            return "pass"
+        return "fail" if misses(greatest, sizes, bar, level)[-1] else None
+
+    @cached_property
+    def _with_missing(self) -> set[str]:
+        return {one.trial.cluster for one in self.cell.judgments if one.verdict is None}
+
+    def _most_units(self, units: Mapping[str, int]) -> dict[str, int] | None:
+        """The most units that each cluster of the suite can have.
+
+        Clusters of one form, asked without a reply missing, have as many; ``None`` where they have
+        not, or where no such cluster was asked yet.
+        """
+        forms = {name: _form(trials) for name, trials in _by_cluster(self.trials).items()}
+        known: dict[Any, set[int]] = defaultdict(set)
+        for name in self.stop.asked:
+            if name not in self._with_missing:
+                known[forms[name]].add(units[name])
+        if any(len(known[form]) != 1 for form in forms.values()):
+            return None
+        most = {name: max(known[form]) for name, form in forms.items()}
+        return most if all(units[name] <= most[name] for name in units) else None
+
+
+def _by_cluster(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    found: dict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        found[trial.cluster].append(trial)
+    return found
+
+
+def _form(trials: Iterable[Trial]) -> Any:
+    """What of a cluster decides how many units it has: its trials by item, without their names."""
+    items: dict[str, Counter[Any]] = defaultdict(Counter)
+    for one in trials:
+        kind = one.label is None, one.label == TIE, frozenset(one.condition.items())
+        items[one.item][one.template, one.order, one.replicate, kind] += 1
+    return frozenset(Counter(frozenset(item.items()) for item in items.values()).items())

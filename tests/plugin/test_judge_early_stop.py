@@ -1,0 +1,207 @@
+"""``--judge-early-stop``, its ini twin, and ``early_stop = true`` of a suite.
+
+The suite asks of 24 numbers, under three wordings, whether they are even: 72 trials in clusters of
+three, with a look after each cluster. Its judge makes no mistake, so what is left can hardly pull
+it below a floor of .8 when some 15 clusters are asked: the chance that none of five wrong ones is
+among 15 of 24 is 0.003.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .project import Project, even, no_traceback
+
+CLUSTERS, WORDINGS = 24, 3
+EARLY = "--judge-early-stop"
+RECORD = ("parity.suite.toml", "--judge-mode", "record")
+
+
+@pytest.fixture
+def long(project: Project) -> Project:
+    """The project with 24 numbers."""
+    lines = [
+        {"id": f"p{n}", "number": str(n), "label": "YES" if n % 2 == 0 else "NO"}
+        for n in range(1, CLUSTERS + 1)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (project.path / "parity.jsonl").write_text(text)
+    return project
+
+
+def note_of(project: Project) -> Path:
+    return project.cassette.with_name("parity.stopped.json")
+
+
+def sheet_of(project: Project, name: str, *args: str) -> bytes:
+    project.run("parity.suite.toml", "--judge-datasheet", f"{name}.json", *args)
+    return (project.path / f"{name}.json").read_bytes()
+
+
+def row_of(sheet: bytes) -> dict[str, Any]:
+    """Where the one judge was stopped."""
+    (judge,) = json.loads(sheet)["judges"]
+    (row,) = [one["rows"][0] for one in judge["analyses"] if one["analysis"] == "early_stop"]
+    return dict(row)
+
+
+def jss_of(sheet: bytes) -> dict[str, Any]:
+    (judge,) = json.loads(sheet)["judges"]
+    (jss,) = [one for one in judge["measures"] if one["measure"] == "jss" and not one["condition"]]
+    return dict(jss)
+
+
+@pytest.mark.parametrize("how", ["option", "ini", "suite"])
+def test_it_asks_whole_clusters_until_the_checks_are_decided(long: Project, how: str) -> None:
+    arguments = [EARLY]
+    if how == "ini":
+        long.pytester.makeini("[pytest]\njudge_early_stop = true\n")
+        arguments = []
+    elif how == "suite":
+        text = long.suite.read_text().replace("[checks]", "[design]\nearly_stop = true\n[checks]")
+        long.suite.write_text(text)
+        arguments = []
+    result = long.run(*RECORD, "--judge-datasheet", "x.json", *arguments)
+    result.assert_outcomes(passed=1)
+    no_traceback(result)
+    row = row_of((long.path / "x.json").read_bytes())
+    asked = row["looks"][row["look"] - 1]
+    # By curtailment alone it would take the 20 clusters that make .8 of 24.
+    assert 5 < asked < 20
+    assert len(long.server.asked) == WORDINGS * asked
+    assert len(long.lines()) == WORDINGS * asked
+    assert sorted([*row["clusters"][:asked], *row["left_out"]]) == sorted(row["clusters"])
+    assert len(set(row["clusters"])) == CLUSTERS
+    result.stdout.fnmatch_lines([f"*stopped early: at look {row['look']} of {CLUSTERS}, after *"])
+
+
+def test_a_stopped_recording_gives_the_same_bytes_however_it_is_replayed(long: Project) -> None:
+    long.run(*RECORD, EARLY)
+    long.server.forget()
+    first = sheet_of(long, "first", EARLY)
+    for at_once, spread in (("16", "0"), ("1", "2"), ("16", "2")):
+        args = (EARLY, "--judge-concurrency", at_once, "-n", spread)
+        assert sheet_of(long, "again", *args) == first
+    # Nor does it need the option, and a seed that draws another order is not asked for one.
+    assert sheet_of(long, "plain") == first
+    assert row_of(sheet_of(long, "seed", EARLY, "--judge-seed", "5"))["seed"] == 0
+    assert long.server.asked == []
+
+
+def test_what_is_asked_depends_on_nobody_s_haste(long: Project) -> None:
+    """One call at a time, and sixteen of which some take longer, ask and stop alike."""
+    notes, asked = [], []
+    for at_once in ("1", "16"):
+        long.server.reply = even
+        long.server.delay_s = 0.002 if at_once == "16" else 0.0
+        long.run(*RECORD, EARLY, "--judge-concurrency", at_once)
+        notes.append(note_of(long).read_bytes())
+        asked.append({json.loads(line)["trial"] for line in long.lines()})
+        long.cassette.unlink()
+        note_of(long).unlink()
+    assert notes[0] == notes[1]
+    assert asked[0] == asked[1]
+
+
+def test_workers_ask_no_more_than_one_process(long: Project) -> None:
+    long.run(*RECORD, EARLY, "-n", "2")
+    shared = note_of(long).read_bytes(), len(long.server.asked)
+    long.cassette.unlink()
+    long.server.forget()
+    long.run(*RECORD, EARLY)
+    assert shared == (note_of(long).read_bytes(), len(long.server.asked))
+
+
+def test_recording_on_asks_the_rest_and_nothing_twice(long: Project) -> None:
+    long.run(*RECORD, EARLY)
+    assert note_of(long).is_file()
+    before = len(long.server.asked)
+    result = long.run(*RECORD)
+    result.assert_outcomes(passed=1)
+    assert len(long.server.asked) == CLUSTERS * WORDINGS
+    assert before < CLUSTERS * WORDINGS
+    assert len(set(long.server.prompts)) == CLUSTERS * WORDINGS
+    assert not note_of(long).exists()
+    # The whole recording says what one says that was made at once.
+    whole = sheet_of(long, "whole")
+    assert jss_of(whole)["n"] == CLUSTERS * WORDINGS
+    assert b"early" not in whole
+    # With the option it stops where it stopped while it was recorded.
+    assert row_of(sheet_of(long, "again", EARLY))["look"] * WORDINGS == before
+
+
+def test_the_interval_of_a_stopped_run_is_adjusted(long: Project) -> None:
+    long.run(*RECORD, EARLY)
+    early = jss_of(sheet_of(long, "early"))
+    note_of(long).unlink()
+    rows = [json.loads(line)["trial"].split("/")[1] for line in long.lines()]
+    kept = [
+        line
+        for line in (long.path / "parity.jsonl").read_text().splitlines()
+        if json.loads(line)["id"] in rows
+    ]
+    (long.path / "parity.jsonl").write_text("\n".join(kept) + "\n")
+    fixed = jss_of(sheet_of(long, "fixed"))
+    assert (early["value"], early["n"]) == (fixed["value"], fixed["n"])
+    assert early["clustered"]["lower"] < fixed["clustered"]["lower"]
+    assert early["clustered"]["method"] == f"repeated-{fixed['clustered']['method']}"
+    assert early["interval"] == fixed["interval"]  # the paper's knows no looks
+
+
+def test_a_check_that_was_not_decided_says_so(long: Project) -> None:
+    """Between the floor of .8 and one of .99 lie more clusters than were asked."""
+    long.run(*RECORD, EARLY)
+    long.suite.write_text(long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.99"))
+    result = long.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*inconclusive*", "*stopped early, before this was decided*"])
+    long.run(*RECORD).assert_outcomes(passed=1)
+
+
+def test_it_comes_to_the_end_for_what_only_all_clusters_decide(long: Project) -> None:
+    """Kappa is no mean: no bet on it, and the datasheet says what kept it."""
+    text = long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.8\nkappa_floor = 0.5")
+    long.suite.write_text(text)
+    result = long.run(*RECORD, EARLY)
+    result.assert_outcomes(passed=2)
+    assert len(long.server.asked) == CLUSTERS * WORDINGS
+    result.stdout.fnmatch_lines(["*parity was asked whole: kappa_floor[[]0.5] hung on it*"])
+
+
+def test_under_confident_it_stops_at_one_of_four_looks(long: Project) -> None:
+    """A judge who flips on every second wording misses .95 by so much that three quarters tell."""
+    long.suite.write_text(long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.95"))
+    long.server.reply = lambda text: "NO" if text.startswith("Tell") else even(text)
+    result = long.run(*RECORD, EARLY, "--judge-policy", "confident", "--judge-datasheet", "x.json")
+    result.assert_outcomes(failed=1)
+    row = row_of((long.path / "x.json").read_bytes())
+    assert row["looks"] == [6, 12, 18, 24]
+    assert len(long.server.asked) == WORDINGS * 6 * row["look"] < WORDINGS * CLUSTERS
+
+
+def test_refuted_is_refused(long: Project) -> None:
+    result = long.run(*RECORD, EARLY, "--judge-policy", "refuted")
+    result.stderr.fnmatch_lines(
+        ["*--judge-early-stop has no meaning under --judge-policy refuted*"]
+    )
+    assert long.server.asked == []
+
+
+def test_a_note_that_was_edited_is_refused_with_a_remedy(long: Project) -> None:
+    long.run(*RECORD, EARLY)
+    note_of(long).write_text('{"policy": "estimate"}')
+    result = long.run("parity.suite.toml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*does not say where the recording was stopped*"])
+    no_traceback(result)
+
+
+def test_what_live_mode_keeps_is_kept_with_its_stop(long: Project) -> None:
+    args = ("--judge-mode", "live", "--judge-save-live", "cassettes")
+    long.run("parity.suite.toml", EARLY, *args).assert_outcomes(passed=1)
+    long.run("parity.suite.toml").assert_outcomes(passed=1)
+    assert note_of(long).is_file()

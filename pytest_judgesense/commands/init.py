@@ -13,7 +13,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.commands.options import FILE, MANY, assignment
+from pytest_judgesense.commands.options import FILE, MANY, assignment, number, seed
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.importers import slug
@@ -45,8 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     own.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
     said = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
     own.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
-    said = "what the function may answer, where no column tells, such as YES,NO"
+    said = "what may be answered, where no column or log tells, such as YES,NO"
     own.add_argument("--labels", metavar="A,B,...", help=said)
+    frozen = parser.add_argument_group("outputs that were judged before, as a log holds them")
+    said = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
+    frozen.add_argument("--from-log", help=said, dest="log", metavar="LOG", type=Path)
+    said = "so many outputs of each suite, drawn in proportion to the verdicts (default: all)"
+    whole = number("number of outputs", int)
+    frozen.add_argument("--sample", type=whole, metavar="N", help=said)
+    frozen.add_argument("--seed", type=seed, default=0, help="of that draw (default: 0)")
+    said = "the first wording, in place of the judge's own, with {{NAME}} for each text"
+    frozen.add_argument("--template", help=said, **FILE)
 
 
 def run(options: argparse.Namespace) -> list[str]:
@@ -58,7 +67,11 @@ def run(options: argparse.Namespace) -> list[str]:
             expected="the function that judges, and the file of its items",
             remedy="judgesense init --callable MODULE:FUNCTION --items FILE",
         )
+    if options.log is not None and options.function is not None:
+        raise UsageError("--from-log and --callable are two ways to begin", expected="one of them")
     # All is written before anything is shown: the reader of a pipe may close it early.
+    if options.log is not None:
+        return list(start_from_log(options))
     if options.function is None:
         return list(start(options.folder))
     return list(start_own(options))
@@ -116,6 +129,64 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
     yield f"  pytest {place.as_posix()}{chosen} --judge-mode record"
     yield f"  pytest {place.as_posix()}{chosen}"
     yield "then commit pyproject.toml, suites, cassettes and the workflow"
+
+
+def start_from_log(options: argparse.Namespace) -> Iterator[str]:
+    """Write suites of the outputs that a log holds; lines that say what they are.
+
+    Nothing is written where one of them cannot be made.
+    """
+    from pytest_judgesense.commands import from_log
+
+    folder: Path = options.folder
+    _refuse_file(folder)
+    known = _declared(folder / "pyproject.toml") or {}
+    found = from_log.frozen_suites(
+        options.log,
+        sample=options.sample,
+        seed=options.seed,
+        labels=[one.strip() for one in (options.labels or "").split(",") if one.strip()],
+        template=None if options.template is None else _text_of(options.template),
+    )
+    files = {one.name: from_log.suite_files(one) for one in found}
+    for one in found:
+        place = Path("suites", one.name)
+        yield f"understood: suite {one.name}"
+        yield from (f"            {line}" for line in from_log.told(one))
+        if (folder / place).exists():
+            yield f"left alone: {folder / place} is there; remove it to write it anew"
+        else:
+            for name, text in files[one.name].items():
+                yield _written(folder / place / name, text)
+    judges = dict.fromkeys(judge for one in found for judge in one.judges)
+    named = [name for name in map(from_log.judge_of, judges) if name]
+    for provider, model in () if known else named:
+        name = slug(model)
+        table = from_log.judge_table(name, provider, model)
+        yield _declare(folder / "pyproject.toml", name, table)
+    if known or named:
+        yield _write_workflow(folder)
+    yield _write_attributes(folder)
+    yield ""
+    yield "next: ask the judge about them, once; then replay it, here and in CI"
+    yield from _moved(folder)
+    place = Path("suites", found[0].name) if len(found) == 1 else Path("suites")
+    chosen = "" if known or named else " --judge-name PROVIDER:MODEL"
+    yield f"  pytest {place.as_posix()}{chosen} --judge-mode record"
+    yield f"  pytest {place.as_posix()}{chosen}"
+    if chosen:
+        said = ", ".join(judges)
+        yield f"(the log's judge is {said}; --judge-name embedded:clean tries it without a key)"
+    yield "then commit suites and cassettes"
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the template {path} cannot be read", found=str(error), expected="a text in UTF-8"
+        ) from error
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -53,6 +53,7 @@ _TIES: Final = ("tie", "tied", "draw", "equal", "same", "both", "neither", "none
 _WORDS: Final = re.compile(r"[a-z]+|[0-9]+")
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
 _MOST_LABELS: Final = 12
+_WIDEST: Final = 100
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 
@@ -333,16 +334,26 @@ def _contents(
 def _labels(values: Sequence[str], kind: Kind) -> list[str]:
     """The labels that stand in a column; of a scale all from the least to the greatest."""
     distinct = list(dict.fromkeys(values))
-    if kind == "score" and all(re.fullmatch(r"-?\d+", one) for one in distinct):
-        least, most = min(map(int, distinct)), max(map(int, distinct))
-        if least >= 1 and most <= 5:
-            least, most = 1, 5  # some grade of the usual scale may be given to none
-        elif least >= 1 and most <= 10:
-            least, most = 1, 10
-        return [str(one) for one in range(least, most + 1)] if most - least < 50 else []
+    if kind == "score" and (scale := scale_of(distinct)) is not None:
+        return scale
     folded = {one.casefold(): one for one in reversed(distinct)}
     order = {word: at for at, word in enumerate(("yes", "true", "pass", "good", "correct"))}
     return sorted(folded.values(), key=lambda one: (order.get(one.casefold(), 9), one))
+
+
+def scale_of(values: Sequence[str]) -> list[str] | None:
+    """All grades from the least to the greatest of ``values``; of a usual scale, the whole one.
+
+    Empty where there are too many; ``None`` where not all are whole numbers.
+    """
+    if not all(re.fullmatch(r"-?\d{1,18}", one) for one in values):
+        return None
+    least, most = min(map(int, values)), max(map(int, values))
+    if least >= 1 and most <= 5:
+        least, most = 1, 5  # some grade of the usual scale may be given to none
+    elif least >= 1 and most <= 10:
+        least, most = 1, 10
+    return [str(one) for one in range(least, most + 1)] if most - least <= _WIDEST else []
 
 
 def _counted(found: Understood, items: Items, command: str) -> Understood:
@@ -445,13 +456,19 @@ def checks_of(found: Understood) -> Iterator[tuple[str, float]]:
 
 
 def _gate(measure: Measure, found: Understood) -> tuple[str, float]:
+    # A step beside the label is no gross error on a scale.
+    lenient = measure is AGREEMENT and found.kind == "score"
+    return str(measure.check), bar_of(measure, found.clusters, lenient=lenient)
+
+
+def bar_of(measure: Measure, clusters: int, *, lenient: bool = False) -> float:
+    """The strictest bar that a judge without error clears with confidence on so many clusters."""
     bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
-    if measure is AGREEMENT and found.kind == "score":
-        bars = _FLOORS[3:]  # a step beside the label is no gross error on a scale
-    for bar in bars:
-        if found.clusters > 1 and can_clear(measure, bar, found.clusters):
-            return str(measure.check), bar
-    return str(measure.check), bars[-1]
+    if measure is AGREEMENT and lenient:
+        bars = _FLOORS[3:]
+    return next(
+        (bar for bar in bars if clusters > 1 and can_clear(measure, bar, clusters)), bars[-1]
+    )
 
 
 def suite_text(found: Understood, name: str, file: str, called: str) -> str:
@@ -466,7 +483,7 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
     design = "each pair in both orders" if found.kind == "pairwise" else "each item twice"
     lines = [
         f"# {called} on the items of {Path(file).name}, each as it is.",
-        f'schema = "judgesense/suite/1"\nname = {_toml(name)}\nkind = {_toml(_kind())}',
+        f'schema = "judgesense/suite/1"\nname = {toml_text(name)}\nkind = {toml_text(_kind())}',
         f"\n# What the function may answer.\n[space]\n{_pairs_of(table['space'])}",
         f"\n# Fields by column, and what a label means.\n[stimuli]\n{_pairs_of(table['stimuli'])}",
         f"\n# Asked: {design}.\n[design]\n{_pairs_of(table['design'])}",
@@ -480,19 +497,21 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
 
 
 def _pairs_of(table: Mapping[str, Any]) -> str:
-    return "\n".join(f"{_key(name)} = {_toml(value)}" for name, value in table.items())
+    return "\n".join(f"{toml_key(name)} = {toml_text(value)}" for name, value in table.items())
 
 
-def _toml(value: Any) -> str:
+def toml_text(value: Any) -> str:
+    """A text, a number, a list or a table as TOML writes it in one line."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(k)} = {toml_text(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(toml_text, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+def toml_key(name: str) -> str:
+    """A key as TOML writes it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
 
 
 def judge_text(name: str, target: str, arguments: Mapping[str, str]) -> str:
@@ -500,9 +519,9 @@ def judge_text(name: str, target: str, arguments: Mapping[str, str]) -> str:
     lines = [
         "# The function as it is. A synchronous one is called once at a time: concurrency = 8 asks",
         "# eight items at once, where the function permits it.",
-        f"[tool.judgesense.judges.{_key(name)}]",
+        f"[tool.judgesense.judges.{toml_key(name)}]",
         'provider = "callable"',
-        f"model = {_toml(target)}",
-        *([f"arguments = {_toml(dict(arguments))}"] if arguments else []),
+        f"model = {toml_text(target)}",
+        *([f"arguments = {toml_text(dict(arguments))}"] if arguments else []),
     ]
     return "\n".join(lines) + "\n"

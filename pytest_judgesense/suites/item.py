@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from pytest_judgesense.errors import well_formed
 from pytest_judgesense.trial import Condition, Order
 
 ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_LONGEST: Final = 60
+
+
+def item_id(name: str) -> str:
+    """``name`` as ids of items are, with a digest where characters were lost."""
+    if ITEM_ID.fullmatch(name):
+        return name
+    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST] or "item"
+    return f"{clean}-{hashlib.sha256(well_formed(name).encode()).hexdigest()[:6]}"
 
 
 @dataclass(frozen=True, slots=True)

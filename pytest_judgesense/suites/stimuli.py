@@ -7,9 +7,7 @@ of the file: line, column, what stands there.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +19,7 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
-from pytest_judgesense.suites.item import ITEM_ID
+from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.schema import SuiteForm
 
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -30,7 +28,6 @@ _Line = TypeVar("_Line", bound=BaseModel)
 _MOST_SHOWN: Final = 3
 _TABLES: Final = (".csv", ".tsv")
 _LIST: Final = ".json"
-_LONGEST_ID: Final = 60
 
 
 class Misfit(NamedTuple):
@@ -211,10 +208,7 @@ def own_id(stimuli: Stimuli, value: Any, number: int) -> str:
     name = text_of(value)
     if name is None:
         return f"{stimuli.word}-{number}"
-    if ITEM_ID.fullmatch(name):
-        return name
-    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST_ID] or "item"
-    return f"{clean}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return item_id(name)
 
 
 def own_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:

@@ -8,20 +8,18 @@ scale; fractions are read as the user says (``--scale``, ``--threshold``), or le
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import re
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.errors import LogError, UsageError, well_formed
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import Imported, Row, Total, malformed
 from pytest_judgesense.instruments.paraphrase.results import judgments_of, refuse_fields
-from pytest_judgesense.suites.item import ITEM_ID
+from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design
 
 Grade: TypeAlias = str | bool | float | None
@@ -29,7 +27,6 @@ Grade: TypeAlias = str | bool | float | None
 PASS: Final = ("pass", "fail")
 # Inspect's letters, in the order of what they are worth: correct, partly, incorrect, no answer.
 _LETTERS: Final = ("C", "P", "I", "N")
-_LONGEST_ID: Final = 60
 _ROUNDED: Final = 1e-6
 # No grade is as high; below it every whole number is one as a float too.
 _MOST: Final = 10**15
@@ -229,14 +226,6 @@ def _replicates(graded: Iterable[Graded]) -> Iterator[tuple[Graded, str, int]]:
         item, known = asked.get(key, (item_id(one.item), 0))
         asked[key] = item, known + 1
         yield one, item, known + 1
-
-
-def item_id(name: str) -> str:
-    """``name`` as items are called, with a digest where characters were lost."""
-    if ITEM_ID.fullmatch(name):
-        return name
-    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST_ID] or "item"
-    return f"{clean}-{hashlib.sha256(well_formed(name).encode()).hexdigest()[:6]}"
 
 
 def _row(

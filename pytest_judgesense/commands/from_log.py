@@ -1,0 +1,523 @@
+"""A suite of frozen outputs from a judgment log, for ``judgesense init --from-log``.
+
+The outputs that a judge has graded are the items, its own prompt is the first wording, grades of
+people are the labels. The prompt is taken apart into what is the same for all items and the texts
+that are not; only a template that gives back every prompt of the log to the letter is taken. Where
+there is none, the whole prompts are the items' field. Nothing here asks a judge.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.commands.own import bar_of, scale_of, toml_key, toml_text
+from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.importers import messages_of, slug
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    ORDER_POSITIONAL,
+    REPEAT_FLIP_RATE,
+    UNPARSED_RATE,
+)
+from pytest_judgesense.report.log import read_log
+from pytest_judgesense.suites.item import item_id
+from pytest_judgesense.suites.prompt_template import fill, placeholders
+from pytest_judgesense.suites.schema import ContentItem, SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
+
+_PROMPT: Final = "prompt"
+_FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
+# Prompts from which a template is tried to be read: some have texts that occur in them twice.
+_TRIED: Final = 20
+_MOST_FIELDS: Final = 50
+_MOST_LABELS: Final = 101
+# Wordings that ask for the same, whatever the judge's own prompt is.
+_WORDINGS: Final = (
+    ("t2", "Read everything below before you decide.\n\n{}"),
+    ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
+)
+_LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
+# Models as tools call them whose provider is known here, with the provider.
+_MODELS: Final = (
+    ("openai", re.compile(r"openai(?:/|:(?:chat:|responses:)?)([\w.:-]+)")),
+    ("anthropic", re.compile(r"anthropic(?:/|:(?:messages:)?)([\w.:-]+)")),
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An output that a judge has graded: what it was shown, and what it said.
+
+    Attributes:
+        fields: the texts, those of two candidates by the names ``a`` and ``b``.
+        prompt: what was sent; ``None`` where the log does not hold it.
+    """
+
+    item: str
+    cluster: str
+    verdict: str | None
+    label: str | None
+    fields: Mapping[str, str]
+    prompt: Sequence[Mapping[str, str]] | None
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A suite that was made of a log.
+
+    Attributes:
+        judges: those of the log.
+        template: the first wording, and where it is from.
+        told: what else was understood, in sentences.
+    """
+
+    name: str
+    design: Design
+    labels: Sequence[str]
+    shown: Sequence[Shown]
+    judges: Sequence[str]
+    template: str
+    source: str
+    system: str = ""
+    tie: bool = False
+    abstain: bool = False
+    told: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def clusters(self) -> int:
+        return len({one.cluster for one in self.shown})
+
+    @property
+    def labelled(self) -> bool:
+        return all(one.label is not None for one in self.shown)
+
+
+def frozen_suites(
+    log: Path,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    labels: Sequence[str] = (),
+    template: str | None = None,
+) -> list[Frozen]:
+    """The suites of a log, one for each that it holds.
+
+    Args:
+        log: a judgment log.
+        sample: so many outputs, drawn in proportion to the verdicts.
+        seed: of that draw.
+        labels: what the judge may answer, where that is more than what it did.
+        template: the first wording, in place of the judge's own.
+
+    Raises:
+        LogError: the log cannot be read, or does not say what was judged.
+        UsageError: what is given does not fit it.
+    """
+    by_suite: dict[str, list[Judgment]] = defaultdict(list)
+    designs: dict[str, Design | None] = {}
+    for judgment, design in read_log(log):
+        by_suite[judgment.trial.suite].append(judgment)
+        designs[judgment.trial.suite] = design
+    made = [
+        _frozen(log, name, part, designs[name], sample, seed, labels, template)
+        for name, part in by_suite.items()
+    ]
+    if not made:
+        raise LogError(f"{log} holds no judgments", expected="at least one line")
+    return made
+
+
+def _frozen(
+    log: Path,
+    name: str,
+    judgments: Sequence[Judgment],
+    design: Design | None,
+    sample: int | None,
+    seed: int,
+    labels: Sequence[str],
+    template: str | None,
+) -> Frozen:
+    if design is None:
+        pairwise = any(one.chosen is not None for one in judgments)
+        design = Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
+    items: dict[str, Shown] = {}
+    silent = 0
+    for one in judgments:
+        shown = _shown(one, f"{log}, {one.trial.id}", design)
+        if shown is None:
+            silent += 1
+        elif (known := items.setdefault(one.trial.item, shown)).label is None and shown.label:
+            items[one.trial.item] = replace(known, label=shown.label)
+    if not items:
+        raise LogError(
+            f"{log} does not hold what was judged on suite {name}",
+            found=f"{len(judgments)} judgments without a prompt and without texts",
+            expected="lines with source.prompt or source.fields",
+            remedy="import it anew: judgesense import inspect, promptfoo or deepeval; of a table "
+            "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text",
+        )
+    drawn = _drawn(list(items.values()), sample, seed)
+    told = [f"{silent} judgments do not say what was judged: left out"] if silent else []
+    if len(drawn) < len(items):
+        told.append(f"{len(drawn)} of {len(items)} outputs drawn by seed {seed}")
+    found = Frozen(
+        name=slug(name),
+        design=design,
+        labels=_labels(log, name, design, drawn, labels),
+        shown=drawn,
+        judges=tuple(dict.fromkeys(one.judge for one in judgments)),
+        template="",
+        source="",
+        tie=any(TIE in (one.verdict, one.label) for one in items.values()),
+        abstain=any(one.verdict == ABSTAIN for one in items.values()),
+        told=tuple(told),
+    )
+    return _worded(found, template)
+
+
+def _shown(one: Judgment, where: str, design: Design) -> Shown | None:
+    """What a judgment says of the output that was judged; ``None``: nothing."""
+    source = (one.detail or {}).get("source") or {}
+    given = source.get("fields") or {}
+    prompt = messages_of(source.get("prompt") or [])
+    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        raise LogError(
+            f"{where}: source.fields is malformed",
+            found=json.dumps(given)[:80],
+            expected="texts by name",
+        )
+    if not given and prompt is None:
+        return None
+    taken = {*ContentItem.model_fields, _PROMPT}
+    fields = {}
+    for name, text in given.items():
+        plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        good = _FIELD.fullmatch(plain) and plain not in taken
+        fields[plain if good else f"field_{plain}"] = text
+    if design.pairwise and one.trial.order == "ba" and {"a", "b"} <= set(fields):
+        prompt = None  # it shows them in their other order
+    trial = one.trial
+    return Shown(item_id(trial.item), trial.cluster, one.verdict, trial.label, fields, prompt)
+
+
+def _drawn(shown: Sequence[Shown], sample: int | None, seed: int) -> list[Shown]:
+    """``sample`` of them, of each verdict as large a share as it has among all, in their order.
+
+    The shares are rounded so that the largest remainders get one more (Hamilton's method).
+    """
+    if sample is None or sample >= len(shown):
+        return list(shown)
+    strata: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(shown):
+        strata[one.verdict or ""].append(at)
+    exact = {verdict: sample * len(part) / len(shown) for verdict, part in strata.items()}
+    taken = {verdict: int(share) for verdict, share in exact.items()}
+    rest = sorted(exact, key=lambda verdict: (taken[verdict] - exact[verdict], verdict))
+    for verdict in rest[: sample - sum(taken.values())]:
+        taken[verdict] += 1
+    chance = random.Random(seed)
+    kept = [
+        at for verdict in sorted(strata) for at in chance.sample(strata[verdict], taken[verdict])
+    ]
+    return [shown[at] for at in sorted(kept)]
+
+
+def _labels(
+    log: Path, name: str, design: Design, shown: Sequence[Shown], given: Sequence[str]
+) -> list[str]:
+    """What the judge may answer."""
+    if design.pairwise:
+        return ["A", "B"]
+    said = {text for one in shown for text in (one.verdict, one.label) if text} - {TIE, ABSTAIN}
+    labels = list(given or design.labels or sorted(said))
+    labels += [one for one in sorted(said) if one not in labels]
+    if design.ordinal and not given:
+        labels = scale_of(labels) or labels
+    if not 2 <= len(labels) <= _MOST_LABELS:
+        raise UsageError(
+            f"it is not known what the judge of suite {name} may answer",
+            found=f"{', '.join(labels[:9]) or 'no verdict'} in {log}",
+            expected=f"2 to {_MOST_LABELS} labels",
+            remedy="say them: --labels YES,NO",
+        )
+    return labels
+
+
+# --- wordings -------------------------------------------------------------------------------------
+
+
+def _worded(found: Frozen, template: str | None) -> Frozen:
+    """``found`` with its first wording, and with the fields that it shows."""
+    pairwise = found.design.pairwise
+    if pairwise and not all({"a", "b"} <= set(one.fields) for one in found.shown):
+        raise UsageError(
+            f"the two candidates of suite {found.name} are not told apart",
+            found=", ".join(found.shown[0].fields) or "whole prompts",
+            expected="fields a and b, to be shown in both orders",
+            remedy="import the log anew with --map field.a=COLUMN --map field.b=COLUMN",
+        )
+    if pairwise and "question" in found.shown[0].fields:
+        found = replace(found, shown=[_with_task(one) for one in found.shown])
+    if template is not None:
+        known = frozenset.intersection(*(frozenset(one.fields) for one in found.shown))
+        if unknown := sorted(placeholders(template) - known):
+            raise UsageError(
+                f"the template shows what the outputs of suite {found.name} do not have",
+                found=", ".join(unknown),
+                expected=", ".join(sorted(known)),
+                remedy="rename the placeholders, or import the log with --map field.NAME=COLUMN",
+            )
+        return replace(found, template=template, source="the template that was given")
+    sent = [(one.prompt, one.fields) for one in found.shown if one.prompt]
+    if sent:
+        system, users = _split([prompt for prompt, _ in sent])
+        texts = [(text, fields) for text, (_, fields) in zip(users, sent, strict=True)]
+        if (own := recovered(texts)) is not None:
+            said = f"the judge's own, as {len(sent)} prompts of the log have it"
+            return replace(found, template=own, source=said, system=system)
+        if not pairwise and len(sent) == len(found.shown):
+            shown = [
+                replace(one, fields={_PROMPT: text})
+                for one, text in zip(found.shown, users, strict=True)
+            ]
+            said = "the judge's own, whole: no one template gives back the prompts of the log"
+            template = f"{{{{{_PROMPT}}}}}"
+            return replace(found, template=template, source=said, system=system, shown=shown)
+    said = "one of this project: the log does not hold the judge's own; --template FILE gives it"
+    return replace(found, template=_default(found), source=said)
+
+
+def _with_task(one: Shown) -> Shown:
+    """Of pairs, what both answer is called the task."""
+    fields = {("task" if name == "question" else name): text for name, text in one.fields.items()}
+    return replace(one, fields=fields)
+
+
+def _split(prompts: Sequence[Sequence[Mapping[str, str]]]) -> tuple[str, list[str]]:
+    """The system message that all share, and of each the rest as one text."""
+    first = [prompt[0]["content"] for prompt in prompts if prompt[0]["role"] == "system"]
+    shared = len(first) == len(prompts) and len(set(first)) == 1
+    rest = [prompt[shared:] for prompt in prompts]
+    if shared and not all(rest):
+        shared, rest = False, [*prompts]
+    return (
+        first[0] if shared else "",
+        ["\n\n".join(one["content"] for one in prompt) for prompt in rest],
+    )
+
+
+def recovered(prompts: Sequence[tuple[str, Mapping[str, str]]]) -> str | None:
+    """The template that gives back every prompt to the letter, filled with its fields.
+
+    ``None`` where no candidate does: one is cut from each of the first prompts, its texts replaced
+    by their names, the longest first.
+    """
+    if max(len(fields) for _, fields in prompts) > _MOST_FIELDS:
+        return None
+    for text, fields in prompts[:_TRIED]:
+        candidate = _cut(text, fields)
+        if placeholders(candidate) <= set(fields) and all(
+            placeholders(candidate) <= set(others) and fill(candidate, others) == prompt
+            for prompt, others in prompts
+        ):
+            return candidate if placeholders(candidate) else None
+    return None
+
+
+def _cut(text: str, fields: Mapping[str, str]) -> str:
+    parts = [text]  # at odd places: names in braces
+    for name in sorted(fields, key=lambda name: (-len(fields[name]), name)):
+        if not fields[name].strip():
+            continue
+        cut: list[str] = []
+        for at, part in enumerate(parts):
+            pieces = [part] if at % 2 else part.split(fields[name])
+            for piece in pieces[:-1]:
+                cut += [piece, f"{{{{{name}}}}}"]
+            cut.append(pieces[-1])
+        parts = cut
+    return "".join(parts)
+
+
+def _default(found: Frozen) -> str:
+    """A wording that shows all that the outputs have, and asks for the labels."""
+    names = list(dict.fromkeys(name for one in found.shown for name in one.fields))
+    names = [name for name in names if all(name in one.fields for one in found.shown)]
+    blocks = [f"<{name}>\n{{{{{name}}}}}\n</{name}>" for name in sorted(names, key=_last)]
+    if found.design.pairwise:
+        tie = " or tie" if found.tie else ""
+        asked = f"Which of the two is better? Answer with one of: A, B{tie}."
+    elif found.design.ordinal:
+        least, most = found.labels[0], found.labels[-1]
+        asked = (
+            f"Grade the answer by the criterion. Answer with a whole number from {least} to {most}."
+        )
+    else:
+        asked = f"Judge the answer by the criterion. Answer with one of: {', '.join(found.labels)}."
+    if "criterion" not in names:
+        asked = asked.replace(" by the criterion", "")
+    return "\n".join([*blocks, asked])
+
+
+def _last(name: str) -> tuple[int, str]:
+    """Where a text stands in a prompt: what was asked first, what is judged at the end."""
+    usual = ("question", "task", "context", "reference", "criterion")
+    return (
+        usual.index(name) if name in usual else len(usual) + (name in ("answer", "a", "b")),
+        name,
+    )
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def rows_of_items(found: Frozen) -> list[dict[str, Any]]:
+    """The lines of the items' file."""
+    rows = []
+    for one in found.shown:
+        row: dict[str, Any] = {"id": one.item, "cluster": one.cluster}
+        if one.label is not None:
+            row["label"] = one.label
+        fields = dict(one.fields)
+        if found.design.pairwise:
+            row["task"] = fields.pop("task", "")
+            row["texts"] = [fields.pop("a"), fields.pop("b")]
+            row |= {"fields": fields} if fields else {}
+        else:
+            row |= fields
+        rows.append(row)
+    return rows
+
+
+def _table(found: Frozen) -> dict[str, Any]:
+    space: dict[str, Any] = {"labels": list(found.labels)}
+    for name, holds in (
+        ("ordinal", found.design.ordinal),
+        ("pairwise", found.design.pairwise),
+        ("tie", found.tie),
+        ("abstain", found.abstain),
+    ):
+        space |= {name: True} if holds else {}
+    kind = next(kind.name for kind in BUILT_IN.forms.values() if kind.wordings)
+    templates = [("t1", found.template)] + [
+        (name, wording.format("\0").replace("\0", found.template.strip("\n")))
+        for name, wording in _WORDINGS
+    ]
+    return {
+        "schema": "judgesense/suite/1",
+        "name": found.name,
+        "kind": kind,
+        "description": f"Frozen outputs of a log of {', '.join(found.judges)}"[:300],
+        "space": space,
+        "stimuli": {"file": "items.jsonl"},
+        "design": {"orders": "both"} if found.design.pairwise else {"replicates": 2},
+        "templates": [{"id": name, "text": text} for name, text in templates],
+        "checks": dict(_checks(found)),
+        **({"system": found.system} if found.system else {}),
+    }
+
+
+def _checks(found: Frozen) -> Iterator[tuple[str, float]]:
+    """The checks, each with a bar that a judge without error clears with confidence."""
+    wording = "within_one_agreement" if found.design.ordinal else "jss"
+    second = ORDER_POSITIONAL if found.design.pairwise else REPEAT_FLIP_RATE
+    measures = [BUILT_IN.measures[wording], second, UNPARSED_RATE]
+    for measure in [*measures, *([AGREEMENT] if found.labelled else [])]:
+        yield str(measure.check), bar_of(measure, found.clusters, lenient=found.design.ordinal)
+
+
+def suite_files(found: Frozen) -> dict[str, str]:
+    """The texts of the suite's files by name, the suite file last.
+
+    Raises:
+        LogError, SuiteError: what the log holds makes no suite.
+    """
+    table, rows = _table(found), rows_of_items(found)
+    try:
+        form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
+    except ValueError as error:
+        raise LogError(
+            f"the judgments on suite {found.name} make no suite",
+            found=str(error)[:300],
+            expected="a design that a suite can have",
+        ) from error
+    numbered = list(enumerate(rows, 1))
+    list(BUILT_IN.forms[form.kind].items(Stimuli(form, Path("items.jsonl"), numbered)))
+    meant = {
+        "within_one_agreement_floor": "at most one step apart under two wordings",
+        "jss_floor": "the same verdict under two wordings",
+        ORDER_POSITIONAL.check: "pairs of which the same slot wins in both orders",
+        REPEAT_FLIP_RATE.check: "outputs of which the two replicates disagree",
+        AGREEMENT.check: "the verdict is the grade of the person",
+        UNPARSED_RATE.check: "replies in which no verdict is found",
+    }
+    design = "each pair in both orders" if found.design.pairwise else "each output twice"
+    head = {name: table[name] for name in ("schema", "name", "kind", "description")}
+    lines = [
+        "# Outputs that were judged before, frozen: what changes from here on is the judge.",
+        *(f"{name} = {toml_text(value)}" for name, value in head.items()),
+        *([f"system = {_long(found.system)}"] if found.system else []),
+        "\n# What the judge may answer.\n[space]",
+        *(f"{name} = {toml_text(value)}" for name, value in table["space"].items()),
+        '\n[stimuli]\nfile = "items.jsonl"',
+        f"\n# Asked: {design}, under every wording.\n[design]",
+        *(f"{name} = {toml_text(value)}" for name, value in table["design"].items()),
+        f"\n# The first wording is {found.source}.",
+        "# The others ask for the same in a few words more: wordings of your own are better.",
+        *(
+            f"[[templates]]\nid = {toml_text(one['id'])}\ntext = {_long(one['text'])}\n"
+            for one in table["templates"]
+        ),
+        "# Each line is a test. A judge without any error clears these bars with confidence.",
+        "[checks]",
+        *(f"{toml_key(name)} = {bar}  # {meant[name]}" for name, bar in table["checks"].items()),
+    ]
+    items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return {"items.jsonl": items, f"{found.name}.suite.toml": "\n".join(lines) + "\n"}
+
+
+def _long(text: str) -> str:
+    """A text of several lines as TOML, to the letter."""
+    if "'''" not in text and _LITERAL.fullmatch(text):
+        return f"'''\n{text}'''"
+    return toml_text(text)
+
+
+def told(found: Frozen) -> Iterator[str]:
+    """What was understood, in lines."""
+    verdicts = Counter(one.verdict or "none" for one in found.shown)
+    counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(verdicts.items()))
+    outputs, clusters = len(found.shown), found.clusters
+    size = f"{outputs} output{'s' * (outputs > 1)} in {clusters} cluster{'s' * (clusters > 1)}"
+    yield f"{size}; verdicts of the log: {counts}"
+    yield f"wording t1 is {found.source}"
+    labels = sum(one.label is not None for one in found.shown)
+    if not found.labelled:
+        yield f"grades of people: {labels or 'none'}; agreement is gated where every output has one"
+    yield from found.told
+
+
+def judge_of(name: str) -> tuple[str, str] | None:
+    """Provider and model of a judge as a tool calls it, where the provider is known here."""
+    found = ((provider, form.fullmatch(name)) for provider, form in _MODELS)
+    return next(((provider, match[1]) for provider, match in found if match), None)
+
+
+def judge_table(name: str, provider: str, model: str) -> str:
+    """The table of a judge that a log names."""
+    lines = [
+        "# The judge of the log; what it was asked with beside its prompt the log does not say.",
+        f"[tool.judgesense.judges.{toml_key(name)}]",
+        f"provider = {toml_text(provider)}",
+        f"model = {toml_text(model)}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,321 @@
+"""``judgesense init --from-log``: from a log of another tool to a gate, and no file edited."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_judgesense.commands.from_log import frozen_suites, judge_of, recovered
+from pytest_judgesense.commands.init import start_from_log
+from pytest_judgesense.commands.lint import lint_report
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.instruments.paraphrase.results import read_table
+from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.report.log import log_line
+from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Trial
+from tests import processes
+from tests.commands.test_main import run
+
+DATA = Path(__file__).parents[1] / "data" / "tools"
+
+
+def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
+    log = tmp_path / "hours.eval"
+    shutil.copy(DATA / log.name, log)
+    more = ("--cluster", "place", "--label", "human")
+    one = run("import", "inspect", "hours.eval", "-o", "hours.jsonl", *more, cwd=tmp_path)
+    assert one.returncode == 0, one.stderr
+    two = run("init", "--from-log", "hours.jsonl", cwd=tmp_path)
+    assert two.returncode == 0, two.stderr
+    assert "20 outputs in 10 clusters; verdicts of the log: NO 10, YES 10" in two.stdout
+    assert "wording t1 is the judge's own, as 20 prompts of the log have it" in two.stdout
+    judge = ("--judge-name", "embedded:clean", "suites/hours")
+    three = processes.run("pytest", *judge, "--judge-mode", "record", cwd=tmp_path)
+    assert three.returncode == 0, three.stdout
+    four = processes.run("pytest", *judge, cwd=tmp_path)
+    assert four.returncode == 0, four.stdout
+    assert "4 passed" in four.stdout
+    # The judge that wrote the log, asked by its own prompt, says again what it said.
+    first = [json.loads(line) for line in (tmp_path / "hours.jsonl").read_text().splitlines()]
+    said = {line["item"]: line["reply"] for line in first}
+    sent = {line["item"]: line["source"]["prompt"] for line in first}
+    suite = load_suite(tmp_path / "suites" / "hours" / "hours.suite.toml", None, BUILT_IN.forms)
+    # Suites send no blanks around a prompt; Inspect sends those of its template.
+    for prompt in sent.values():
+        prompt[0]["content"] = prompt[0]["content"].strip()
+    assert prompts_of(suite, "t1") == sent
+    cassette = (tmp_path / "cassettes" / "clean" / "hours.jsonl").read_text().splitlines()
+    exchanges = [one for one in map(json.loads, cassette) if "trial" in one]
+    assert len(exchanges) == 20 * 3 * 2  # outputs, wordings, replicates
+    lines = [one for one in exchanges if "/t1/ab/r1" in one["trial"]]
+    replies = {one["trial"].split("/")[1]: json.loads(one["response"]["body"]) for one in lines}
+    assert {
+        item: reply["choices"][0]["message"]["content"] for item, reply in replies.items()
+    } == said
+
+
+def prompts_of(suite: Suite, template: str) -> dict[str, list[dict[str, str]]]:
+    """What the judge is sent, by item."""
+    return {
+        trial.item: messages_of(suite, trial)
+        for trial in plan_trials(suite)
+        if (trial.template, trial.replicate) == (template, 1)
+    }
+
+
+def messages_of(suite: Suite, trial: Trial) -> list[dict[str, str]]:
+    item = next(one for one in suite.items if one.id == trial.item)
+    template = next(one for one in suite.templates if one.id == trial.template)
+    return render_messages(suite, item, template, trial.order)
+
+
+# --- the judge's own prompt -----------------------------------------------------------------------
+
+
+def test_a_template_gives_back_every_prompt_to_the_letter() -> None:
+    own = 'Q: {{question}}\nA: {{answer}}\nIs {{answer}} = {{target}}? {"verdict": 1}'
+    # Of the first the target stands in the form of the reply as well, of the last question and
+    # answer are one text: what is cut from them does not give back the others.
+    first = {"question": "1 + 1?", "answer": "two", "target": "1"}
+    last = {"question": "3?", "answer": "3?", "target": "three"}
+    plain = {"question": "2 + 2?", "answer": "{{question}}", "target": "four"}
+    assert recovered([(filled(own, one), one) for one in (first, last)]) is None
+    assert recovered([(filled(own, one), one) for one in (first, last, plain)]) == own
+    other = ("Something else: 2 + 2?", plain)
+    assert recovered([(filled(own, plain), plain), other]) is None
+    assert recovered([("No text of it.", plain)]) is None
+
+
+def filled(template: str, fields: Mapping[str, str]) -> str:
+    parts = template.replace("}}", "{{").split("{{")
+    return "".join(fields[part] if at % 2 else part for at, part in enumerate(parts))
+
+
+def line(item: int, verdict: str | None = "YES", **more: Any) -> dict[str, Any]:
+    """A line of a log whose prompt holds the text that was judged."""
+    text = f"Text number {item}."
+    source = {
+        "prompt": [{"role": "user", "content": f"{text} Good? YES or NO."}],
+        "fields": {"answer": text},
+    }
+    said = {"unparsed": "no verdict"} if verdict is None else {"verdict": verdict}
+    design = {"kind": "paraphrase", "labels": ["YES", "NO"]}
+    trial = {"trial": f"s/{item}", "judge": "openai/gpt-4o-mini", "suite": "s", "item": str(item)}
+    return {**trial, **said, "source": source, "design": design, **more}
+
+
+def log_of(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "log.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    return path
+
+
+def made(folder: Path, **more: Any) -> Suite:
+    """The one suite that the command makes of the folder's log; it is linted without an error."""
+    list(start_from_log(options(folder, **more)))
+    (file,) = (folder / "suites").rglob("*.suite.toml")
+    lines, errors, _ = lint_report([file])
+    assert not errors, lines
+    return load_suite(file, None, BUILT_IN.forms)
+
+
+def options(folder: Path, **more: Any) -> Namespace:
+    plain = {"sample": None, "seed": 0, "labels": None, "template": None}
+    return Namespace(**{"log": folder / "log.jsonl", "folder": folder, **plain, **more})
+
+
+def test_whole_prompts_stand_where_no_template_gives_them_back(tmp_path: Path) -> None:
+    ones = [line(n) for n in range(4)]
+    ones[2]["source"]["prompt"][0]["content"] = (
+        "Text number 2. Quite '''different''' \\ {{answer}}."
+    )
+    log_of(tmp_path, *ones)
+    suite = made(tmp_path)
+    assert suite.templates[0].text == "{{prompt}}"
+    sent = prompts_of(suite, "t1")
+    assert [sent[str(n)] for n in range(4)] == [one["source"]["prompt"] for one in ones]
+
+
+def test_a_system_message_that_all_share_is_the_suites(tmp_path: Path) -> None:
+    ones = [line(n) for n in range(3)]
+    for one in ones:
+        one["source"]["prompt"].insert(0, {"role": "system", "content": "Be '''strict'''.\x07"})
+    log_of(tmp_path, *ones)
+    suite = made(tmp_path)
+    assert suite.system == "Be '''strict'''.\x07"
+    assert suite.templates[0].text == "{{answer}} Good? YES or NO."
+    assert prompts_of(suite, "t1")["0"] == ones[0]["source"]["prompt"]
+
+
+def test_without_a_prompt_a_wording_is_given_or_stated(tmp_path: Path) -> None:
+    ones = [line(n) for n in range(3)]
+    for one in ones:
+        del one["source"]["prompt"]
+    log_of(tmp_path, *ones)
+    (tmp_path / "own.txt").write_text("Is {{answer}} good? YES or NO.", encoding="utf-8")
+    (found,) = frozen_suites(tmp_path / "log.jsonl", template="Is {{answer}} good? YES or NO.")
+    assert found.source == "the template that was given"
+    with pytest.raises(UsageError, match=r"found: +text\n +expected: answer"):
+        frozen_suites(tmp_path / "log.jsonl", template="{{text}}")
+    suite = made(tmp_path, template=tmp_path / "own.txt")
+    assert suite.templates[0].text == "Is {{answer}} good? YES or NO."
+    (found,) = frozen_suites(tmp_path / "log.jsonl")
+    assert found.template == (
+        "<answer>\n{{answer}}\n</answer>\nJudge the answer. Answer with one of: YES, NO."
+    )
+    assert found.source.endswith("--template FILE gives it")
+
+
+# --- items, labels, draws -------------------------------------------------------------------------
+
+
+def test_outputs_are_drawn_in_proportion_to_the_verdicts(tmp_path: Path) -> None:
+    verdicts = ["YES"] * 18 + ["NO"] * 9 + [None] * 3
+    log = log_of(tmp_path, *(line(n, verdict) for n, verdict in enumerate(verdicts)))
+    (found,) = frozen_suites(log, sample=10, seed=3)
+    # 18, 9 and 3 of 30: exactly 6, 3 and 1 of 10.
+    assert Counter(one.verdict for one in found.shown) == {"YES": 6, "NO": 3, None: 1}
+    assert found.told == ("10 of 30 outputs drawn by seed 3",)
+    assert [int(one.item) for one in found.shown] == sorted(int(one.item) for one in found.shown)
+    (again,) = frozen_suites(log, sample=10, seed=3)
+    assert again.shown == found.shown
+    (other,) = frozen_suites(log, sample=10, seed=4)
+    assert other.shown != found.shown
+    # 4.2, 2.1 and 0.7 of 7: the largest remainder gets the one that is left.
+    (found,) = frozen_suites(log, sample=7)
+    assert Counter(one.verdict for one in found.shown) == {"YES": 4, "NO": 2, None: 1}
+    (found,) = frozen_suites(log, sample=100)
+    assert len(found.shown) == 30
+
+
+def test_labels_and_clusters_come_along_and_agreement_is_gated_where_all_are_labelled(
+    tmp_path: Path,
+) -> None:
+    log_of(tmp_path, *(line(n, "YES", cluster=f"c{n // 2}", label="NO") for n in range(6)))
+    suite = made(tmp_path)
+    assert {item.label for item in suite.items} == {"NO"}
+    assert [item.cluster for item in suite.items] == ["c0", "c0", "c1", "c1", "c2", "c2"]
+    assert {check.name for check in suite.checks} == {
+        *("jss_floor", "repeat_flip_rate_bound", "unparsed_rate_ceiling", "agreement_floor")
+    }
+    (found,) = frozen_suites(log_of(tmp_path, line(1, label="NO"), line(2)))
+    assert not found.labelled
+
+
+def test_a_scale_is_whole_and_its_wordings_are_gated_within_a_step(tmp_path: Path) -> None:
+    design = {"kind": "paraphrase", "labels": ["2", "4"], "ordinal": True}
+    log_of(tmp_path, *(line(n, ("2", "4")[n % 2], design=design) for n in range(4)))
+    suite = made(tmp_path)
+    assert suite.space.labels == ("1", "2", "3", "4", "5")
+    assert "within_one_agreement_floor" in {check.name for check in suite.checks}
+
+
+def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"p{n}",
+            "said": "AB"[n % 2],
+            "shown": ("ab", "ba")[n % 2],
+            "why": f"What is {n}?",
+            "one": f"It is {n}.",
+            "two": f"It is not {n}.",
+            "gold": "1",
+            "sent": f"What is {n}?\n[A]{texts[0]}\n[B]{texts[1]}\nWhich is better, A or B?",
+        }
+        for n in range(6)
+        for texts in ([f"It is {n}.", f"It is not {n}."][:: 1 - 2 * (n % 2)],)
+    ]
+    (tmp_path / "pairs.json").write_text(json.dumps(rows), encoding="utf-8")
+    columns = {"item": "id", "verdict": "said", "order": "shown", "label": "gold", "prompt": "sent"}
+    columns |= {"field.question": "why", "field.a": "one", "field.b": "two"}
+    read = read_table(tmp_path / "pairs.json", columns)
+    (tmp_path / "log.jsonl").write_text(
+        "".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8"
+    )
+    suite = made(tmp_path)
+    assert suite.templates[0].text == "{{task}}\n[A]{{a}}\n[B]{{b}}\nWhich is better, A or B?"
+    assert suite.orders == "both"
+    assert suite.items[1].contents == ("It is 1.", "It is not 1.")
+    assert "order_positional_bound" in {check.name for check in suite.checks}
+    # What was sent, in the order in which it was shown.
+    shown = {
+        (trial.item, trial.order): messages_of(suite, trial)[-1]["content"]
+        for trial in plan_trials(suite)
+        if trial.template == "t1"
+    }
+    assert all(shown[row["id"], row["shown"]] == row["sent"] for row in rows)
+
+
+def test_judges_of_known_providers_are_declared(tmp_path: Path) -> None:
+    assert judge_of("openai:chat:gpt-4o") == ("openai", "gpt-4o")
+    assert judge_of("anthropic/claude-x") == ("anthropic", "claude-x")
+    assert judge_of("openai-api/local/m") is None
+    log_of(tmp_path, line(1), line(2, "NO"))
+    made(tmp_path)
+    declared = declared_judges(tmp_path)["gpt-4o-mini"]
+    assert (declared.provider, declared.model) == ("openai", "gpt-4o-mini")
+    assert (tmp_path / ".github" / "workflows" / "judges.yml").is_file()
+    # A project that has judges keeps them; a suite that is there is left alone.
+    other = tmp_path / "other"
+    other.mkdir()
+    known = '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n'
+    (other / "pyproject.toml").write_text(known, encoding="utf-8")
+    for told in ("written:    ", "left alone: "):
+        lines = list(start_from_log(options(other, log=tmp_path / "log.jsonl")))
+        assert any(line.startswith(f"{told}{other / 'suites' / 's'}") for line in lines)
+    assert (other / "pyproject.toml").read_text(encoding="utf-8") == known
+
+
+# --- what cannot be done --------------------------------------------------------------------------
+
+
+def test_a_log_that_does_not_say_what_was_judged_says_how_it_would(tmp_path: Path) -> None:
+    log = log_of(tmp_path, *({**line(n), "source": {}} for n in range(2)))
+    with pytest.raises(LogError, match=r"does not hold what was judged(?s:.)*--map field\.NAME"):
+        frozen_suites(log)
+    some = log_of(tmp_path, line(1), {**line(2), "source": {}})
+    (found,) = frozen_suites(some)
+    assert found.told == ("1 judgments do not say what was judged: left out",)
+
+
+def test_one_answer_to_all_asks_what_else_there_is(tmp_path: Path) -> None:
+    design = {"kind": "paraphrase", "labels": ["good"]}
+    log = log_of(tmp_path, *(line(n, "good", design=design) for n in range(3)))
+    with pytest.raises(UsageError, match="--labels YES,NO"):
+        frozen_suites(log)
+    (found,) = frozen_suites(log, labels=["good", "bad"])
+    assert found.labels == ["good", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"source": {"fields": {"answer": 7}}}, "source.fields is malformed"),
+        ({"source": {"fields": "answer"}}, "source.fields is malformed"),
+        ({"source": 7}, "field 'source' is wrong"),
+        (
+            {"design": {"kind": "paraphrase", "labels": ["x", "y"], "ordinal": True}},
+            "whole numbers",
+        ),
+        ({"design": {"kind": "x", "labels": ["A", "B"], "pairwise": True}}, "fields a and b"),
+    ],
+)
+def test_a_line_that_makes_no_suite_is_an_error(
+    tmp_path: Path, more: dict[str, Any], told: str
+) -> None:
+    log_of(tmp_path, line(1), {**line(2, "NO"), **more})
+    with pytest.raises(JudgesenseError, match=told):
+        list(start_from_log(options(tmp_path)))
+    assert not (tmp_path / "suites").exists()

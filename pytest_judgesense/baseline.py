@@ -5,7 +5,8 @@ compared trial by trial::
 
     {"schema": "judgesense/baseline/1", "seed", "versions",
      "judges": [{"identity": {...},
-                 "suites": [{"suite", "digest", "design", "prompts", "judgments": [...]}]}]}
+                 "suites": [{"suite", "digest", "design", "prompts", "recorded",
+                             "judgments": [...]}]}]}
 
 ``digest`` is over items and design, not over prompts: a changed prompt is compared with the old one
 on the same trials. Each judgment stands on a line of its own, so that a version control shows which
@@ -33,7 +34,7 @@ from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import SCHEMA as DATASHEET
-from pytest_judgesense.report.codec import estimate_from
+from pytest_judgesense.report.codec import estimate_of_file
 from pytest_judgesense.report.log import design_of_object, judgment_of_object
 from pytest_judgesense.suites.suite import Suite
 
@@ -52,6 +53,7 @@ class Measured:
         side: its estimates and, unless only a datasheet is there, its judgments.
         digest: of items and design; ``None`` where they are not known.
         prompts: system prompt and templates in use; ``None`` where they are not known.
+        recorded: when its first and its last reply were recorded; ``None`` where it is not known.
         analyses: the tables of a datasheet; ``material``: what it holds for comparisons of judges.
     """
 
@@ -61,6 +63,7 @@ class Measured:
     side: Side
     digest: str | None = None
     prompts: Mapping[str, Any] | None = None
+    recorded: tuple[str, str] | None = None
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
 
@@ -107,6 +110,7 @@ def _suite_text(part: Mapping[str, Any]) -> str:
         "digest": part["stimuli"],
         "design": lines[0]["design"],
         "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
+        "recorded": part["sheet"]["recorded"],
     }
     # The time that a reply took is no part of what was said, and a replay does not measure it.
     judgments = [
@@ -130,6 +134,7 @@ class _SuiteForm(BaseModel, extra="forbid", frozen=True):
     digest: str
     design: dict[str, Any]
     prompts: dict[str, Any]
+    recorded: tuple[str, str] | None = None
     judgments: list[dict[str, Any]] = Field(min_length=1)
 
 
@@ -203,7 +208,8 @@ def _of_baseline(
             )
             measures = registry.measures_on(design.kind, of.suite)
             side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
-            found.append(Measured(name, of.suite, judge.identity, side, of.digest, of.prompts))
+            known = (of.digest, of.prompts, of.recorded)
+            found.append(Measured(name, of.suite, judge.identity, side, *known))
     return found
 
 
@@ -213,7 +219,7 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
         for entry in value["judges"]:
             by_suite: dict[str, list[Estimate]] = {}
             for measure in entry["measures"]:
-                by_suite.setdefault(measure["suite"], []).append(_estimate(measure))
+                by_suite.setdefault(measure["suite"], []).append(estimate_of_file(measure))
             judge = entry["judge"]
             identity = {k: v for k, v in judge.items() if k in (*_IDENTITY, *_DECODING)}
             materials = {part["suite"]: part["material"] for part in entry["parts"]}
@@ -226,13 +232,6 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
             f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"
         ) from error
     return found
-
-
-def _estimate(value: Mapping[str, Any]) -> Estimate:
-    ends = value["clustered"]
-    # The file holds no one-sided bounds, and the unpaired comparison needs none.
-    bounds = ends and {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
-    return estimate_from({**value, "clustered": ends and {**ends, **bounds}})
 
 
 def changes(old: Measured, new: Measured) -> list[str]:

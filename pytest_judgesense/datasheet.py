@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.trial import Failed, Judgment
@@ -57,6 +57,24 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """A number of a check and what it was held against.
+
+    Attributes:
+        condition: of the estimate.
+        bar: the number wanted, or that of the baseline.
+        sign: ``at least`` or ``at most`` the bar; ``before``: the bar is what it was.
+        outcome: of this number: ``pass``, ``fail`` or ``inconclusive``.
+    """
+
+    measure: str
+    condition: Mapping[str, Any]
+    bar: float
+    sign: Literal["at least", "at most", "before"]
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckLine:
     """A check with its outcome, as the datasheet holds it.
 
@@ -71,6 +89,7 @@ class CheckLine:
         sentence: of a check that does not pass: what the judge does, in plain words with numbers.
         measured: of such a check: the number, its interval and the bar.
         example: of such a check: one judgment that speaks against the judge; or nothing.
+        gates: each number that it gates.
     """
 
     check: str
@@ -85,6 +104,7 @@ class CheckLine:
     sentence: str = ""
     measured: str = ""
     example: str = ""
+    gates: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +119,7 @@ class SuiteSheet:
         recorded: when the first and the last exchange were recorded.
         analyses: tables beside the estimates, plain values: ``{"analysis", "suite", "rows"}``.
         material: the plain values that a comparison of judges needs.
+        prompts_of_file: the digest of the prompts, where a file told that and not the prompts.
     """
 
     judge: str
@@ -114,11 +135,12 @@ class SuiteSheet:
     notices: tuple[str, ...] = ()
     analyses: tuple[Mapping[str, Any], ...] = ()
     material: Mapping[str, Any] | None = None
+    prompts_of_file: str | None = None
 
     @property
     def prompts_digest(self) -> str | None:
         """A short digest of the prompts; ``None`` where they are not known."""
-        return digest(dict(self.prompts)) if self.prompts else None
+        return digest(dict(self.prompts)) if self.prompts else self.prompts_of_file
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
         """The same with these outcomes as well; the same check stands once."""

@@ -62,11 +62,12 @@ function browse(data) {
   const promptOf = n => n < 0 ? null : prompts[n].map(line => lines[line]).join("\n");
 
   /* Kinds of records: every trial, or pairs of trials that contradict one another. */
-  const views = [["trials", "every trial"]];
+  const views = [];
   const has = kind => flips.some(flip => flip[2] === kind);
   if (flips.length) views.push(["flips", `flips, side by side (${flips.length.toLocaleString("en")})`]);
   for (const [kind, said] of [["wording", "flips by wording"], ["order", "flips by order"], ["replicate", "flips by replicate"]])
     if (has(kind)) views.push([kind, said]);
+  views.push(["trials", "every trial"]);
   if ($("evidence").dataset.before === "1") views.unshift(["before", "then and now, changed first"]);
   for (const [value, said] of views) {
     const option = make("option", "", said);
@@ -159,11 +160,13 @@ function browse(data) {
     const [a, b, kind] = record;
     const sides = make("div", "sides");
     if (kind === "before") {
-      for (const [title, reply] of [["Baseline: reply", rows.oldReply[a]], ["Now: reply", rows.reply[a]]]) {
+      const texts = [replyText(rows.oldReply[a]), replyText(rows.reply[a])];
+      const marked = texts[0].length + texts[1].length <= 2 * LONG ? difference(...texts) : [null, null];
+      ["Baseline: reply", "Now: reply"].forEach((title, n) => {
         const side = make("div", "side");
-        block(side, title, replyText(reply));
+        block(side, title, texts[n], marked[n]);
         sides.append(side);
-      }
+      });
       const side = make("div", "side");
       block(side, "Now: prompt", promptText(a));
       body.append(sides, side);
@@ -176,15 +179,17 @@ function browse(data) {
         sides.append(side);
       }
     } else {
-      const known = rows.prompt[a] >= 0 && rows.prompt[b] >= 0;
-      const marked = known ? difference(promptText(a), promptText(b)) : [null, null];
+      const both = (one, other, known) =>
+        known && one.length + other.length <= 2 * LONG ? difference(one, other) : [null, null];
+      const marked = both(promptText(a), promptText(b), rows.prompt[a] >= 0 && rows.prompt[b] >= 0);
+      const replies = both(replyText(rows.reply[a]), replyText(rows.reply[b]), true);
       [a, b].forEach((i, n) => {
         const side = make("div", "side");
         const head = make("p", "", place(i) + " ");
         head.append(outcomeOf(i), make("span", "", labelled(i)));
         side.append(head);
         block(side, "Prompt", promptText(i), marked[n]);
-        block(side, "Reply", replyText(rows.reply[i]));
+        block(side, "Reply", replyText(rows.reply[i]), replies[n]);
         sides.append(side);
       });
     }

@@ -179,7 +179,13 @@ def datasheet() -> Object:
         "judge": identity,
         "measures": array(estimate_value()),
         "checks": array(
-            fields_of(sheet.CheckLine, outcome=outcome, policy=policy, warnings=array(TEXT))
+            fields_of(
+                sheet.CheckLine,
+                outcome=outcome,
+                policy=policy,
+                warnings=array(TEXT),
+                gates=array(fields_of(sheet.Gate, outcome=outcome)),
+            )
         ),
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),

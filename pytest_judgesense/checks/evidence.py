@@ -10,6 +10,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.measure import Measure
 
 # What an estimate is about beside the condition of trials.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")
@@ -21,11 +22,17 @@ def evidence_of(outcome: Outcome, cell: Cell) -> tuple[str, list[Group]]:
     Groups are template pairs, canonical pairs, replicates or single calls, as the measure has it.
     """
     failing = [f for f in outcome.findings if f.outcome != "pass"] or list(outcome.findings)
-    estimate, measure = failing[0].estimate, failing[0].measure
     # The evidence of a measure that several kinds have may be another one on each.
-    known = next((one for one in cell.measures if one.name == measure.name), measure).evidence
+    measure = failing[0].measure
+    measure = next((one for one in cell.measures if one.name == measure.name), measure)
+    return evidence_against(measure, failing[0].estimate, cell)
+
+
+def evidence_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[str, list[Group]]:
+    """The same of one measure, as the kind of the cell's suite has it."""
+    known = measure.evidence
     if known is None:
-        return _units_against(estimate, cell, floor=failing[0].floor)
+        return _units_against(estimate, cell, floor=measure.floor)
     if known.whole:
         return known.title, known.find(cell, estimate.condition)
     condition = {key: value for key, value in estimate.condition.items() if key not in _BESIDE}

@@ -10,12 +10,12 @@ import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pytest_judgesense.checks.evidence import evidence_of, items_of
 from pytest_judgesense.checks.outcome import Finding, Outcome, lint_suite
 from pytest_judgesense.checks.regression import Comparison, RegressionOutcome, Side
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheet import CheckLine, Gate
 from pytest_judgesense.errors import SuiteError, printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.layout import columns, excerpt
@@ -86,8 +86,22 @@ def line_of(
         policy=outcome.policy,
         explanation=summary(outcome),
         warnings=outcome.warnings,
+        gates=tuple(_gates(outcome)),
         **dict(zip(said._fields, map(cleaned, said), strict=True)),
     )
+
+
+def _gates(outcome: Outcome | RegressionOutcome) -> Iterator[Gate]:
+    if isinstance(outcome, RegressionOutcome):
+        then, now = outcome.comparison.old, outcome.comparison.new
+        if then.value is not None:
+            condition = dict(now.condition)
+            yield Gate(now.measure, condition, then.value, "before", outcome.outcome)
+        return
+    for one in outcome.findings:
+        condition = dict(one.estimate.condition)
+        sign: Literal["at least", "at most"] = "at least" if one.floor else "at most"
+        yield Gate(one.measure.name, condition, one.bar, sign, one.outcome)
 
 
 def _statement(outcome: Outcome, cell: Cell) -> Statement:

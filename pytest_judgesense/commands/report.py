@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.baseline import read_measured
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     FILE,
@@ -32,8 +33,9 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import SCHEMA
+from pytest_judgesense.report.codec import SCHEMA, datasheet_from
 from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.history import Recorded, in_order
 from pytest_judgesense.report.log import log_lines, read_log
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
@@ -48,7 +50,10 @@ _WITH_REPLIES: Final = (".jsonl", ".html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and what becomes of them."""
-    said = "judgment logs (.jsonl); or datasheets (.json), whose checks are told"
+    said = (
+        "judgment logs (.jsonl); or datasheets and baselines (.json): their checks are told, and "
+    )
+    said += "--datasheet x.html shows each measure over time"
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
     said = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
     said += "the joined log; may be repeated"
@@ -67,7 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the datasheet of judgment logs, or the checks of datasheets."""
-    if any(path.suffix == ".json" for path in options.logs):
+    are_json = [path.suffix == ".json" for path in options.logs]
+    if all(are_json) and options.datasheet and not (options.ranking or options.export):
+        return _history_written(options)
+    if any(are_json):
         return show(_checks_told(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
@@ -100,12 +108,78 @@ def run(options: argparse.Namespace) -> int:
     if options.badge is not None:
         names = [judge.judge for judge in sheet.judges]
         outputs.write("badge", options.badge, partial(badge, (), names))
+    return _concluded(outputs)
+
+
+def _concluded(outputs: Outputs) -> int:
+    """Say what was written and what was not; the exit code."""
     show(outputs.written)
     for problem in outputs.problems:
         complain(problem)
     if not outputs.errors:
         return 0
     return BROKEN_FILE if outputs.is_broken else WRONG_COMMAND
+
+
+def _history_written(options: argparse.Namespace) -> int:
+    """Write the last of the datasheets and baselines, and on a page all of them over time."""
+    registry = registry_of(options)
+    sheets, dated = in_order(
+        [Recorded(path.name, _sheet_of_file(path, options, registry)) for path in options.logs]
+    )
+    wrong = [path for path in options.datasheet if path.suffix in (".jsonl", ".json")]
+    wrong += [path for path in options.datasheet if len(sheets) > 1 and path.suffix != ".html"]
+    if wrong:
+        raise UsageError(
+            "datasheets cannot be written in this form",
+            found=str(wrong[0]),
+            expected="a page (.html) of several; of one .html, .md, .csv or .tex",
+            remedy="judgesense report A.json B.json --datasheet history.html",
+        )
+    last = sheets[-1].sheet
+    view = view_of(last, registry)
+    outcomes = [line.outcome for judge in last.judges for line in judge.checks]
+    told = f"{sheets[-1].name}: {outcome_words(outcomes)}"
+    order = "by when they were recorded" if dated else "in the order given"
+    files = ", ".join(one.name for one in sheets)
+    show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [told])
+    outputs = Outputs(verbose=options.verbose)
+    for path in options.datasheet:
+        made = partial(datasheet_text, path.suffix, view, history=sheets)
+        outputs.write("datasheet", path, made)
+    if options.badge is not None:
+        names = [judge.judge for judge in last.judges]
+        outputs.write("badge", options.badge, partial(badge, outcomes, names))
+    return _concluded(outputs)
+
+
+def _sheet_of_file(path: Path, options: argparse.Namespace, registry: Registry) -> Datasheet:
+    """The datasheet of a file, or that of the judgments of a baseline.
+
+    A `UsageError` if there is no such file; a `LogError` if it cannot be read.
+    """
+    measured = read_measured(path, options.seed, registry)
+    if measured and all(one.side.cell is None for one in measured):
+        try:
+            return datasheet_from(datasheet_object(path))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            found = f"{type(error).__name__}: {error}"
+            raise LogError(f"{path} is no datasheet", found=found) from error
+    parts = [
+        SuiteSheet(
+            judge=one.judge,
+            suite=one.suite,
+            identity=one.identity,
+            prompts={one.suite: one.prompts} if one.prompts else {},
+            suite_digest=one.digest,
+            served=(),
+            recorded=one.recorded,
+            estimates=one.side.estimates,
+            calls=Calls.of(one.side.cell.judgments if one.side.cell else ()),
+        )
+        for one in measured
+    ]
+    return sheet_of(parts, seed=options.seed, mode="report", registry=registry)
 
 
 def _exported(form: str, folder: Path, cells: Sequence[Cell], registry: Registry) -> Iterator[str]:
@@ -129,10 +203,10 @@ def _checks_told(options: argparse.Namespace) -> Iterator[str]:
         or {p.suffix for p in options.logs} != {".json"}
     ):
         raise UsageError(
-            "a datasheet holds no judgments to make another of",
+            "judgment logs and datasheets are not reported on together",
             found=named,
-            expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; datasheets "
-            "(.json) alone, with --badge or without",
+            expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
+            "datasheets and baselines (.json) with --datasheet (over time) and --badge",
         )
     entries = _judges_of_datasheets(options.logs)
     checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]

@@ -19,6 +19,7 @@ from pytest_judgesense.sections import Entrant, compare
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
+    from pytest_judgesense.report.history import Recorded
 
 
 # The forms of the files of a datasheet, by suffix.
@@ -90,6 +91,7 @@ def datasheet_text(
     logs: Sequence[Sequence[str]] = (),
     missed: Sequence[str] = (),
     evidence: Evidence | None = None,
+    history: Sequence[Recorded] = (),
 ) -> str:
     """The datasheet in the form that the suffix of its file chooses; ``.jsonl``: the judgment log.
 
@@ -99,6 +101,7 @@ def datasheet_text(
         logs: lines of the judgment log, a sequence for each judge and suite.
         missed: what was to be measured and was not, for people.
         evidence: the judgments, for a page.
+        history: datasheets in the order of time, of which a page shows each measure as a line.
 
     Raises:
         UsageError: the suffix is unknown, or what draws a page is not installed.
@@ -112,7 +115,7 @@ def datasheet_text(
     if suffix == ".html":
         from pytest_judgesense.report.page import page_text
 
-        return page_text(view, evidence)
+        return page_text(view, evidence, missed, history)
     if suffix == ".csv":
         from pytest_judgesense.report.separated import separated_text
 

@@ -15,8 +15,10 @@ from pytest_judgesense.datasheet import (
     Calls,
     CheckLine,
     Datasheet,
+    Gate,
     SuiteSheet,
     changed_between,
+    merge_parts,
     prompts_digest,
     setting_notices,
     span_of,
@@ -25,6 +27,8 @@ from pytest_judgesense.datasheet import (
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 
 SCHEMA: Final = "judgesense/datasheet/1"
+# What a file says of a judge beside its identity: it follows from the parts.
+_DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 
 
 def datasheet_json(sheet: Datasheet) -> str:
@@ -35,7 +39,7 @@ def datasheet_json(sheet: Datasheet) -> str:
             judge.identity,
             [_part(part, sheet.mode) for part in judge.parts],
             [_estimate(estimate) for estimate in judge.estimates],
-            [asdict(line) for line in judge.checks],
+            [_check(line) for line in judge.checks],
             [dict(analysis) for analysis in judge.analyses],
         )
         for judge in sheet.judges
@@ -136,8 +140,12 @@ def part_to_plain(part: SuiteSheet) -> dict[str, Any]:
         **_but(part),
         "estimates": [_estimate_to_plain(estimate) for estimate in part.estimates],
         "calls": _but(part.calls),
-        "checks": [_but(line) for line in part.checks],
+        "checks": [_check(line) for line in part.checks],
     }
+
+
+def _check(line: CheckLine) -> dict[str, Any]:
+    return {**_but(line), "gates": [_but(gate) for gate in line.gates]}
 
 
 def _estimate_to_plain(estimate: Estimate) -> dict[str, Any]:
@@ -156,8 +164,14 @@ def part_from_plain(value: Mapping[str, Any]) -> SuiteSheet:
     made = _with_tuples(value)
     made["estimates"] = tuple(map(estimate_from, value["estimates"]))
     made["calls"] = Calls(**value["calls"])
-    made["checks"] = tuple(CheckLine(**_with_tuples(line)) for line in value["checks"])
+    made["checks"] = tuple(map(check_from, value["checks"]))
     return SuiteSheet(**made)
+
+
+def check_from(value: Mapping[str, Any]) -> CheckLine:
+    """The check whose fields these are, as JSON holds them."""
+    gates = tuple(Gate(**gate) for gate in value.get("gates", ()))
+    return CheckLine(**{**_with_tuples(value), "gates": gates})
 
 
 def estimate_from(value: Mapping[str, Any]) -> Estimate:
@@ -172,3 +186,52 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a frozen value, which JSON holds lists of."""
     return {name: tuple(one) if isinstance(one, list) else one for name, one in value.items()}
+
+
+def datasheet_from(value: Mapping[str, Any]) -> Datasheet:
+    """The datasheet of a file's plain values: everything but the judgments behind it.
+
+    Raises:
+        KeyError, TypeError, AttributeError, ValueError: it is of another form.
+    """
+    parts = []
+    for entry in value["judges"]:
+        judge = entry["judge"]
+        identity = {key: one for key, one in judge.items() if key not in _DERIVED}
+        for part in entry["parts"]:
+            suite = part["suite"]
+            estimates = tuple(
+                estimate_of_file(one) for one in entry["measures"] if one["suite"] == suite
+            )
+            span = part["recorded"]
+            parts.append(
+                SuiteSheet(
+                    judge=part["judge"],
+                    suite=suite,
+                    identity=identity,
+                    prompts={},
+                    suite_digest=part["digest"],
+                    served=tuple(part["served"]),
+                    recorded=(str(span["first"]), str(span["last"])) if span else None,
+                    estimates=estimates,
+                    calls=Calls(**part["calls"]),
+                    checks=tuple(
+                        check_from(one) for one in entry["checks"] if one["suite"] == suite
+                    ),
+                    notices=tuple(part["notices"]),
+                    analyses=tuple(one for one in entry["analyses"] if one["suite"] == suite),
+                    material=part["material"],
+                    prompts_of_file=part["prompts"],
+                )
+            )
+    return merge_parts(
+        parts, seed=int(value["seed"]), mode=str(value["mode"]), versions=dict(value["versions"])
+    )
+
+
+def estimate_of_file(value: Mapping[str, Any]) -> Estimate:
+    """An estimate as a datasheet's file holds it."""
+    ends = value["clustered"]
+    # The file holds no one-sided bounds, and nothing that is read from it needs them.
+    bounds = ends and {"lower_bound": ends["lower"], "upper_bound": ends["upper"]}
+    return estimate_from({**value, "clustered": ends and {**ends, **bounds}})

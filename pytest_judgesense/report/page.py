@@ -15,34 +15,49 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
+from pytest_judgesense.datasheet import Gate
 from pytest_judgesense.errors import UsageError, printable, shortened
-from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.figures import Absent, Figure, Value, shown
+from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.figures import Figure, Value, shown
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
+from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.evidence import Evidence, packed
-from pytest_judgesense.report.view import JudgeView, View
+from pytest_judgesense.report.findings import MOST_EXHIBITS, Finding, findings_of, named
+from pytest_judgesense.report.gauges import gauge
+from pytest_judgesense.report.history import Recorded, lines_of
+from pytest_judgesense.report.summary import missing_words, suite_cells, worst_of
+from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
 
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
-_MANY_SUITES: Final = 12
 
 
 def require_packages() -> None:
     """Nothing, or a `UsageError` that says how to install what draws a page."""
-    missing = [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]
-    if missing:
+    if find_spec("jinja2") is None:
         raise UsageError(
             "a datasheet cannot be written as .html",
-            found=f"{' and '.join(missing)} not installed",
-            expected="the packages that draw the page",
+            found="jinja2 not installed",
+            expected="the package that a page is made with",
             remedy="pip install 'pytest-judgesense[html]'",
         )
 
 
-def page_text(view: View, evidence: Evidence | None = None) -> str:
-    """The page; a `UsageError` if what draws it is not installed."""
+def page_text(
+    view: View,
+    evidence: Evidence | None = None,
+    missed: Sequence[str] = (),
+    history: Sequence[Recorded] = (),
+) -> str:
+    """The page; a `UsageError` if what it is made with is not installed.
+
+    ``missed``: what was to be measured and was not, a line each; ``history``: datasheets in the
+    order of time, where there are several. Without matplotlib the page has
+    the small figures alone.
+    """
     require_packages()
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -62,23 +77,33 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
     style, script = template_text("page.css"), template_text("page.js")
     evidence = evidence or Evidence()
     packed_evidence, cut = packed(evidence, view.registry.sections)
-    figures: list[dict[str, Any]] = []
-    absent: list[Absent] = []
-    for found in view.figures:
-        if isinstance(found, Figure):
-            svg = Markup(draw(found))  # noqa: S704 our own drawing, its texts escaped
-            numbers_csv = Markup(_base64(csv_of(found.columns, found.rows).encode()))  # noqa: S704
-            figures.append({"figure": found, "svg": svg, "csv": numbers_csv})
-        else:
-            absent.append(found)
+    can_draw = find_spec("matplotlib") is not None
+    drawn = [one for one in view.figures if isinstance(one, Figure)]
+    figures = [
+        {
+            "figure": one,
+            "svg": Markup(draw(one)),  # noqa: S704 our own drawing, its texts escaped
+            "csv": Markup(_base64(csv_of(one.columns, one.rows).encode())),  # noqa: S704
+        }
+        for one in drawn
+        if can_draw
+    ]
+    judges: list[dict[str, Any]] = []
+    room = MOST_EXHIBITS
+    for judge in view.judges:
+        shown = _judge(judge, evidence, view, room // (len(view.judges) - len(judges)))
+        room -= sum(len(one["groups"]) for one in shown["findings"])
+        judges.append(shown)
     return environment.from_string(template_text("page.html")).render(
         policy="default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",
         style=Markup(style),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
         sheet=view.sheet,
-        judges=[_judge(judge, evidence) for judge in view.judges],
-        open_suites=sum(len(judge.parts) for judge in view.judges) <= _MANY_SUITES,
+        judges=judges,
+        headline=_headline(judges),
+        missed=missed,
+        history=_history(history) if len(history) > 1 else None,
         compared=[
             {**_table(one), "open": one["analysis"] == compared.comparison.name}
             for compared in view.comparisons
@@ -86,7 +111,7 @@ def page_text(view: View, evidence: Evidence | None = None) -> str:
         ],
         notices=view.notices,
         figures=figures,
-        absent=absent,
+        no_figures=bool(drawn) and not can_draw,
         measures=view.registry.measures,
         numbers=numbers,
         evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
@@ -133,20 +158,112 @@ def _cell(value: Any) -> str:
     return printable(shortened(shown(value)))
 
 
-def _judge(judge: JudgeView, evidence: Evidence) -> dict[str, Any]:
-    """What the page adds to the view of a judge."""
+def _judge(judge: JudgeView, evidence: Evidence, view: View, room: int) -> dict[str, Any]:
+    """What the page adds to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
-    counts = [(word, sum(line.outcome == word for line in checks)) for word in _FIRST]
+    calls = judge.sheet.calls
     return {
         "view": judge,
         "sheet": judge.sheet,
         "name": printable(shortened(judge.sheet.name)),
-        "counts": [(word, count) for word, count in counts if count],
+        "verdict": outcome_words(line.outcome for line in checks),
+        "worst": next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
+        "replies": f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
+        "findings": [_finding(one) for one in findings_of(judge, evidence, view.registry, room)],
+        "suites": [_suite(part, view.registry) for part in judge.parts],
         "profile": judge.profile,
         "parts": [(one.part, list(map(_table, one.tables))) for one in judge.parts],
         "before": list(_before(judge, evidence)),
     }
+
+
+def _headline(judges: Sequence[Mapping[str, Any]]) -> str:
+    """What came of all judges."""
+    failing = sum(bool(one["findings"]) for one in judges)
+    if not judges:
+        return "Nothing was measured"
+    if len(judges) == 1:
+        return "The last measurement"
+    if not any(one["checks"] for one in judges):
+        return f"{len(judges)} judges, no checks"
+    return f"{failing} of {len(judges)} judges fail" if failing else f"{len(judges)} judges pass"
+
+
+def _history(sheets: Sequence[Recorded]) -> dict[str, Any]:
+    """Each measure over time, by judge and suite; those that checks hold to a bar first."""
+    groups: dict[str, dict[str, list[Any]]] = {}
+    for line in lines_of(sheets):
+        known = groups.setdefault(f"{line.judge} on {line.suite}", {"gated": [], "others": []})
+        known["gated" if line.gated else "others"].append((line, *_mini((line.name, line.svg))))
+    return {
+        "count": len(sheets),
+        "first": sheets[0].when,
+        "last": sheets[-1].when,
+        "groups": groups,
+        "columns": ("when", "file", "judge", "value", "95% clustered", "count/n", "bar"),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "first": finding.first,
+        "lines": finding.lines,
+        "sentence": finding.sentence,
+        "measure": finding.measure,
+        "gauges": list(map(_mini, finding.gauges)),
+        "apart": list(map(_mini, finding.apart)),
+        "title": finding.title,
+        "groups": [
+            (
+                item,
+                [
+                    {
+                        "place": side.place,
+                        "said": side.said,
+                        "prompt": _marked(side.prompt),
+                        "reply": _marked(side.reply),
+                    }
+                    for side in sides
+                ],
+            )
+            for item, sides in finding.groups
+        ],
+    }
+
+
+def _mini(figure: tuple[str, str]) -> tuple[str, Any]:
+    from markupsafe import Markup
+
+    words, svg = figure
+    return words, Markup(svg)  # noqa: S704 our own drawing, its texts escaped
+
+
+def _marked(pieces: Sequence[Piece]) -> Any:
+    """The pieces of a text, escaped; what the other text lacks is marked."""
+    from markupsafe import Markup, escape
+
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(one.text) if one.marked else escape(one.text)
+        for one in pieces
+    )
+
+
+def _suite(part: PartView, registry: Registry) -> tuple[str, str, list[str], Any]:
+    """Outcome, name and measures of a suite in a line, and its first number against its bar."""
+    ranked = registry.measures
+
+    def order(gate: Gate) -> tuple[int, bool]:
+        known = ranked.get(gate.measure)
+        return _FIRST.get(gate.outcome, 0), known is None or known.ranked is None
+
+    gates = sorted((gate for line in part.part.checks for gate in line.gates), key=order)
+    known = ((find_estimate(part.part.estimates, one.measure, one.condition), one) for one in gates)
+    figure = next(
+        (_mini((named(found), gauge(found, gate))) for found, gate in known if found), None
+    )
+    cells = list(suite_cells(part, registry))
+    return worst_of(part.part.checks), part.part.suite, cells, figure
 
 
 def _table(analysis: Analysis) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def judge_lines(
     """Verdict and identity of a judge, and what fails: everything but its suites."""
     failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
     calls = judge.sheet.calls
-    replies = f"{calls.made + calls.replayed:,} replies{_missing(judge.sheet.estimates)}"
+    replies = f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}"
     for line in headed(judge.sheet.name, [_verdict(judge, missed), replies]):
         yield Toned(line, _tone([*failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
@@ -120,7 +120,7 @@ def judge_lines(
         yield from indented(f"notice: {notice}", width=2)
     if (more := len(notices) - _MOST_NOTICES) > 0:
         yield f"  {more} more notice{'s' * (more > 1)}: -vv"
-    yield from _failing_lines(failing)
+    yield from _failing_lines(judge)
     yield from _missed_of(missed)
 
 
@@ -156,7 +156,7 @@ def _totals(view: View, *, tables: bool) -> Iterator[str]:
 
 
 def _legend(view: View) -> Iterator[str]:
-    missing = any(map(_missing, (judge.sheet.estimates for judge in view.judges)))
+    missing = any(map(missing_words, (judge.sheet.estimates for judge in view.judges)))
     close = any(map(_is_close, (line for judge in view.judges for line in judge.sheet.checks)))
     parts = ["[ ] 95% clustered interval"]
     parts += ["(-n) without a verdict"] * missing
@@ -178,7 +178,7 @@ def _is_close(line: CheckLine) -> bool:
     return line.outcome == "pass" and bool(line.warnings)
 
 
-def _missing(estimates: Iterable[Estimate]) -> str:
+def missing_words(estimates: Iterable[Estimate]) -> str:
     """Replies without a verdict, by the suite's measure that asked for most of them."""
     by_suite: dict[str, int] = {}
     for one in estimates:
@@ -188,14 +188,11 @@ def _missing(estimates: Iterable[Estimate]) -> str:
     return f" (-{total:,})" if total else ""
 
 
-def _failing_lines(failing: list[CheckLine]) -> Iterator[str]:
+def _failing_lines(judge: JudgeView) -> Iterator[str]:
     """The first few in four lines each, the rest in one; two that say the same stand once."""
-    same: dict[tuple[str, str], list[CheckLine]] = {}
-    for line in sorted(failing, key=lambda one: one.outcome != "fail"):
-        same.setdefault((line.suite, line.sentence or line.explanation), []).append(line)
-    for index, ((suite, sentence), lines) in enumerate(same.items()):
+    for index, lines in enumerate(judge.failing):
         first, *others = lines
-        said = f"  {_WORDS[first.outcome]} {suite}: {sentence}"
+        said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
         if index >= MOST_SPELT_OUT:
             names = ", ".join(line.check for line in lines)
             yield Toned(excerpt_of(said, f" ({names})"), "bad")
@@ -221,23 +218,24 @@ def excerpt_of(line: str, beside: str = "") -> str:
 def _suite_lines(judge: JudgeView, registry: Registry) -> Iterator[str]:
     width = min(_LONGEST_NAME, max(len(part.part.suite) for part in judge.parts))
     for part in judge.parts:
-        worst = _worst(part.part.checks)
+        worst = worst_of(part.part.checks)
         name = excerpt(part.part.suite, width)
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
-        missing = _missing(part.part.estimates)
-        for cell in _cells(part, registry):
+        missing = missing_words(part.part.estimates)
+        for cell in suite_cells(part, registry):
             if len(line) + len(cell) + 2 + len(missing) > columns():
                 break
             line += f"  {cell}"
         yield Toned(f"{line}{missing}", "bad" if worst in _WORST[:2] else "")
 
 
-def _worst(checks: Iterable[CheckLine]) -> str:
+def worst_of(checks: Iterable[CheckLine]) -> str:
+    """The worst outcome among checks, ``close`` for a pass that straddles its bar; or nothing."""
     found = {"close" if _is_close(line) else line.outcome for line in checks}
     return next(one for one in _WORST if one in found or not one)
 
 
-def _cells(part: PartView, registry: Registry) -> Iterator[str]:
+def suite_cells(part: PartView, registry: Registry) -> Iterator[str]:
     """What stands in the line of a suite: its briefest measures, the one that ranks judges first.
 
     A suite without any shows what it gates.

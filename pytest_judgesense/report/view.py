@@ -142,6 +142,15 @@ class JudgeView:
             yield part, [] if of_part == of_all else of_part
 
     @property
+    def failing(self) -> list[tuple[CheckLine, ...]]:
+        """Checks that do not pass, failed ones first; those that say the same stand together."""
+        same: dict[tuple[str, str], list[CheckLine]] = {}
+        failing = [line for line in self.sheet.checks if line.outcome != "pass"]
+        for line in sorted(failing, key=lambda one: one.outcome != "fail"):
+            same.setdefault((line.suite, line.sentence or line.explanation), []).append(line)
+        return list(map(tuple, same.values()))
+
+    @property
     def asked(self) -> str:
         identity = self.sheet.identity
         return f"{identity.get('provider', 'log')}:{identity.get('model') or self.sheet.judge}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.checks.explanation import summary
+from pytest_judgesense.checks.explanation import line_of
 from pytest_judgesense.checks.outcome import Policy, Rule, judge_check
 from pytest_judgesense.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.judges.loop import AskingLoop
@@ -85,17 +85,7 @@ def _check_lines(measurement: Measurement, policy: Policy) -> Iterable[CheckLine
             outcome = check.kind.judge(check, suite.kind, cells, Rule(policy))
         else:
             outcome = judge_check(check, suite.name, measurement.estimates, policy)
-        yield CheckLine(
-            check=check.id,
-            measure=check.measure,
-            suite=suite.name,
-            condition=dict(check.narrowed),
-            bar=check.bar,
-            outcome=outcome.outcome,
-            policy=policy,
-            explanation=summary(outcome),
-            warnings=outcome.warnings,
-        )
+        yield line_of(outcome, measurement.cell)
 
 
 def parts_of(profile: str, policy: Policy = "estimate") -> list[SuiteSheet]:

@@ -121,6 +121,15 @@ LAYOUT = exactly(
                     sentence=TEXT,
                     measured=TEXT,
                     example=TEXT,
+                    gates=listed(
+                        exactly(
+                            measure=TEXT,
+                            condition={"type": "object"},  # of estimates of comparisons too
+                            bar={"type": "number"},
+                            sign={"enum": ["at least", "at most", "before"]},
+                            outcome={"enum": ["pass", "fail", "inconclusive"]},
+                        )
+                    ),
                     warnings=listed(TEXT),
                 )
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import html
 import io
 import json
 import re
@@ -12,16 +13,19 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from markupsafe import escape
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.estimate import number_text
+from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report import evidence as packing
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.evidence import Before, Evidence
+from pytest_judgesense.report.findings import MOST_EXHIBITS
+from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
@@ -157,10 +161,12 @@ def test_checks_stand_with_those_that_did_not_pass_first() -> None:
             assert text == "".join([line["explanation"], *line["warnings"]])
 
 
-def test_identity_and_provenance_stand_with_the_judge() -> None:
-    entry = json.loads(datasheet_json(shown_sheet()))["judges"][0]
-    facts = shown_page().facts[1]
-    known = dict(zip(facts[::2], facts[1::2], strict=True))
+def test_identity_and_provenance_stand_at_the_end() -> None:
+    sheet = json.loads(datasheet_json(shown_sheet()))
+    entry = sheet["judges"][0]
+    facts = shown_page().facts
+    assert len(facts) == 3  # a judge, another one, and the page
+    known = dict(zip(facts[0][::2], facts[0][1::2], strict=True))
     judge, calls = entry["judge"], entry["calls"]
     assert known["Model asked"] == f"{judge['provider']}:{judge['model']}"
     assert known["Model served"] == ", ".join(judge["served"])
@@ -168,8 +174,10 @@ def test_identity_and_provenance_stand_with_the_judge() -> None:
     assert known["Recorded"].startswith(judge["recorded"]["first"][:10])
     assert known["Seed"] == str(judge["seed"])
     assert known["Calls"].startswith(f"{calls['made']} made, {calls['replayed']} replayed")
-    head = dict(zip(shown_page().facts[0][::2], shown_page().facts[0][1::2], strict=True))
-    assert head["numpy"] == json.loads(datasheet_json(shown_sheet()))["versions"]["numpy"]
+    of_page = dict(zip(facts[-1][::2], facts[-1][1::2], strict=True))
+    assert of_page["numpy"] == sheet["versions"]["numpy"]
+    text = shown_page().text
+    assert text.index("numpy") > text.index('id="evidence"')
 
 
 def test_tables_of_figures_are_the_rows_of_their_csv() -> None:
@@ -345,9 +353,81 @@ def test_the_same_sheet_is_the_same_page_with_line_feeds() -> None:
     assert "\r" not in text
 
 
-def test_without_what_draws_it_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "find_spec", lambda name: None if name == "matplotlib" else True)
+def test_without_jinja_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "find_spec", lambda name: None if name == "jinja2" else True)
     with pytest.raises(UsageError) as caught:
         datasheet_text(".html", view_of(shown_sheet()))
-    assert "matplotlib not installed" in str(caught.value)
+    assert "jinja2 not installed" in str(caught.value)
     assert "pip install 'pytest-judgesense[html]'" in str(caught.value)
+
+
+def test_without_matplotlib_the_page_has_its_small_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "find_spec", lambda name: None if name == "matplotlib" else True)
+    monkeypatch.setattr(page, "draw", lambda figure: pytest.fail("matplotlib is not there"))
+    text = page_text(view_of(shown_sheet()))
+    assert text.count('<svg class="gauge"') > 20
+    assert "Larger figures need matplotlib" in text
+    assert 'id="figures"' not in text
+
+
+def test_every_failing_check_has_a_figure_and_the_sentence_of_the_terminal() -> None:
+    text = shown_page().text
+    for judge in view_of(shown_sheet()).judges:
+        assert judge.failing
+        for lines in judge.failing:
+            for line in lines:
+                missed = [gate for gate in line.gates if gate.outcome != "pass"]
+                assert missed, line.check
+                of_suite = [e for e in judge.sheet.estimates if e.suite == line.suite]
+                for gate in missed:
+                    found = find_estimate(of_suite, gate.measure, gate.condition)
+                    assert found is not None
+                    assert gauge(found, gate) in text
+            assert html.escape(lines[0].sentence) in text
+            assert str(escape(lines[0].measured)) in text
+
+
+def test_figures_without_numbers_are_not_mentioned() -> None:
+    assert "without numbers" not in shown_page().text
+    assert "--judge-suite criterion" not in shown_page().text  # what figure 4 would need
+
+
+def test_a_check_of_a_baseline_shows_both_numbers_and_the_verdicts_that_changed() -> None:
+    old, new = replayed("mixed", "vacuum"), replayed("noisy", "vacuum")
+    before = Before(old.estimates, {j.trial.id: replace(j, judge="noisy") for j in old.judgments})
+    (was,) = [e for e in old.estimates if e.measure == "dark_current" and not e.condition]
+    assert was.value is not None
+    line = CheckLine(
+        check="no_regression[dark_current,0.05]",
+        measure="dark_current",
+        suite="vacuum",
+        bar={"margin": 0.05},
+        outcome="fail",
+        policy="estimate",
+        explanation="regressed",
+        sentence="dark_current went from there to here",
+        gates=(Gate("dark_current", {}, was.value, "before", "fail"),),
+    )
+    view = view_of(sheet_of([new.sheet.with_checks([line])], seed=0, mode="replay"))
+    text = page_text(view, Evidence((new.cell,), {}, {("noisy", "vacuum"): before}))
+    assert f"before {compact(was.value)}</text>" in text
+    changed = sum(
+        (then.verdict, type(then.outcome)) != (now.verdict, type(now.outcome))
+        for then, now in zip(old.judgments, new.judgments, strict=True)
+    )
+    assert f"verdicts that changed since the baseline: {changed}, on " in text
+    assert ">baseline <span" in text
+    assert ">now <span" in text
+
+
+def test_what_is_shown_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = replayed("noisy", "vacuum")
+    long = tuple(replace(one, reply="<" * 100_000) for one in whole.judgments)
+    line = next(one for one in checked(whole).checks if one.outcome == "fail")
+    many = [replace(line, check=f"{line.check}{n}", sentence=f"s{n}") for n in range(200)]
+    view = view_of(sheet_of([whole.sheet.with_checks(many)], seed=0, mode="replay"))
+    monkeypatch.setattr(page, "draw", lambda figure: "")
+    text = page_text(view, Evidence((replace(whole.cell, judgments=long),)))
+    replies = re.findall(r'<pre class="reply"[^>]*>([^<]*)</pre>', text)
+    assert len(replies) == MOST_EXHIBITS  # one judgment a group on this suite
+    assert {html.unescape(reply) for reply in replies} == {"<" * 2_000 + " …"}

@@ -14,7 +14,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.evidence import Before, Evidence
 from pytest_judgesense.report.page import page_text
-from pytest_judgesense.report.view import view_of
+from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.instruments.temperature.tables_by_hand import temperature_sheet
 
@@ -62,7 +62,7 @@ def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window
         assert found.complaints == []
         assert found.asked == [written.as_uri()]
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert found.page.locator("figure svg").count() == 6
+        assert found.page.locator("figure .drawing svg").count() == 6
         paper, ink = (
             found.page.evaluate(f"getComputedStyle(document.body).{name}")
             for name in ("backgroundColor", "color")
@@ -72,10 +72,10 @@ def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window
         assert light == ([False, True] if dark else [True, False])
         # Text of figures has the ink of the page.
         text = found.page.evaluate(
-            "getComputedStyle(document.querySelector('figure svg text')).fill"
+            "getComputedStyle(document.querySelector('.drawing svg text')).fill"
         )
         drawn = found.page.evaluate(
-            "getComputedStyle(document.querySelector('figure svg text[fill]') || document.body)"
+            "getComputedStyle(document.querySelector('.drawing svg text[fill]') || document.body)"
             ".getPropertyValue('fill')"
         )
         assert text in (ink, drawn)
@@ -108,6 +108,64 @@ def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> 
         assert grave == []
 
 
+@pytest.mark.parametrize(("width", "height", "least"), [(1280, 900, 3), (390, 844, 1)])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_first_screen_says_what_fails_and_shows_it(
+    started: Any, written: Path, width: int, height: int, least: int, scripts: bool
+) -> None:
+    """Verdicts of all judges on top, then failing checks with all that is said of them."""
+    view = view_of(shown_sheet())
+    context = started.new_context(
+        viewport={"width": width, "height": height}, java_script_enabled=scripts
+    )
+    page = context.new_page()
+    page.goto(written.as_uri())
+
+    def inside(locator: Any) -> bool:
+        box = locator.bounding_box()
+        return bool(box) and box["y"] >= 0 and box["y"] + box["height"] <= height
+
+    for judge, tile in zip(view.judges, page.locator(".tile a").all(), strict=True):
+        assert inside(tile)
+        told = outcome_words(line.outcome for line in judge.sheet.checks)
+        assert " ".join(tile.inner_text().split()) == f"{judge.sheet.name} ✗ {told}"
+    whole = [
+        finding
+        for finding in page.locator(".finding").all()
+        if all(map(inside, [finding.locator(part) for part in ("h3", ".measured", ".example")]))
+        and inside(finding.locator(".minis svg").first)
+    ]
+    of_first = [lines[0] for lines in view.judges[0].failing]
+    assert len(whole) >= min(least, len(of_first))
+    for finding, line in zip(whole, of_first, strict=False):
+        assert line.sentence in finding.inner_text()
+        assert line.measured in finding.inner_text()
+        assert line.example in finding.inner_text()
+    assert not inside(page.locator("#about"))
+    context.close()
+
+
+def test_the_judgments_behind_a_check_need_no_script(started: Any, written: Path) -> None:
+    context = started.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(written.as_uri())
+    finding = page.locator(".finding").filter(has_text="change with the wording").first
+    finding.locator("summary").first.click()
+    sides = finding.locator(".exhibit").first.locator(".side")
+    assert sides.count() == 2
+    # Two wordings of one question: in each the words that the other lacks are marked.
+    for side in sides.all():
+        assert side.locator("pre").first.is_visible()
+        assert side.locator("mark").count() > 0
+    context.close()
+
+
+def test_the_evidence_opens_on_flips(opened: Opened) -> None:
+    assert opened.page.locator("#f-view option").first.inner_text().startswith("flips")
+    record = opened.unfold(0)
+    assert record.locator("pre").count() == 4
+
+
 def test_headings_stand_in_order_and_what_can_be_focused_shows_it(opened: Opened) -> None:
     levels = opened.page.evaluate(
         "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])"
@@ -124,6 +182,7 @@ def test_headings_stand_in_order_and_what_can_be_focused_shows_it(opened: Opened
 
 def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
     judgments = [judgment for cell in evidence().cells for judgment in cell.judgments]
+    opened.choose("view", "every trial")
     assert opened.count == f"1 to 25 of {len(judgments):,}"
     opened.choose("judge", "noisy")
     noisy = [judgment for judgment in judgments if judgment.judge == "noisy"]
@@ -140,10 +199,12 @@ def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
     assert opened.count == f"1 to {len(of_item)} of {len(of_item)}"
     opened.page.click("#filters button[type=reset]")
     opened.page.wait_for_function("document.querySelector('#f-item').value === ''")
+    opened.choose("view", "every trial")
     opened.choose("outcome", "differs from the label")
     wrong = [judgment for judgment in judgments if judgment.correct is False]
     assert opened.count == f"1 to 25 of {len(wrong):,}"
     opened.page.click("#filters button[type=reset]")
+    opened.choose("view", "every trial")
     # Text: of replies and of prompts, whatever its case.
     asked = evidence().prompts
     words = "I CANNOT"
@@ -165,6 +226,7 @@ def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
 
 def test_pages_turn_by_the_keyboard_and_a_record_unfolds(opened: Opened) -> None:
     total = sum(len(cell.judgments) for cell in evidence().cells)
+    opened.choose("view", "every trial")
     assert opened.page.locator("#previous").is_disabled()
     opened.page.locator("#next").focus()
     opened.page.keyboard.press("Enter")
@@ -182,7 +244,11 @@ def test_flips_stand_side_by_side_with_what_differs_marked(opened: Opened) -> No
     record = opened.unfold(0)
     one, _, other, _ = record.locator("pre").all_inner_texts()
     assert one != other
-    marked = record.locator("mark").all_inner_texts()
+    marked = [
+        text
+        for n in (0, 2)
+        for text in record.locator("pre").nth(n).locator("mark").all_inner_texts()
+    ]
     assert marked
     for text in marked:
         assert text in one or text in other
@@ -271,9 +337,9 @@ def test_figures_are_downloaded_as_svg_and_csv(opened: Opened) -> None:
 
 
 def test_it_prints_on_a4_with_the_measures_of_every_suite(opened: Opened) -> None:
-    suite = opened.page.locator("details.suite").first
-    suite.locator("> summary").click()
-    assert opened.page.locator("details.suite:not([open])").count() == 1
+    suites = opened.page.locator("details.suite").count()
+    opened.page.locator("details.suite > summary").first.click()
+    assert opened.page.locator("details.suite:not([open])").count() == suites - 1
     opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     opened.page.emulate_media(media="print")
     assert opened.page.locator("details.suite:not([open])").count() == 0
@@ -283,7 +349,7 @@ def test_it_prints_on_a4_with_the_measures_of_every_suite(opened: Opened) -> Non
     assert opened.page.locator("table.measures").first.is_visible()
     assert len(opened.page.pdf(format="A4")) > 50_000
     opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert opened.page.locator("details.suite:not([open])").count() == 1
+    assert opened.page.locator("details.suite:not([open])").count() == suites - 1
 
 
 def test_the_age_of_recordings_is_told_by_the_browser(opened: Opened) -> None:

@@ -1,0 +1,239 @@
+"""What of a judge fails, as a page tells it: with a figure, and the judgments behind it. Pure.
+
+A finding is one sentence, though several checks may say it. It has a gauge for each number that
+missed its bar, gauges of the same measure under each condition, and a few groups of judgments: two
+that contradict one another beside each other, with the words that are not in both marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from pytest_judgesense.checks.evidence import evidence_against, items_of
+from pytest_judgesense.checks.regression import differs
+from pytest_judgesense.datasheet import CheckLine, Gate, SuiteSheet
+from pytest_judgesense.errors import printable_lines
+from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.contrast import Piece, contrasted
+from pytest_judgesense.report.evidence import Evidence
+from pytest_judgesense.report.gauges import gauge
+from pytest_judgesense.report.view import JudgeView, RowView
+from pytest_judgesense.trial import Failed, Judgment, Unparsed
+
+# Of each finding, and of a page: what it shows of judgments is then below 4 MB, whatever they say.
+_MOST_SHOWN: Final = 3
+MOST_EXHIBITS: Final = 80
+_LONGEST: Final = 2_000
+_MOST_CONDITIONS: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One judgment of a group: where it stands, what was said, and its texts in pieces.
+
+    Attributes:
+        prompt: empty where it is not known.
+    """
+
+    place: str
+    said: str
+    prompt: Sequence[Piece]
+    reply: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence on a judge that fails, and what stands behind it.
+
+    Attributes:
+        lines: the checks that say it.
+        gauges: one for each number that missed its bar: its words, and SVG.
+        apart: the same measure under each condition: its words, and a gauge.
+        title: what to call the judgments, with their number.
+        groups: some of them: the item, and one side or two.
+    """
+
+    lines: tuple[CheckLine, ...]
+    gauges: tuple[tuple[str, str], ...]
+    apart: tuple[tuple[str, str], ...]
+    title: str
+    groups: tuple[tuple[str, tuple[Side, ...]], ...]
+
+    @property
+    def first(self) -> CheckLine:
+        """The check that speaks for all."""
+        return self.lines[0]
+
+    @property
+    def sentence(self) -> str:
+        return self.first.sentence or self.first.explanation
+
+    @property
+    def measure(self) -> str:
+        """The measure that `judgesense explain` knows what to do about."""
+        missed = _missed(self.first)
+        return missed[0].measure if missed else self.first.measure
+
+
+def findings_of(
+    judge: JudgeView, evidence: Evidence, registry: Registry, room: int = MOST_EXHIBITS
+) -> Iterator[Finding]:
+    """What fails of a judge, in the order of the datasheet.
+
+    ``room``: how many groups of judgments may be shown.
+    """
+    failing = judge.failing
+    shown = min(_MOST_SHOWN, max(1, room // max(1, len(failing))))
+    parts = {part.suite: part for part in judge.sheet.parts}
+    cells = {(cell.judge, cell.suite): cell for cell in evidence.cells}
+    for index, lines in enumerate(failing):
+        part = parts[lines[0].suite]
+        key = (judge.sheet.name, part.suite)
+        missed = [gate for line in lines for gate in _missed(line)]
+        drawn = [(found, gate) for gate in missed if (found := _estimate_of(part, gate))]
+        title, groups = "", list[tuple[Judgment, ...]]()
+        if missed and (cell := cells.get(key)):
+            title, groups = _groups(missed[0], part, cell, evidence, registry)
+        prompts = evidence.prompts.get(key, {})
+        most = shown if index * shown < room else 0
+        yield Finding(
+            lines,
+            tuple((named(found), gauge(found, gate)) for found, gate in drawn),
+            tuple(_apart(part, drawn[0][1])) if drawn else (),
+            f"{title}: {len(groups):,}, on {len(items_of(groups)):,} items" if groups else "",
+            tuple(islice((_exhibit(group, prompts) for group in _spread(groups)), most)),
+        )
+
+
+def _missed(line: CheckLine) -> list[Gate]:
+    return [gate for gate in line.gates if gate.outcome != "pass"]
+
+
+def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
+    return find_estimate(part.estimates, gate.measure, gate.condition)
+
+
+def named(estimate: Estimate) -> str:
+    """A measure with its condition, as people read it."""
+    condition = RowView(estimate, ()).condition
+    return f"{estimate.measure} ({condition})" if condition else estimate.measure
+
+
+def _apart(part: SuiteSheet, gate: Gate) -> Iterator[tuple[str, str]]:
+    """The measure where one thing more is said of the trials: each wording, each distance."""
+    if gate.sign == "before":
+        return
+    wanted = dict(gate.condition)
+    found = [
+        one
+        for one in part.estimates
+        if one.measure == gate.measure
+        and one.value is not None
+        and len(one.condition) == len(wanted) + 1
+        and wanted.items() <= dict(one.condition).items()
+    ]
+    for one in found[:_MOST_CONDITIONS]:
+        cleared = (
+            (one.value or 0.0) >= gate.bar
+            if gate.sign == "at least"
+            else (one.value or 0.0) <= gate.bar
+        )
+        outcome = "pass" if cleared else "fail"
+        yield RowView(one, ()).condition, gauge(one, replace(gate, outcome=outcome))
+
+
+def _groups(
+    gate: Gate, part: SuiteSheet, cell: Cell, evidence: Evidence, registry: Registry
+) -> tuple[str, list[tuple[Judgment, ...]]]:
+    """What to call the judgments that speak against a number, and those judgments."""
+    if gate.sign == "before":
+        before = evidence.before.get((cell.judge, cell.suite))
+        then = before.judgments if before else {}
+        changed = (
+            (then[one.trial.id], one)
+            for one in cell.judgments
+            if one.trial.id in then and differs(then[one.trial.id], one)
+        )
+        return "verdicts that changed since the baseline", list(changed)
+    measures = {one.name: one for one in registry.measures_on(cell.design.kind, cell.suite)}
+    measure = measures.get(gate.measure)
+    estimate = _estimate_of(part, gate)
+    if measure is None or estimate is None:
+        return "", []
+    if measure.evidence is None:
+        # Units stay in the process that has counted them, which may have been another one.
+        again = find_estimate(measure.estimator(cell), gate.measure, gate.condition)
+        estimate = again or estimate
+    return evidence_against(measure, estimate, cell)
+
+
+def _spread(groups: Sequence[tuple[Judgment, ...]]) -> Iterator[tuple[Judgment, ...]]:
+    """One group of each item, then the others."""
+    seen: set[str] = set()
+    others = []
+    for group in groups:
+        item = group[0].trial.item
+        if item in seen:
+            others.append(group)
+        else:
+            seen.add(item)
+            yield group
+    yield from others
+
+
+def _exhibit(
+    group: tuple[Judgment, ...], prompts: Mapping[str, str]
+) -> tuple[str, tuple[Side, ...]]:
+    """The item of a group, and its first judgment beside the first that contradicts it."""
+    first = group[0]
+    other = next((one for one in group[1:] if one.outcome != first.outcome), None)
+    other = other or next(iter(group[1:]), None)
+    if other is None:
+        prompt, reply = _shown(prompts.get(first.trial.id)), _shown(first.reply)
+        asked = [Piece(prompt, marked=False)] if prompt else []
+        alone = Side(_place(first), _said(first), asked, [Piece(reply, marked=False)])
+        return first.trial.item, (alone,)
+    both = (first, other)
+    questions = contrasted(*(_shown(prompts.get(one.trial.id)) for one in both))
+    replies = contrasted(
+        *(_shown("(no reply)" if one.reply is None else one.reply) for one in both)
+    )
+    places = (_place(first), _place(other))
+    if first.trial.id == other.trial.id:  # of the baseline and of this session
+        places, questions = ("baseline", "now"), ([], questions[1])
+    sides = zip(places, map(_said, both), questions, replies, strict=True)
+    return first.trial.item, tuple(Side(*one) for one in sides)
+
+
+def _shown(text: str | None) -> str:
+    """A text as the page holds it: its lines, what no reader sees as escapes, and no longer."""
+    if text is None:
+        return ""
+    found = printable_lines(text[:_LONGEST])
+    return found if len(text) <= _LONGEST and len(found) <= _LONGEST else f"{found[:_LONGEST]} …"
+
+
+def _place(judgment: Judgment) -> str:
+    trial = judgment.trial
+    condition = ", ".join(f"{key} {value}" for key, value in trial.condition.items())
+    parts = [
+        f"wording {trial.template}",
+        f"order {trial.order}" if judgment.chosen is not None else "",
+        condition,
+    ]
+    parts.append(f"run {trial.replicate}" if trial.replicate > 1 else "")
+    return ", ".join(filter(None, parts))
+
+
+def _said(judgment: Judgment) -> str:
+    outcome = judgment.outcome
+    if isinstance(outcome, Unparsed | Failed):
+        word = "unparsed" if isinstance(outcome, Unparsed) else "failed"
+        return f"{word}: {outcome.reason}"
+    means = judgment.chosen
+    return outcome.value if means in (None, outcome.value) else f"{outcome.value}, means {means}"

@@ -1,0 +1,204 @@
+"""Small figures as SVG, drawn by hand: a number against its bar, and a number over time. Pure.
+
+They stand beside every finding, by the dozen; the large figures are `drawing`'s. What they look
+like is the page's style sheet: shapes carry classes and no colour. All texts are digits and words
+of the page, but for those that are escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeVar
+
+from pytest_judgesense.datasheet import Gate
+from pytest_judgesense.errors import printable
+from pytest_judgesense.estimate import Estimate, bar_text, compact
+
+_SIGNS: Final = {"at least": "≥", "at most": "≤", "before": "before"}
+_LETTER: Final = 6.2  # mean width of a digit at 11 px
+# A gauge, and the chart of a measure over time.
+_WIDTH, _HEIGHT, _EDGE, _TRACK, _BELOW = 224, 52, 10, 26, 48
+_COURSE: Final = (320, 148)
+_FRAME: Final = (30, 34, 308, 122)  # left, top, right, bottom
+
+
+# Numbers of files may be anything; beyond this they stand at the end of the scale.
+_FAR: Final = 1e15
+
+_T = TypeVar("_T")
+
+
+class Moment(NamedTuple):
+    """A measure at one time; ``value`` is ``None`` where it was not measured.
+
+    Attributes:
+        ends: of its clustered interval.
+        bar: what was wanted then, and on which side of it.
+    """
+
+    value: float | None
+    ends: tuple[float, float] | None = None
+    bar: Gate | None = None
+
+
+def gauge(estimate: Estimate, gate: Gate | None = None) -> str:
+    """The estimate with its clustered interval on a scale, against its bar."""
+    ends = estimate.clustered
+    known = [ends.lower, ends.upper] if ends else []
+    low, high = _reach([estimate.value, *([gate.bar] if gate else ()), *known])
+
+    def x(number: float) -> float:
+        return _EDGE + _share(number, low, high) * (_WIDTH - 2 * _EDGE)
+
+    def stripe(kind: str, from_: float, to: float, height: float) -> str:
+        width = max(x(to) - x(from_), 0.0)
+        return _tag("rect", kind, x=x(from_), y=_TRACK - height / 2, width=width, height=height)
+
+    parts = [stripe("track", low, high, 8)]
+    if gate and gate.sign != "before":
+        cleared = (gate.bar, high) if gate.sign == "at least" else (low, gate.bar)
+        parts.append(stripe("zone", *cleared, 8))
+    word = gate.outcome if gate else "plain"
+    said, place = "not measured", None
+    if estimate.value is not None:
+        said, place = compact(estimate.value, estimate.flags), x(estimate.value)
+        parts += [stripe(f"range {word}", ends.lower, ends.upper, 5)] if ends else []
+        parts.append(_tag("circle", f"estimate {word}", cx=place, cy=_TRACK, r=6))
+        parts.append(_text("number", place, _BELOW, said))
+    for end in (low, high):
+        tick = f"{end:g}"
+        room = (len(tick) + len(said)) * _LETTER / 2 + 6
+        if place is None or abs(x(end) - place) > room:
+            parts.append(_text("tick", x(end), _BELOW, tick))
+    label = f"{estimate.measure} {said}"
+    if ends:
+        label += f", 95% interval {compact(ends.lower)} to {compact(ends.upper)}"
+    if gate:
+        at = x(gate.bar)
+        before = gate.sign == "before"
+        bar = compact(gate.bar) if before else bar_text(gate.bar)
+        parts.append(_tag("line", "bar", x1=at, x2=at, y1=_TRACK - 12, y2=_TRACK + 12))
+        parts.append(_text("wanted", at, 10, f"{_SIGNS[gate.sign]} {bar}"))
+        label += f"; {gate.sign} {bar}{' wanted' * (not before)}"
+    return _svg("gauge", _WIDTH, _HEIGHT, label, parts)
+
+
+def course(name: str, moments: Sequence[Moment], first: str, last: str) -> str:
+    """A measure over time, the times equally far apart: a line, its intervals as a band, its bar.
+
+    ``first`` and ``last``: what the first and the last time are called.
+    """
+    ends = [end for one in moments for end in one.ends or ()]
+    bars = [one.bar.bar for one in moments if one.bar]
+    low, high = _reach([*(one.value for one in moments), *ends, *bars])
+    left, top, right, bottom = _FRAME
+    step = (right - left) / max(1, len(moments) - 1)
+
+    def x(place: float) -> float:
+        return left + place * step if len(moments) > 1 else (left + right) / 2
+
+    def y(number: float) -> float:
+        return bottom - _share(number, low, high) * (bottom - top)
+
+    def points(along: Iterable[tuple[float, float]]) -> str:
+        return " ".join(f"{_places(x(place))},{_places(y(number))}" for place, number in along)
+
+    parts = []
+    for number in (low, (low + high) / 2, high):
+        parts.append(_tag("line", "grid", x1=left, x2=right, y1=y(number), y2=y(number)))
+        at = y(number) + 4
+        parts.append(_tag("text", "tick", f"{number:g}", x=left - 5, y=at, text_anchor="end"))
+    known = [(place, one) for place, one in enumerate(moments) if one.value is not None]
+    for run in _runs([(place, one.ends) for place, one in known if one.ends]):
+        # A measurement without neighbours has a band of a few units.
+        wide = [
+            (place + by, of)
+            for place, of in run
+            for by in ((0.0,) if len(run) > 1 else (-0.02, 0.02))
+        ]
+        around = [(p, of[1]) for p, of in wide] + [(p, of[0]) for p, of in reversed(wide)]
+        parts.append(_tag("polygon", "band", points=points(around)))
+    for place, one in enumerate(moments):
+        if one.bar:
+            xs = (max(left, x(place - 0.5)), min(right, x(place + 0.5)))
+            xs = xs if len(moments) > 1 else (left, right)
+            at = y(one.bar.bar)
+            parts.append(_tag("line", "bar", x1=xs[0], x2=xs[1], y1=at, y2=at))
+    values = [(place, one.value) for place, one in known if one.value is not None]
+    parts += [_tag("polyline", "line", points=points(run)) for run in _runs(values)]
+    for place, value in values:
+        gate = moments[place].bar
+        word = gate.outcome if gate else "plain"
+        parts.append(_tag("circle", f"estimate {word}", cx=x(place), cy=y(value), r=4))
+    said = f"{name} over {len(moments)} measurements"
+    if values:
+        (_, then), (to, now) = values[0], values[-1]
+        said += f", from {compact(then)} to {compact(now)}"
+        parts.append(_text("number", x(to), y(now) - 9, compact(now), right))
+    parts.append(_tag("text", "tick", first, x=left, y=142))
+    if last != first:
+        parts.append(_tag("text", "tick", last, x=right, y=142, text_anchor="end"))
+    return _svg("course", *_COURSE, said, parts)
+
+
+def _reach(numbers: Iterable[float | None]) -> tuple[float, float]:
+    """The ends of a scale: those of a share or a correlation, or round numbers around the rest."""
+    known = [min(max(one, -_FAR), _FAR) for one in numbers if one is not None] or [0.0]
+    low, high = min(known), max(known)
+    if low >= -1 and high <= 1:
+        return (0.0, 1.0) if low >= 0 else (-1.0, 1.0)
+    low = min(low, 0.0)
+    size = 10.0 ** math.floor(math.log10(high - low))
+    step = next(size * by for by in (0.5, 1.0, 2.5) if (high - low) / (size * by) <= 4)
+    return math.floor(low / step) * step, math.ceil(high / step) * step
+
+
+def _share(number: float, low: float, high: float) -> float:
+    """Where a number stands on a scale, from 0 to 1."""
+    return (min(max(number, low), high) - low) / (high - low)
+
+
+def _runs(places: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
+    """Neighbours in time together; a measurement without the measure parts them."""
+    run = list(places[:1])
+    for before, after in pairwise(places):
+        if after[0] != before[0] + 1:
+            yield run
+            run = []
+        run.append(after)
+    if run:
+        yield run
+
+
+def _text(kind: str, x: float, y: float, words: str, right: float = _WIDTH - 1) -> str:
+    """Words centred on a place, moved so that they stay within the figure."""
+    half = len(words) * _LETTER / 2
+    middle = min(max(x, half + 1), right - half)
+    return _tag("text", kind, words, x=middle, y=y, text_anchor="middle")
+
+
+def _tag(name: str, kind: str, words: str = "", **attributes: float | str) -> str:
+    shown = " ".join(
+        f'{key.replace("_", "-")}="{value if isinstance(value, str) else _places(value)}"'
+        for key, value in attributes.items()
+    )
+    head = f'<{name} class="{kind}" {shown}'
+    return f"{head}>{_escaped(words)}</{name}>" if words else f"{head}/>"
+
+
+def _places(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _escaped(words: str) -> str:
+    return escape(printable(words))
+
+
+def _svg(kind: str, width: int, height: int, label: str, parts: Iterable[str]) -> str:
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{_escaped(label)}">{"".join(parts)}</svg>'
+    )

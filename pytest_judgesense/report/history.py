@@ -1,0 +1,149 @@
+"""Measures over time: several datasheets, one after another, as a line for each measure. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pytest_judgesense.datasheet import CheckLine, Datasheet, Gate, JudgeSheet, span_of
+from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.report import numbers
+from pytest_judgesense.report.gauges import Moment, course
+
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A datasheet of a history: the name of its file, and when it was first recorded, if known."""
+
+    name: str
+    sheet: Datasheet
+
+    @property
+    def moment(self) -> str | None:
+        """The last moment at which one of its judges was recorded."""
+        span = span_of(judge.recorded for judge in self.sheet.judges)
+        return span[1] if span and _DAY.match(span[1]) else None
+
+    @property
+    def when(self) -> str:
+        """The day, or the name of the file."""
+        return self.moment[:10] if self.moment else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A measure of a judge on a suite over time.
+
+    Attributes:
+        judge: its name, of the last datasheet.
+        gated: whether a check holds it to a bar, the last time that it was measured.
+        svg: its chart.
+        rows: of its table: when, judge, value, interval, count or n, and the bar.
+    """
+
+    judge: str
+    suite: str
+    measure: str
+    condition: Mapping[str, Any]
+    gated: bool
+    svg: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The measure and its condition, as people read them."""
+        words = ", ".join(f"{key} {value}" for key, value in self.condition.items())
+        return f"{self.measure} ({words})" if words else self.measure
+
+
+def in_order(sheets: Sequence[Recorded]) -> tuple[list[Recorded], bool]:
+    """The datasheets by the time of their recordings, and whether all of them tell it.
+
+    Where one does not, they stay in the order in which they were given.
+    """
+    dated = all(one.moment for one in sheets)
+    return sorted(sheets, key=lambda one: one.moment or "") if dated else list(sheets), dated
+
+
+def lines_of(sheets: Sequence[Recorded]) -> Iterator[Line]:
+    """A line for each pooled measure, and for each condition that a check gates.
+
+    Judges are followed by their names; where each datasheet has a single judge it is the same one,
+    whatever it is called, as for a baseline.
+    """
+    alone = all(len(one.sheet.judges) == 1 for one in sheets)
+    found: dict[tuple[str, str, str, frozenset[tuple[str, Any]]], list[_Point | None]] = {}
+    for place, one in enumerate(sheets):
+        for judge in one.sheet.judges:
+            for point in _points(judge):
+                estimate = point.estimate
+                who = "" if alone else judge.name
+                condition = frozenset(estimate.condition.items())
+                key = (who, estimate.suite, estimate.measure, condition)
+                found.setdefault(key, [None] * len(sheets))[place] = point
+    for (_, suite, measure, condition), points in sorted(
+        found.items(), key=lambda pair: (*pair[0][:2], not _is_gated(pair[1]))
+    ):
+        last = next(one for one in reversed(points) if one)
+        moments = [
+            Moment(one.estimate.value, _ends(one.estimate), one.gate) if one else Moment(None)
+            for one in points
+        ]
+        if all(one.value is None for one in moments):
+            continue
+        svg = course(f"{measure} on {suite}", moments, sheets[0].when, sheets[-1].when)
+        rows = tuple(_row(one, point) for one, point in zip(sheets, points, strict=True) if point)
+        order = dict(last.estimate.condition)
+        assert frozenset(order.items()) == condition
+        yield Line(last.judge, suite, measure, order, _is_gated(points), svg, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    judge: str
+    estimate: Estimate
+    gate: Gate | None
+
+
+def _points(judge: JudgeSheet) -> Iterator[_Point]:
+    for part in judge.parts:
+        gates = {
+            (gate.measure, frozenset(gate.condition.items())): gate
+            for line in part.checks
+            for gate in _gates(line)
+        }
+        for one in part.estimates:
+            gate = gates.get((one.measure, frozenset(one.condition.items())))
+            if gate or not one.condition:
+                yield _Point(judge.name, one, gate)
+
+
+def _gates(line: CheckLine) -> Iterator[Gate]:
+    """The bars of a check that stay where they are; those of a baseline move with it."""
+    yield from (gate for gate in line.gates if gate.sign != "before")
+
+
+def _is_gated(points: Sequence[_Point | None]) -> bool:
+    return any(one and one.gate for one in points)
+
+
+def _ends(estimate: Estimate) -> tuple[float, float] | None:
+    ends = estimate.clustered
+    return (ends.lower, ends.upper) if ends else None
+
+
+def _row(sheet: Recorded, point: _Point) -> tuple[str, ...]:
+    one, gate = point.estimate, point.gate
+    return (
+        sheet.when,
+        sheet.name,
+        point.judge,
+        numbers.value(one),
+        numbers.interval(one.clustered, one.flags),
+        numbers.counts(one),
+        f"{gate.sign} {gate.bar:g}, {gate.outcome}" if gate else "",
+    )

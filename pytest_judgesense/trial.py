@@ -71,6 +71,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Criterion:
+    """What one of several grades of a reply is about.
+
+    Attributes:
+        labels: its scale, from the lowest grade to the highest.
+        weight: of its grade in the overall score.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """What the measures must know of a suite; it travels on every line of a judgment log.
 
@@ -90,6 +104,8 @@ class Design:
         weights: of the instability of a debate judge: repeat flips, score variance, confidence
             variance, side bias; ``None`` for other kinds.
         effect_threshold: the lowest temperature that counts as high; ``None`` for the usual one.
+        criteria: by which one reply grades, where it gives several grades.
+        pass_mark: the share of the way up the scale from which an overall score passes.
     """
 
     kind: str
@@ -104,6 +120,8 @@ class Design:
     ddof: int = 0
     weights: tuple[float, float, float, float] | None = None
     effect_threshold: float | None = None
+    criteria: tuple[Criterion, ...] = ()
+    pass_mark: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

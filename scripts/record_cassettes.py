@@ -21,6 +21,7 @@ PUBLISHED = [
     "ladder-fine",
     "ladder@published",
     "criterion@published",
+    "rubric",
 ]
 
 

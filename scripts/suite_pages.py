@@ -49,6 +49,7 @@ SHOWN: Mapping[str, list[dict[str, Any]]] = {
     "ladder-fine": [{"distance": distance} for distance in (0.25, 0.5, 0.75)],
     "criterion": [{"distance": distance} for distance in (0, 1, 5)],
     "debate": [{"pro_model": f"debater-{number}"} for number in (1, 3, 5)],
+    "rubric": [{"system": name} for name in ("alder", "cedar", "dogwood")],
 }
 BY_DIFFICULTY: list[dict[str, Any]] = [{"difficulty": how} for how in ("easy", "medium", "hard")]
 # Measures of the simulated judge, with their conditions.
@@ -69,6 +70,7 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "temperature": [("agreement", {"temperature": degree}) for degree in (0.01, 1.0, 2.0)],
     "debate": [],
+    "rubric": [(name, {}) for name in ("agreement", "ceiling_share", "separability")],
 }
 # The real models, and what of the suites they have recorded; see docs/local-models.md.
 _BOTH = [
@@ -168,7 +170,10 @@ def one_item(
         yield from titled(f"{side.upper()}, {kind}", speech["content"])
     for title, text in zip(("First", "Second"), item.contents, strict=False):
         yield from titled(title, visible(text))
-    if "author_winner" in line:
+    if "human" in line:
+        graded = ", ".join(f"{name} {grade}" for name, grade in line["human"].items())
+        yield f"Grades by construction: {graded}."
+    elif "author_winner" in line:
         yield f"Winner as the author meant it: {line['author_winner']}, {line['author_margin']}."
     else:
         better = {"1": "the first is better", "2": "the second is better"}

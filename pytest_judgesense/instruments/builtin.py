@@ -8,6 +8,7 @@ from typing import Final
 from pytest_judgesense.instruments.debate import kind as debate
 from pytest_judgesense.instruments.ladder import kind as ladder
 from pytest_judgesense.instruments.paraphrase import kind as paraphrase
+from pytest_judgesense.instruments.rubric import kind as rubric
 from pytest_judgesense.instruments.temperature import kind as temperature
 from pytest_judgesense.instruments.vacuum import kind as vacuum
 from pytest_judgesense.measures.measure import later
@@ -23,6 +24,7 @@ INSTRUMENTS: Final = (
     ladder,
     debate,
     temperature,
+    rubric,
 )
 REPORTS: Final = (
     vacuum.REPORT,
@@ -30,6 +32,7 @@ REPORTS: Final = (
     paraphrase.REPORT,
     temperature.REPORT,
     debate.REPORT,
+    rubric.REPORT,
     # What every kind of suite has.
     Report(
         sections=(

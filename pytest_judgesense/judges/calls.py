@@ -122,7 +122,7 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> Reading:
         return reply, None
     reading: Reading = Unparsed("empty reply"), None
     if reply.text is not None:
-        if (form := question.reply or suite.form.reply) is None:
+        if (form := question.reply or suite.reply) is None:
             reading = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
         else:
             with suite.form.blamed():
@@ -232,7 +232,7 @@ def _asking(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], _Ask[Call]]:
 
     def ask(trial: Trial, question: Question, malformed: str | None) -> Call:
         if malformed is not None:
-            form = question.reply or suite.form.reply or suite.space
+            form = question.reply or suite.reply or suite.space
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
         at = trial.condition.get("temperature")
         temperature = at if isinstance(at, int | float) else None

@@ -87,8 +87,8 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
 def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:
     if not judge.gives_structure or suite.form.sweeps:
         return None
-    if suite.form.reply is not None:
-        return suite.form.reply.schema
+    if suite.reply is not None:
+        return suite.reply.schema
     return suite.space.schema if judge.structured else None
 
 

@@ -23,6 +23,7 @@ NO_PROBABILITIES: Final = (
 CONDITION_KEYS: Final = (
     "arm",
     "category",
+    "criterion",
     "dataset",
     "distance",
     "gold",

@@ -33,7 +33,9 @@ CHECK_NAMES: Final = dict.fromkeys(
     error_rate_before_repair_ceiling majority_agreement_floor temperature_effect_bound
     unparsed_rate_ceiling refusal_rate_ceiling failed_rate_ceiling criterion_tradeoff no_regression
     ranked_first recommended_temperature soft_jss_floor soft_dark_current_ceiling
-    soft_position_effect_limit expected_agreement_floor
+    soft_position_effect_limit expected_agreement_floor pass_mark_flips_bound ceiling_share_limit
+    levels_used_floor separability_floor halo_bound length_dependence_limit human_kappa_floor
+    human_correlation_floor human_error_bound missing_grades_ceiling
     """.split()
 )
 

@@ -102,7 +102,13 @@ _TRIAL: Final = itemgetter(
 )
 _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
-_RARE: Final = {"ddof": 0, "weights": None, "effect_threshold": None}
+_RARE: Final = {
+    "ddof": 0,
+    "weights": None,
+    "effect_threshold": None,
+    "criteria": (),
+    "pass_mark": None,
+}
 
 
 def log_lines(judgments: Iterable[Judgment], design: Design) -> Iterator[str]:

@@ -38,12 +38,20 @@ pseudo-values ``K theta - (K - 1) theta_(c)``. Those may lie on both sides of 0,
 value of an index that holds a distance; k' is then small as it never is for positive values, the
 gamma quantile vanishes, and Student's end ``m' + t(K - 1, q) sqrt(v')`` takes its place below 1/2.
 
+**Statistic** of any sign that is no mean (a correlation): the delete-one-cluster jackknife. With
+theta_(c) the statistic without cluster c, and their mean theta_(.)::
+
+    theta -/+ t(K - 1, q) sqrt((K - 1) / K * sum (theta_(c) - theta_(.))^2)
+
+within the range of the statistic; if no cluster changes it, the value alone, by the method
+``constant``.
+
 In a two-sided interval ``q = (1 + L) / 2``. One-sided bounds at L are computed alike with q = L.
 Fewer than two clusters say nothing of the spread between clusters: the result is ``None``.
 
 References:
     D. B. Rubin (1981), The Annals of Statistics 9, 130-134 (Bayesian bootstrap).
-    R. G. Miller (1974), Biometrika 61, 1-15 (pseudo-values of the jackknife).
+    R. G. Miller (1974), Biometrika 61, 1-15 (the jackknife, and its pseudo-values).
     G. S. Easton, E. Ronchetti (1986), JASA 81, 420-430 (shapes matched to few moments).
 """
 
@@ -254,6 +262,57 @@ def clustered_positive_statistic(
         clusters=count,
         design_effect=None,
         effective_n=float(count) if constant else None,
+    )
+
+
+def clustered_statistic(
+    statistic: Callable[[NDArray[np.intp]], float],
+    clusters: Clusters,
+    level: float = 0.95,
+    lower: float = -math.inf,
+    upper: float = math.inf,
+) -> Clustered | None:
+    """Interval of a smooth statistic that is no mean, such as a correlation.
+
+    Args:
+        statistic: as in `clustered_positive_statistic`.
+        clusters: cluster of each unit.
+        level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
+        lower: least value there can be.
+        upper: greatest value there can be.
+
+    Returns:
+        The interval, its method ``jackknife-t``, or ``constant`` where no cluster changes the
+        statistic; ``None`` with fewer than three clusters, or where the statistic of all units, or
+        of all but one cluster, is not finite.
+
+    Raises:
+        ValueError: the level is none, or the bounds are in no order.
+    """
+    two_sided_level(level)
+    least, most = _bounds(lower, upper)
+    codes, count = cluster_codes(clusters)
+    if count < 3:
+        return None
+    whole = float(statistic(np.arange(codes.size)))
+    left_out = np.array([float(statistic(np.flatnonzero(codes != c))) for c in range(count)])
+    if not (math.isfinite(whole) and np.isfinite(left_out).all()):
+        return None
+    away = left_out - left_out.mean()
+    error = math.sqrt((count - 1) / count * float(away @ away))
+    constant = error <= _ROUNDING * max(1.0, abs(whole))
+
+    def ends(*levels: float) -> list[_Ends]:
+        reaches = [_student(count - 1, at) * error for at in levels]
+        return [(max(least, whole - reach), min(most, whole + reach)) for reach in reaches]
+
+    return _clustered(
+        "constant" if constant else "jackknife-t",
+        ends,
+        level,
+        clusters=count,
+        design_effect=None,
+        effective_n=None,
     )
 
 

@@ -18,6 +18,7 @@ from pytest_judgesense.trial import Outcome, Trial
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import SuiteForm
+    from pytest_judgesense.suites.space import DecisionSpace
     from pytest_judgesense.suites.stimuli import Stimuli
 
 # What replies come to, and what else they state: the detail of a judgment.
@@ -84,7 +85,8 @@ class Kind:
             and prompt styles, of which no two are compared as wordings.
         questions: the calls of a trial.
         combine: what the outcomes of several questions come to, none of them `Failed`.
-        reply: the form of a reply; ``None`` for a verdict of the decision space.
+        reply: the form of a reply, or what gives it for a decision space; ``None`` for a verdict of
+            that space.
         weights: what the parts of a judge's instability weigh unless the suite file says so;
             ``None`` where there is no such number.
         source: the plugin that added it; empty for a built-in kind.
@@ -104,7 +106,7 @@ class Kind:
     sweeps: bool = False
     questions: Callable[[Trial], tuple[Question, ...]] = one_question
     combine: Callable[[Trial, Sequence[Outcome]], Reading] = _sole
-    reply: ReplyForm | None = None
+    reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None
     source: str = ""
 

@@ -77,7 +77,11 @@ def _load(path: Path, preset: str | None, known: tuple[Kind, ...]) -> Suite:
         digest=_digest(form, preset, raw),
         description=form.description,
         space=_value(
-            DecisionSpace, space, labels=tuple(space.labels), names=MappingProxyType(names)
+            DecisionSpace,
+            space,
+            labels=tuple(space.labels),
+            names=MappingProxyType(names),
+            criteria=space.graded,
         ),
         system=form.system,
         templates=_templates(form, chosen),
@@ -215,6 +219,7 @@ def _digest(form: SuiteForm, preset: str | None, raw: str) -> str:
     asked["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # What few suites have is left out of the digests of the others.
     asked["stimuli"] = _without(asked["stimuli"], "columns", "values")
+    asked["space"] = _without(asked["space"], "criteria", "scales", "weights", "pass_mark")
     asked["templates"] = [_without(one, "judge_type", "prompt_style") for one in asked["templates"]]
     excluded = sorted(sorted(r.pair) for r in _reviews(form) if r.verdict == "NO")
     dumped = form.presets[preset].model_dump(mode="json", exclude={"checks"}) if preset else None

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_judgesense.trial import is_number
+from pytest_judgesense.trial import Criterion, is_number
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.kind import Kind
@@ -47,7 +47,13 @@ class Form(BaseModel):
 
 
 class SpaceForm(Form):
-    """``[space]``: what a judge may answer."""
+    """``[space]``: what a judge may answer.
+
+    With ``criteria`` one reply gives a grade for each; ``labels`` are then the scale, from the
+    lowest grade to the highest, of those that have none in ``scales``. ``weights`` are those of the
+    overall score, 1 unless they are given; ``pass_mark`` the share of the way up the scale (0 to 1)
+    from which it passes.
+    """
 
     labels: list[str] = Field(min_length=2)
     ordinal: bool = False
@@ -56,6 +62,10 @@ class SpaceForm(Form):
     abstain: bool = False
     names: dict[str, list[str]] = {}
     cut: str | None = None
+    criteria: list[Slug] | None = Field(default=None, min_length=1)
+    scales: dict[Slug, Annotated[list[str], Field(min_length=2)]] | None = None
+    weights: dict[Slug, Annotated[float, Field(gt=0, allow_inf_nan=False)]] | None = None
+    pass_mark: float | None = Field(default=None, gt=0, le=1)
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
@@ -69,7 +79,25 @@ class SpaceForm(Form):
             raise ValueError("every label stands once")
         if self.cut is not None and not (self.ordinal and self.cut in self.labels[1:]):
             raise ValueError("cut names a label of an ordinal space, other than the first")
+        criteria = self.criteria or []
+        if len(set(criteria)) != len(criteria):
+            raise ValueError("every criterion stands once")
+        for table in (self.scales, self.weights):
+            if unknown := sorted(set(table or ()) - set(criteria)):
+                raise ValueError(f"scales and weights are those of criteria, not of {unknown[0]}")
+        for name, scale in (self.scales or {}).items():
+            if len({label.casefold() for label in scale}) != len(scale):
+                raise ValueError(f"every grade of {name} stands once")
         return self
+
+    @property
+    def graded(self) -> tuple[Criterion, ...]:
+        """The criteria, each with its scale and its weight."""
+        scales, weights = self.scales or {}, self.weights or {}
+        return tuple(
+            Criterion(name, tuple(scales.get(name, self.labels)), weights.get(name, 1.0))
+            for name in self.criteria or ()
+        )
 
 
 class TemplateForm(Form):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pytest_judgesense.trial import ABSTAIN, TIE
+from pytest_judgesense.trial import ABSTAIN, TIE, Criterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,9 @@ class DecisionSpace:
             allowed: ``{"A": ("Output (a)",), "B": ("Output (b)",), "tie": ("C", "equal")}``.
         cut: ordinal spaces: the lowest label of the upper half where the labels are cut into two;
             ``None`` for the first one above the middle.
+        criteria: by which one reply grades, where it gives several grades; ``labels`` are then the
+            scale of those that have none of their own.
+        pass_mark: the share of the way up the scale from which an overall score passes.
     """
 
     labels: tuple[str, ...]
@@ -32,6 +35,8 @@ class DecisionSpace:
     abstain: bool = False
     names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     cut: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    pass_mark: float | None = None
 
     @property
     def verdicts(self) -> tuple[str, ...]:

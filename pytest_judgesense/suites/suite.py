@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Design
 
@@ -140,6 +140,11 @@ class Suite:
         return self.form.name
 
     @property
+    def reply(self) -> ReplyForm | None:
+        """The form of a reply; ``None`` for a verdict of the decision space."""
+        return self.derived("reply", _reply)
+
+    @property
     def compared_pairs(self) -> tuple[tuple[str, str], ...]:
         """The template pairs of the design, whatever reviewers say of them."""
         return tuple(template_pairs([t.id for t in self.templates], self.pairs))
@@ -171,6 +176,8 @@ class Suite:
             pairs=pairs,
             others=space.tie or space.abstain,
             cut=space.cut,
+            criteria=space.criteria,
+            pass_mark=space.pass_mark,
             excluded=excluded,
             unsure=unsure,
             ddof=self.ddof,
@@ -188,6 +195,12 @@ class Suite:
             system=self.system if system is None else system,
             reviews=tuple(one for one in self.reviews if replaced.isdisjoint(one.pair)),
         )
+
+
+def _reply(suite: Suite) -> ReplyForm | None:
+    form = suite.form.reply
+    with suite.form.blamed():
+        return form(suite.space) if callable(form) else form
 
 
 def template_pairs(

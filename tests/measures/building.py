@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -139,6 +140,9 @@ def _perfect(suite: Suite, judge: str, trial: Trial) -> Judgment:
         topics = list(dict.fromkeys(item.cluster for item in suite.items))
         winner = "PRO" if topics.index(trial.cluster) % 2 else "CON"
         return Judgment(trial, judge, Verdict(winner), detail=debate_detail())
+    if suite.space.criteria:
+        grades = {one.name: trial.condition[f"human.{one.name}"] for one in suite.space.criteria}
+        return Judgment(trial, judge, Verdict(json.dumps(grades)))
     if not suite.space.pairwise:
         assert trial.label is not None
         labels = suite.space.labels

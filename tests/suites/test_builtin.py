@@ -24,6 +24,7 @@ NAMES = [
     "ladder-fine",
     "preference",
     "relevance",
+    "rubric",
     "temperature",
     "vacuum",
 ]

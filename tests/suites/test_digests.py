@@ -55,6 +55,8 @@ ASKED = {
     "relevance@published-three-runs": ("15e026342f3a0648", 375, "186854b21e124541"),
     "relevance@quick": ("9756e8b3c6682763", 80, "643185a86e72b6c8"),
     "relevance@same-format": ("b60dbe717156fc3d", 400, "9a10d422b84e9b5d"),
+    "rubric": ("7560e8c7d566c5e1", 120, "3fd1008f9dc718d9"),
+    "rubric@quick": ("d944b4e97a9e265d", 24, "113c250d864a02c9"),
     "temperature": ("7143ae2ae2269570", 864, "f9cf801cd71a1927"),
     "temperature@full": ("3888cff4aa1e5345", 42240, "39c6baa63ab473ba"),
     "vacuum": ("8bb61ba7ec39ae8d", 120, "b8725b2d6aab61b3"),

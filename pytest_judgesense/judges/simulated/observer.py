@@ -90,6 +90,9 @@ class Observer:
         lapse_rate: probability of a uniformly random label.
         format_error_rate: probability of a reply that states no verdict.
         heat: what the square of the temperature adds to that, where a reply in JSON is asked for.
+        leniency: what is added to every grade on a rubric, in steps of its scale.
+        halo: the share of a grade on a rubric that is the same for all criteria.
+        length_preference: what 20 words more add to a grade on a rubric, in steps.
         style: how it writes a label; ``{}`` stands for the label.
         skills: what it can do beside comparing, verifying and grading; the first that knows a
             prompt replies to it.
@@ -106,6 +109,9 @@ class Observer:
     format_error_rate: float = 0.0
     heat: float = 0.0
     style: str = "{}"
+    leniency: float = 0.0
+    halo: float = 0.0
+    length_preference: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(

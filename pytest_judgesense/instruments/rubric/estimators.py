@@ -1,0 +1,715 @@
+r"""What the grades of a rubric judge are worth: stability, use of the scale, halo, agreement.
+
+A unit is a grade: one criterion in one reply (see `grades`). A *share* is the place of a grade on
+its scale, from 0 to 1. Without a criterion among its conditions an estimate is taken over the
+grades of all criteria; those of human agreement and of length are taken of the overall score.
+
+**Stability**: JSS, flips, kappa, agreement within one, quadratic kappa and repeat flips are those
+of `paraphrase`, of grades. ``pass_mark_flips``: outputs, in one order and replicate, that two
+wordings put on two sides of the mark, over those that two or more have graded.
+
+**Use of the scale**, p_g the share of grade g among the grades of a criterion::
+
+    ceiling_share = mean 1[g is the highest label]
+    levels_used   = exp(-sum p_g ln p_g), mean over criteria
+
+the number of equally frequent grades of the same entropy (Hill 1973, order 1).
+
+**Separability**: y_st the mean overall score of system s on cluster t. Two systems are told apart
+if Student's t test of y_at - y_bt over the clusters that both have is significant at 5% after Holm
+over all pairs of systems; ``separability`` is the share of pairs. Its interval is that of the same
+share on clusters drawn anew, 1,000 times with the cell's seed (percentiles): what it would be with
+other tasks, and as many.
+
+**Halo**, r_cd the correlation (Pearson) of the shares of two criteria over replies::
+
+    halo = mean over pairs (r_cd of the judge - r_cd of the human grades of the same replies)
+    halo = max r_cd - median r_cd                       without human grades
+
+(Cooper 1981; Murphy, Jako, Anhalt 1993: correlations of ratings are halo as far as those of true
+scores do not explain them.) The flag says which. Pairs of which a side never varies are left out.
+
+**Human grades**, of a criterion, or overall::
+
+    human_kappa       = quadratic kappa of grade and human grade, over replies
+    human_correlation = Spearman's rho of mean share and human share, over items
+    human_error       = mean |share - human share| (L - 1)          steps of the longest scale
+    human_bias        = mean (share - human share) (L - 1), and by human grade (``gold``)
+
+**Length**, m the mean overall score of an item, w the words of its output, h its human score::
+
+    length_dependence = |rho(m, w | h)|              |rho(m, w)| without human grades
+
+Intervals of shares are those of `stats.clustered` over clusters, of kappa those of
+`stats.agreement`, of other statistics the jackknife over clusters. That of an absolute value is the
+interval of the signed statistic, folded.
+
+References:
+    M. O. Hill (1973), Ecology 54, 427-432 (effective numbers).
+    W. H. Cooper (1981), Psychological Bulletin 90, 218-244 (halo).
+    K. R. Murphy, R. A. Jako, R. L. Anhalt (1993), Journal of Applied Psychology 78, 218-225.
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.instruments.paraphrase import measures as wording
+from pytest_judgesense.instruments.paraphrase.estimators import estimates as of_wordings
+from pytest_judgesense.instruments.rubric import measures as of
+from pytest_judgesense.instruments.rubric.grades import (
+    OVERALL,
+    by_criterion,
+    grade_at,
+    marked,
+    overall_labels,
+    parts,
+    pooled,
+    scores,
+)
+from pytest_judgesense.measures.cell import Cell, Units, answered, estimated, rate, unavailable
+from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.rates import agreement as agreements
+from pytest_judgesense.measures.rates import repeat_flip_rate
+from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.stats.agreement import clustered_kappa, weighted_kappa
+from pytest_judgesense.stats.clustered import (
+    clustered_mean,
+    clustered_positive_mean,
+    clustered_statistic,
+)
+from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.correlation import partial_spearman, pearson, spearman
+from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.stats.redraw import drawn_counts
+from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
+
+_ALPHA: Final = 0.05
+_DRAWS: Final = 1000
+_FEWEST_TO_PAIR: Final = 3
+_NO_HUMAN: Final = "the items have no human grades"
+_NO_GRADES: Final = "no reply has a grade"
+
+# What takes the grades of one scale.
+_ORDINAL: Final = (
+    wording.JSS_BINARY,
+    wording.WITHIN_ONE_AGREEMENT,
+    wording.KAPPA_QUADRATIC,
+)
+
+_Kept = NDArray[np.intp]
+_Floats = NDArray[np.float64]
+
+
+def _of_parts(
+    cell: Cell, estimate: Callable[[Cell, Condition], list[Estimate]], *, whole: bool = True
+) -> list[Estimate]:
+    """Estimates of all grades, of each criterion and, where it is ``whole``, of the overall grade.
+
+    Trials hold several grades, so grades are no units that two measurements are paired by.
+    """
+    names = [name for name in parts(cell) if whole or name in by_criterion(cell)]
+    found = estimate(pooled(cell), {})
+    for name in names:
+        found += estimate(parts(cell)[name], {"criterion": name})
+    return [replace(one, observations=None) for one in found]
+
+
+def stability(cell: Cell) -> list[Estimate]:
+    """What another wording changes, by criterion and, of all grades, by pair of templates."""
+
+    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
+        found = of_wordings(one)
+        if not condition:
+            return [*found, *(() if one.design.ordinal else map(partial(_unlike, cell), _ORDINAL))]
+        return [replace(e, condition=dict(condition)) for e in found if not e.condition]
+
+    return _of_parts(cell, estimate)
+
+
+def _unlike(cell: Cell, measure: Measure) -> Estimate:
+    reason = "criteria have scales of their own; name one: criterion ="
+    return unavailable(measure, cell, reason)
+
+
+def repeats(cell: Cell) -> list[Estimate]:
+    """Grades that asking again changes."""
+    return _of_parts(cell, lambda one, condition: [repeat_flip_rate(one, condition)])
+
+
+def agreement(cell: Cell) -> list[Estimate]:
+    """Grades that are the human ones."""
+    if not any(j.trial.label for j in pooled(cell).judgments):
+        return [unavailable(AGREEMENT, cell, _NO_HUMAN)]
+    return _of_parts(
+        cell, lambda one, at: [replace(e, condition=dict(at)) for e in agreements(one)]
+    )
+
+
+def _received(judgment: Judgment) -> bool:
+    return not isinstance(judgment.outcome, Failed)
+
+
+def missing_grades(cell: Cell) -> list[Estimate]:
+    """Grades that replies lack, of those asked for in the replies received."""
+
+    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
+        units = Units.of_calls(one.judgments, lambda j: not answered(j), usable=_received)
+        return [rate(of.MISSING_GRADES, cell, units, condition)]
+
+    return _of_parts(cell, estimate, whole=False)
+
+
+def pass_mark_flips(cell: Cell) -> list[Estimate]:
+    """Outputs on both sides of the pass mark."""
+    sides = marked(cell)
+    if sides is None:
+        reason = "the suite has no pass mark; set pass_mark in [space]"
+        return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
+    groups = [group for group in by_wording(sides) if len(group) > 1]
+    if not groups:
+        reason = "fewer than two templates were run on one item"
+        return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
+    enough = [group for group in groups if sum(map(answered, group)) > 1]
+    every = Units.collect(groups, on_both_sides)
+    units = replace(
+        Units.collect(enough, on_both_sides, usable=lambda _: True),
+        unparsed=every.unparsed,
+        failed=every.failed,
+        calls=every.calls,
+        dropped=len(groups) - len(enough),
+        undecided=sum(not on_both_sides(*g) and not all(map(answered, g)) for g in enough),
+    )
+    return [replace(rate(of.PASS_MARK_FLIPS, cell, units), observations=None)]
+
+
+def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
+    """Judgments of one item, order and replicate under all wordings."""
+    found: dict[tuple[object, ...], list[Judgment]] = defaultdict(list)
+    for judgment in cell.judgments:
+        trial = judgment.trial
+        found[trial.item, trial.order, trial.replicate].append(judgment)
+    return list(map(tuple, found.values()))
+
+
+def on_both_sides(*group: Judgment) -> bool:
+    """Whether judgments name more than one verdict."""
+    return len({judgment.verdict for judgment in group} - {None}) > 1
+
+
+def ceiling(cell: Cell) -> list[Estimate]:
+    """The share of the highest grade."""
+    tops = {name: one.design.labels[-1] for name, one in by_criterion(cell).items()}
+
+    def at_top(judgment: Judgment) -> bool:
+        return judgment.verdict == tops[judgment.trial.id.rpartition("#")[2]]
+
+    def estimate(one: Cell, condition: Condition) -> list[Estimate]:
+        return [rate(of.CEILING_SHARE, cell, Units.of_calls(one.judgments, at_top), condition)]
+
+    return _of_parts(cell, estimate, whole=False)
+
+
+def _missing(judgments: Sequence[Judgment]) -> Missing:
+    unparsed = sum(isinstance(one.outcome, Unparsed) for one in judgments)
+    failed = sum(isinstance(one.outcome, Failed) for one in judgments)
+    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
+
+
+def _statistic(
+    measure: Measure,
+    cell: Cell,
+    condition: Condition,
+    statistic: Callable[[_Kept], float],
+    clusters: Sequence[str],
+    bounds: tuple[float, float],
+    *,
+    missing: Missing,
+    undefined: str,
+    flags: tuple[str, ...] = (),
+) -> Estimate:
+    """The estimate of a statistic of units that are kept, with its jackknife over clusters."""
+    value = statistic(np.arange(len(clusters))) if clusters else math.nan
+    if math.isnan(value):
+        reason = undefined if clusters else _NO_GRADES
+        return unavailable(measure, cell, reason, condition, missing=missing)
+    interval = clustered_statistic(statistic, clusters, lower=bounds[0], upper=bounds[1])
+    return estimated(
+        measure,
+        cell,
+        condition,
+        value=value,
+        n=len(clusters),
+        clustered=interval,
+        missing=missing,
+        flags=(*flags, *(() if interval else ("no interval over clusters",))),
+    )
+
+
+def levels_used(cell: Cell) -> list[Estimate]:
+    """The effective number of grades, mean over criteria and for each."""
+    cells = by_criterion(cell)
+    found: list[Estimate] = []
+    for chosen in (tuple(cells), *((name,) for name in cells)):
+        condition = {} if len(chosen) == len(cells) and not found else {"criterion": chosen[0]}
+        read = [j for name in chosen for j in cells[name].judgments if answered(j)]
+        codes = {key: code for code, key in enumerate(dict.fromkeys(map(_grade, read)))}
+        at = np.array([codes[_grade(one)] for one in read], dtype=np.intp)
+        names = np.array([chosen.index(name) for name, _ in codes], dtype=np.intp)
+        # Criteria without any grade do not count.
+        found.append(
+            _statistic(
+                of.LEVELS_USED,
+                cell,
+                condition,
+                partial(_effective_levels, at, names),
+                [one.trial.cluster for one in read],
+                (1.0, float(max(len(cells[name].design.labels) for name in chosen))),
+                missing=_missing([j for name in chosen for j in cells[name].judgments]),
+                undefined=_NO_GRADES,
+            )
+        )
+    return found
+
+
+def _grade(judgment: Judgment) -> tuple[str, str | None]:
+    """Criterion and grade of a judgment of a derived cell."""
+    return judgment.trial.id.rpartition("#")[2], judgment.verdict
+
+
+def _effective_levels(at: NDArray[np.intp], names: NDArray[np.intp], kept: _Kept) -> float:
+    counts = np.bincount(at[kept], minlength=names.size).astype(np.float64)
+    of_criteria = [counts[names == name] for name in np.unique(names)]
+    entropies = [_entropy(one / one.sum()) for one in of_criteria if one.sum()]
+    return float(np.mean(np.exp(entropies))) if entropies else math.nan
+
+
+def _entropy(shares: _Floats) -> float:
+    used = shares[shares > 0]
+    return -float(used @ np.log(used))
+
+
+# --- systems --------------------------------------------------------------------------------------
+
+
+class SystemPair(NamedTuple):
+    """Two systems on the clusters that both have.
+
+    Attributes:
+        difference: mean overall score of ``first`` less that of ``second``, over clusters.
+        p: of Student's test, after Holm over all pairs.
+        apart: whether they are told apart.
+    """
+
+    first: str
+    second: str
+    difference: float
+    p: float
+    clusters: int
+    apart: bool
+
+
+def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
+    """By pair of systems the difference on each cluster, NaN where one is missing; the clusters."""
+    table = scores(cell)
+    there = ~np.isnan(table.overall)
+    sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for at in np.flatnonzero(there):
+        if (system := table.systems[at]) is not None:
+            sums[system][table.clusters[at]].append(float(table.overall[at]))
+    clusters = sorted({cluster for of_system in sums.values() for cluster in of_system})
+    means = {
+        name: np.array(
+            [np.mean(by[cluster]) if cluster in by else math.nan for cluster in clusters]
+        )
+        for name, by in sorted(sums.items())
+    }
+    pairs = {(a, b): means[a] - means[b] for a, b in combinations(means, 2)}
+    usable = {two: d for two, d in pairs.items() if (~np.isnan(d)).sum() >= _FEWEST_TO_PAIR}
+    return usable, len(clusters)
+
+
+def _p_values(differences: _Floats, counts: NDArray[Any]) -> _Floats:
+    """Student's two-sided p over clusters drawn ``counts`` times, of one pair; shape (draws,)."""
+    there = ~np.isnan(differences)
+    d, times = differences[there], counts[:, there]
+    n = times.sum(axis=1)
+    total, squares = times @ d, times @ d**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = total / n
+        variance = np.maximum(0.0, (squares - n * mean**2) / (n - 1))
+        # One difference throughout: p is 0 unless it is none.
+        spread = np.where(variance > 1e-18, variance, np.nan)
+        t = mean / np.sqrt(spread / n)
+        p = 2 * stdtr(np.maximum(1, n - 1), -np.abs(t))
+    p = np.where(np.isnan(t), np.where(np.abs(mean) > 1e-9, 0.0, 1.0), p)
+    return np.where(n >= _FEWEST_TO_PAIR, p, 1.0)
+
+
+def system_pairs(cell: Cell) -> list[SystemPair]:
+    """Every two systems that share three or more clusters."""
+    pairs, clusters = _differences(cell)
+    once = np.ones((1, clusters), dtype=np.int64)
+    p_values = [float(_p_values(d, once)[0]) for d in pairs.values()]
+    return [
+        SystemPair(
+            a, b, float(np.nanmean(d)), adjusted.p, int((~np.isnan(d)).sum()), adjusted.p <= _ALPHA
+        )
+        for ((a, b), d), adjusted in zip(pairs.items(), holm(p_values, _ALPHA), strict=True)
+    ]
+
+
+def separability(cell: Cell) -> list[Estimate]:
+    """The share of pairs of systems that are told apart."""
+    found = system_pairs(cell)
+    missing = _missing(parts(cell)[OVERALL].judgments)
+    if not found:
+        reason = f"needs two systems that share {_FEWEST_TO_PAIR} clusters; items name their system"
+        return [unavailable(of.SEPARABILITY, cell, reason, missing=missing)]
+    apart = sum(pair.apart for pair in found)
+    return [
+        estimated(
+            of.SEPARABILITY,
+            cell,
+            value=apart / len(found),
+            count=apart,
+            n=len(found),
+            clustered=_on_other_tasks(cell, apart / len(found)),
+            missing=missing,
+        )
+    ]
+
+
+def _on_other_tasks(cell: Cell, value: float) -> Clustered:
+    """The share of pairs told apart on clusters drawn anew, as percentiles of the draws."""
+    pairs, clusters = _differences(cell)
+    counts = drawn_counts(clusters, _DRAWS, [cell.seed])
+    p = np.sort(np.stack([_p_values(d, counts) for d in pairs.values()]), axis=0)
+    steps = _ALPHA / np.arange(len(pairs), 0, -1)[:, None]
+    # Holm's steps down: those before the first that is not rejected.
+    shares = np.sort(np.cumprod(p <= steps, axis=0).sum(axis=0) / len(pairs))
+
+    def at(level: float) -> tuple[float, float]:
+        low = shares[math.floor((_DRAWS - 1) * (1 - level))]
+        high = shares[math.ceil((_DRAWS - 1) * level)]
+        return min(value, float(low)), max(value, float(high))
+
+    (lower, upper), (lower_bound, upper_bound) = at(0.975), at(0.95)
+    return Clustered(
+        "cluster-bootstrap", lower, upper, 0.95, clusters, None, None, lower_bound, upper_bound, at
+    )
+
+
+# --- halo -----------------------------------------------------------------------------------------
+
+
+def halo(cell: Cell) -> list[Estimate]:
+    """How much more the grades of two criteria correlate than they should."""
+    table, judgments = scores(cell), cell.judgments
+    count = table.given.shape[1]
+    missing = _missing(judgments)
+    if count < 2:
+        reason = "needs two or more criteria"
+        return [unavailable(of.HALO, cell, reason, missing=missing)]
+    compared = not np.isnan(table.human).all(axis=0).any() and table.human.size > 0
+
+    def excess(kept: _Kept) -> float:
+        found = []
+        for c, d in combinations(range(count), 2):
+            columns = [table.given[kept, c], table.given[kept, d]]
+            if compared:
+                columns += [table.human[kept, c], table.human[kept, d]]
+            there = ~np.isnan(np.stack(columns)).any(axis=0)
+            judge = pearson(columns[0][there], columns[1][there])
+            beside = pearson(columns[2][there], columns[3][there]) if compared else 0.0
+            found.append(judge - beside)
+        known = [one for one in found if not math.isnan(one)]
+        if not known:
+            return math.nan
+        return float(np.mean(known) if compared else max(known) - np.median(known))
+
+    if not compared and count < 3:
+        reason = "without human grades it needs three or more criteria"
+        return [unavailable(of.HALO, cell, reason, missing=missing)]
+    beside = "the human grades" if compared else "the median pair of criteria"
+    return [
+        _statistic(
+            of.HALO,
+            cell,
+            {},
+            excess,
+            table.clusters,
+            (-2.0, 2.0),
+            missing=missing,
+            undefined="no two criteria vary",
+            flags=(f"against {beside}",),
+        )
+    ]
+
+
+# --- human grades and length ----------------------------------------------------------------------
+
+
+def _has_human(cell: Cell) -> bool:
+    return any(judgment.trial.label is not None for judgment in pooled(cell).judgments)
+
+
+def _human_parts(
+    measure: Measure, cell: Cell, estimate: Callable[[str, Condition], list[Estimate]]
+) -> list[Estimate]:
+    """The estimates of the overall score, and of each criterion."""
+    if not _has_human(cell):
+        return [unavailable(measure, cell, _NO_HUMAN)]
+    names = [name for name in by_criterion(cell) if name != OVERALL]
+    return [*estimate(OVERALL, {}), *(e for n in names for e in estimate(n, {"criterion": n}))]
+
+
+def _labelled(cell: Cell, name: str) -> list[Judgment]:
+    return [j for j in parts(cell)[name].judgments if j.trial.label is not None]
+
+
+def human_kappa(cell: Cell) -> list[Estimate]:
+    """Quadratic kappa with the human grades."""
+
+    def estimate(name: str, condition: Condition) -> list[Estimate]:
+        asked, scale = _labelled(cell, name), parts(cell)[name].design.labels
+        read, missing = [one for one in asked if answered(one)], _missing(asked)
+        given, people = [str(j.verdict) for j in read], [str(j.trial.label) for j in read]
+        value = weighted_kappa(given, people, scale) if read else None
+        if value is None:
+            reason = "undefined: judge and humans give one and the same grade throughout"
+            why = reason if read else _NO_GRADES
+            return [unavailable(of.HUMAN_KAPPA, cell, why, condition, missing=missing)]
+        clusters = [one.trial.cluster for one in read]
+        return [
+            estimated(
+                of.HUMAN_KAPPA,
+                cell,
+                condition,
+                value=value,
+                n=len(read),
+                clustered=clustered_kappa(given, people, clusters, scale=scale),
+                missing=missing,
+            )
+        ]
+
+    return _human_parts(of.HUMAN_KAPPA, cell, estimate)
+
+
+class _Compared(NamedTuple):
+    """Shares of judge and people in replies that have both."""
+
+    given: _Floats
+    human: _Floats
+    words: _Floats
+    items: tuple[str, ...]
+    clusters: tuple[str, ...]
+
+
+def _compared(cell: Cell, name: str, *, with_human: bool = True) -> _Compared:
+    table = scores(cell)
+    if name == OVERALL:
+        given, people = table.overall, table.human_overall
+    else:
+        column = list(by_criterion(cell)).index(name)
+        given, people = table.given[:, column], table.human[:, column]
+    there = ~np.isnan(given) & (~np.isnan(people) if with_human else True)
+    kept = np.flatnonzero(there)
+    return _Compared(
+        given[kept],
+        people[kept],
+        table.words[kept],
+        tuple(table.items[at] for at in kept),
+        tuple(table.clusters[at] for at in kept),
+    )
+
+
+def _by_item(found: _Compared) -> _Compared:
+    """Means over the replies of each item."""
+    codes, count = cluster_codes(found.items)
+    sizes = np.bincount(codes, minlength=count)
+
+    def mean(column: _Floats) -> _Floats:
+        return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
+
+    first = [int(np.flatnonzero(codes == code)[0]) for code in range(count)]
+    return _Compared(
+        mean(found.given),
+        mean(found.human),
+        mean(found.words),
+        tuple(found.items[at] for at in first),
+        tuple(found.clusters[at] for at in first),
+    )
+
+
+def human_correlation(cell: Cell) -> list[Estimate]:
+    """Spearman's correlation with the human grades, over items."""
+
+    def estimate(name: str, condition: Condition) -> list[Estimate]:
+        items = _by_item(_compared(cell, name))
+        return [
+            _statistic(
+                of.HUMAN_CORRELATION,
+                cell,
+                condition,
+                lambda kept: spearman(items.given[kept], items.human[kept]),
+                items.clusters,
+                (-1.0, 1.0),
+                missing=_missing(_labelled(cell, name)),
+                undefined="undefined: judge or humans give one grade throughout",
+            )
+        ]
+
+    return _human_parts(of.HUMAN_CORRELATION, cell, estimate)
+
+
+def _steps(cell: Cell, name: str) -> int:
+    return len(parts(cell)[name].design.labels) - 1
+
+
+def human_error(cell: Cell) -> list[Estimate]:
+    """The mean distance from the human grades, in steps."""
+
+    def estimate(name: str, condition: Condition) -> list[Estimate]:
+        found, most = _compared(cell, name), _steps(cell, name)
+        distances = np.abs(found.given - found.human) * most
+        interval = partial(clustered_positive_mean, upper=float(most))
+        missing = _missing(_labelled(cell, name))
+        return [_mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)]
+
+    return _human_parts(of.HUMAN_ERROR, cell, estimate)
+
+
+def human_bias(cell: Cell) -> list[Estimate]:
+    """The mean signed distance from the human grades, in steps; of the overall score by level."""
+
+    def estimate(name: str, condition: Condition) -> list[Estimate]:
+        found, most = _compared(cell, name), _steps(cell, name)
+        above = (found.given - found.human) * most
+        missing = _missing(_labelled(cell, name))
+        made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, clustered_mean, missing)]
+        labels = parts(cell)[name].design.labels
+        levels = np.array([grade_at(float(h), labels) for h in found.human], dtype=object)
+        for level in labels:
+            if not (at := levels == level).any():
+                continue
+            one = found._replace(
+                clusters=tuple(c for c, kept in zip(found.clusters, at, strict=True) if kept)
+            )
+            by_level = {**condition, "gold": level}
+            made.append(
+                _mean(of.HUMAN_BIAS, cell, by_level, above[at], one, clustered_mean, Missing())
+            )
+        return made
+
+    return _human_parts(of.HUMAN_BIAS, cell, estimate)
+
+
+def _mean(
+    measure: Measure,
+    cell: Cell,
+    condition: Mapping[str, Any],
+    values: _Floats,
+    found: _Compared,
+    interval: Callable[..., Clustered | None],
+    missing: Missing,
+) -> Estimate:
+    if not values.size:
+        return unavailable(measure, cell, _NO_GRADES, condition, missing=missing)
+    return estimated(
+        measure,
+        cell,
+        condition,
+        value=float(values.mean()),
+        n=values.size,
+        clustered=interval(values, found.clusters),
+        missing=missing,
+    )
+
+
+def length_dependence(cell: Cell) -> list[Estimate]:
+    """How far the overall score follows the length of the output."""
+    with_human = bool(np.isfinite(scores(cell).human_overall).any())
+    found = _compared(cell, OVERALL, with_human=with_human)
+    missing = _missing(parts(cell)[OVERALL].judgments)
+    if np.isnan(found.words).any():
+        reason = "the log does not say how long the outputs are"
+        return [unavailable(of.LENGTH_DEPENDENCE, cell, reason, missing=missing)]
+    items = _by_item(found) if found.items else found
+
+    def signed(kept: _Kept) -> float:
+        if with_human:
+            return partial_spearman(items.given[kept], items.words[kept], items.human[kept])
+        return spearman(items.given[kept], items.words[kept])
+
+    one = _statistic(
+        of.LENGTH_DEPENDENCE,
+        cell,
+        {},
+        signed,
+        items.clusters,
+        (-1.0, 1.0),
+        missing=missing,
+        undefined="undefined: scores or lengths do not vary",
+    )
+    if one.value is None:
+        return [one]
+    way = ("longer scores higher" if one.value > 0 else "longer scores lower",) * bool(one.value)
+    held = ("human grades held fixed",) if with_human else ("without human grades",)
+    return [
+        replace(
+            one,
+            value=abs(one.value),
+            clustered=_folded(one.clustered),
+            flags=(*way, *held, *one.flags),
+        )
+    ]
+
+
+def _folded(interval: Clustered | None) -> Clustered | None:
+    """The interval of an absolute value, from that of the signed one."""
+    if interval is None or interval.at is None:
+        return None
+    signed = interval.at
+
+    def fold(low: float, high: float) -> tuple[float, float]:
+        return max(0.0, low, -high), max(abs(low), abs(high))
+
+    def at(level: float) -> tuple[float, float]:
+        return fold(*signed(level))
+
+    (lower, upper), (lower_bound, upper_bound) = (
+        fold(interval.lower, interval.upper),
+        fold(interval.lower_bound, interval.upper_bound),
+    )
+    return replace(
+        interval,
+        lower=lower,
+        upper=upper,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        at=at,
+    )
+
+
+def grade_counts(cell: Cell) -> Iterator[tuple[str, Counter[str | None]]]:
+    """How often each grade was given, by criterion and for the overall score."""
+    for name, one in parts(cell).items():
+        yield name, Counter(judgment.verdict for judgment in one.judgments)
+
+
+def labels_of(cell: Cell, name: str) -> tuple[str, ...]:
+    """The scale of a criterion, or of the overall grade."""
+    return overall_labels(cell.design) if name == OVERALL else parts(cell)[name].design.labels

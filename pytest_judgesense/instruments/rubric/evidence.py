@@ -1,0 +1,148 @@
+"""Which replies stand behind a number on grades. Pure.
+
+Finders are given the whole replies, and look at grades in derived cells (see `grades`): what they
+give are the replies that hold these grades.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
+from pytest_judgesense.instruments.rubric.estimators import (
+    by_wording,
+    on_both_sides,
+    system_pairs,
+)
+from pytest_judgesense.instruments.rubric.grades import (
+    APART,
+    SYSTEM,
+    WORDS,
+    by_criterion,
+    marked,
+    named,
+    overall,
+    said,
+    scores,
+)
+from pytest_judgesense.measures.cell import Cell, answered
+from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.evidence import repeats as differing_repeats
+from pytest_judgesense.trial import Judgment, Verdict
+
+_MOST = 20  # replies of which every one speaks a little against a judge
+
+
+def _whole(cell: Cell, groups: Iterable[Group]) -> list[Group]:
+    """The replies behind grades, each group once."""
+    by_id = {one.trial.id: one for one in cell.judgments}
+    found = {tuple(one.trial.id.rpartition(APART)[0] for one in group): None for group in groups}
+    return [tuple(by_id[name] for name in ids) for ids in found]
+
+
+def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies under two wordings whose grades differ."""
+    found = _whole(cell, differing(named(cell, condition), {}))
+    two = str(condition.get("template_pair", "")).split("~")
+    if len(two) < 2:
+        return found
+    return [group for group in found if {one.trial.template for one in group} == set(two)]
+
+
+def repeated(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replicates whose grades differ."""
+    return _whole(cell, differing_repeats(named(cell, condition), {}))
+
+
+def over_the_mark(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+    """Replies on one output that put it on both sides of the mark."""
+    sides = marked(cell)
+    groups = by_wording(sides) if sides else []
+    return _whole(cell, (group for group in groups if on_both_sides(*group)))
+
+
+def at_the_ceiling(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies with the highest grade, those with most of them first."""
+    name = condition.get("criterion")
+    counts: Counter[str] = Counter()
+    for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
+        top = one.design.labels[-1]
+        counts.update(j.trial.id.rpartition(APART)[0] for j in one.judgments if j.verdict == top)
+    return _ranked(cell, counts)
+
+
+def most_frequent(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies with the grades that are given most."""
+    name = condition.get("criterion")
+    counts: Counter[str] = Counter()
+    for one in by_criterion(cell).values() if name is None else [named(cell, condition)]:
+        given = Counter(j.verdict for j in one.judgments if answered(j)).most_common(1)
+        usual = given[0][0] if given else None
+        counts.update(
+            j.trial.id.rpartition(APART)[0]
+            for j in one.judgments
+            if answered(j) and j.verdict == usual
+        )
+    return _ranked(cell, counts)
+
+
+def _ranked(cell: Cell, counts: Mapping[str, float]) -> list[Group]:
+    """The replies with the highest counts, as single calls."""
+    counted = [one for one in cell.judgments if counts.get(one.trial.id)]
+    return [(one,) for one in sorted(counted, key=lambda j: -counts[j.trial.id])[:_MOST]]
+
+
+def lacking(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies without a grade that was asked for."""
+    derived = named(cell, condition)
+    return _whole(cell, ((one,) for one in derived.judgments if not answered(one)))
+
+
+def not_apart(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+    """Replies on the two systems that are farthest from being told apart, by item of a cluster."""
+    together = [pair for pair in system_pairs(cell) if not pair.apart]
+    if not together:
+        return []
+    pair = max(together, key=lambda one: one.p)
+    found: dict[tuple[str, str, int], dict[object, Judgment]] = {}
+    for one in cell.judgments:
+        trial = one.trial
+        at = (trial.cluster, trial.template, trial.replicate)
+        found.setdefault(at, {})[trial.condition.get(SYSTEM)] = one
+    both: list[Group] = [
+        (by[pair.first], by[pair.second]) for by in found.values() if {*pair[:2]} <= {*by}
+    ]
+    return both[:_MOST]
+
+
+def one_grade(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+    """Replies that give all criteria one grade."""
+    even: list[Group] = [
+        (one,)
+        for one in cell.judgments
+        if isinstance(one.outcome, Verdict) and len({*said(cell.design, one).values()}) == 1
+    ]
+    return even[:_MOST]
+
+
+def by_length(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
+    """Replies on the longest and the shortest output that have an overall score."""
+    read = [j for j in cell.judgments if not np.isnan(overall(cell.design, said(cell.design, j)))]
+    ranked = sorted(read, key=lambda one: float(one.trial.condition.get(WORDS, 0)))
+    return [(one,) for one in (*ranked[::-1][: _MOST // 2], *ranked[: _MOST // 2])]
+
+
+def far_from_human(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Replies whose grades are farthest from the human ones."""
+    table = scores(cell)
+    names = list(by_criterion(cell))
+    name = condition.get("criterion")
+    columns = [names.index(str(name))] if name in names else list(range(len(names)))
+    distances = np.nan_to_num(np.abs(table.given - table.human)[:, columns]).sum(axis=1)
+    read = [one for one in cell.judgments if said(cell.design, one)]
+    far = {one.trial.id: float(d) for one, d in zip(read, distances, strict=True)}
+    return _ranked(cell, far)

@@ -1,0 +1,187 @@
+"""What the grades of a rubric judge are worth."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, Final
+
+from pytest_judgesense.instruments.paraphrase import measures as wording
+from pytest_judgesense.measures.measure import Brief, Evidence, Measure, later
+from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, WITHOUT_VERDICT
+
+SUITE: Final = "rubric"
+
+
+def here(module: str, name: str) -> Any:
+    """Something of this room, imported when it is first asked for."""
+    return later(f"pytest_judgesense.instruments.rubric.{module}", name)
+
+
+def _evidence(title: str, finder: str) -> Evidence:
+    # Of whole replies: a criterion is no condition of a trial.
+    return Evidence(title, here("evidence", finder), whole=True)
+
+
+_FLIPS: Final = _evidence("replies whose grades differ", "flips")
+_STABILITY: Final = here("estimators", "stability")
+_measure: Final = partial(Measure, suite=SUITE)
+_human: Final = partial(_measure, unit="reply")
+
+# Between two wordings: of all grades, of each criterion, of the overall grade.
+STABILITY: Final = tuple(
+    one.taken_by(_STABILITY, _FLIPS)
+    for one in (
+        wording.JSS,
+        wording.FLIP_RATE,
+        wording.KAPPA,
+        wording.JSS_BINARY,
+        wording.WITHIN_ONE_AGREEMENT,
+        wording.KAPPA_QUADRATIC,
+    )
+)
+PASS_MARK_FLIPS: Final = _measure(
+    name="pass_mark_flips",
+    direction="lower",
+    unit="item",
+    meaning="the output passes under one wording and not under another",
+    estimator=here("estimators", "pass_mark_flips"),
+    gate="bound",
+    evidence=_evidence("outputs on both sides of the mark", "over_the_mark"),
+    best="units",
+    sentence="{count} of {n} outputs pass or not by the wording",
+    brief=Brief("pass flips"),
+)
+CEILING_SHARE: Final = _measure(
+    name="ceiling_share",
+    direction="lower",
+    unit="grade",
+    meaning="the highest grade of the scale",
+    estimator=here("estimators", "ceiling"),
+    gate="limit",
+    evidence=_evidence("replies with the highest grade", "at_the_ceiling"),
+    sentence="{count} of {n} grades are the highest of their scale",
+    brief=Brief("at ceiling"),
+)
+LEVELS_USED: Final = _measure(
+    name="levels_used",
+    direction="higher",
+    unit="grade",
+    meaning="grades that are in use, as many as equally frequent ones would tell as much",
+    estimator=here("estimators", "levels_used"),
+    gate="floor",
+    bounds=(1.0, math.inf),
+    margin=0.3,
+    evidence=_evidence("replies with the most frequent grade", "most_frequent"),
+    sentence="the judge uses {value} grades of its scale",
+)
+SEPARABILITY: Final = _measure(
+    name="separability",
+    direction="higher",
+    unit="pair of systems",
+    meaning="two systems are told apart by their overall scores",
+    estimator=here("estimators", "separability"),
+    gate="floor",
+    evidence=_evidence("replies on systems that are not told apart", "not_apart"),
+    sentence="{count} of {n} pairs of systems are told apart",
+    brief=Brief("apart"),
+)
+HALO: Final = _measure(
+    name="halo",
+    direction="lower",
+    unit="reply",
+    meaning="correlation between criteria beyond that of the human grades, or of the median pair",
+    estimator=here("estimators", "halo"),
+    gate="bound",
+    bounds=(-2.0, 2.0),
+    margin=0.1,
+    evidence=_evidence("replies with one grade throughout", "one_grade"),
+    sentence="grades of two criteria correlate by {value} more than they should",
+    brief=Brief("halo"),
+)
+LENGTH_DEPENDENCE: Final = _measure(
+    name="length_dependence",
+    direction="lower",
+    unit="item",
+    meaning="rank correlation of overall score and length, in absolute value",
+    estimator=here("estimators", "length_dependence"),
+    gate="limit",
+    margin=0.1,
+    evidence=_evidence("replies on the longest and the shortest outputs", "by_length"),
+    sentence="overall score and length of the output have a rank correlation of {value}",
+    brief=Brief("length"),
+)
+HUMAN_KAPPA: Final = _human(
+    name="human_kappa",
+    direction="higher",
+    meaning="agreement with human grades beyond chance, weighted by squared distance (Cohen)",
+    estimator=here("estimators", "human_kappa"),
+    gate="floor",
+    bounds=(-1.0, 1.0),
+    margin=0.1,
+    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    sentence="judge and humans agree beyond chance at {value}, where 1 is always",
+    brief=Brief("human kappa"),
+)
+HUMAN_CORRELATION: Final = _human(
+    name="human_correlation",
+    direction="higher",
+    unit="item",
+    meaning="rank correlation with human grades (Spearman)",
+    estimator=here("estimators", "human_correlation"),
+    gate="floor",
+    bounds=(-1.0, 1.0),
+    margin=0.1,
+    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    sentence="judge and humans rank outputs alike at {value}, where 1 is in one order",
+)
+HUMAN_ERROR: Final = _human(
+    name="human_error",
+    direction="lower",
+    meaning="distance from the human grade, in steps of the scale",
+    estimator=here("estimators", "human_error"),
+    gate="bound",
+    bounds=(0.0, math.inf),
+    margin=0.2,
+    evidence=_evidence("replies farthest from the human grade", "far_from_human"),
+    sentence="judge and humans are {value} steps apart",
+)
+HUMAN_BIAS: Final = _human(
+    name="human_bias",
+    direction="construct",
+    meaning="how far the grade lies above the human one, in steps of the scale",
+    estimator=here("estimators", "human_bias"),
+    suite=None,
+)
+MISSING_GRADES: Final = _measure(
+    name="missing_grades",
+    direction="lower",
+    unit="grade",
+    meaning="a criterion without a grade of its scale, in replies received",
+    estimator=here("estimators", "missing_grades"),
+    gate="ceiling",
+    evidence=_evidence("replies that lack a grade", "lacking"),
+    best="units",
+    sentence="{count} of {n} grades are missing from the replies",
+)
+MEASURES: Final = (
+    *STABILITY,
+    REPEAT_FLIP_RATE.taken_by(
+        here("estimators", "repeats"), _evidence("replies whose replicates disagree", "repeated")
+    ),
+    PASS_MARK_FLIPS,
+    CEILING_SHARE,
+    LEVELS_USED,
+    SEPARABILITY,
+    HALO,
+    LENGTH_DEPENDENCE,
+    AGREEMENT.taken_by(
+        here("estimators", "agreement"), _evidence("replies with another grade", "far_from_human")
+    ),
+    HUMAN_KAPPA,
+    HUMAN_CORRELATION,
+    HUMAN_ERROR,
+    HUMAN_BIAS,
+    MISSING_GRADES,
+    *WITHOUT_VERDICT,
+)

@@ -1,0 +1,161 @@
+"""From the reply of a rubric judge to its grades, as one verdict. Pure.
+
+The reply is one JSON object, wherever it stands in the text, with a grade for each criterion::
+
+    {"accuracy": 4, "coverage": 5, "tone": "pass"}
+
+A grade may stand under ``scores`` or ``grades``, and may be an object with ``score`` or ``grade``
+and a reason beside it; ``4.0`` and ``4/5`` are 4 (of a scale that ends at 5), names and words count
+in any case. What is no grade of its scale is missing: it is never filled in nor cut to size.
+
+The verdict is the grades as JSON, criteria in their order, what is missing as ``null``; so one line
+of a judgment log holds them all. A reply without any grade is `Unparsed`:
+
+=======================================  ====================================================
+``empty reply``                          no text, or only blanks
+``refusal``                              no object, and the judge declines
+``no JSON object``                       no object that names a criterion
+``truncated JSON``                       an object that is not closed, or thinking without end
+``malformed JSON``                       an object that is closed and yet no JSON
+``several judgments``                    objects that give one criterion different grades
+``no grade: accuracy = 'good'``          criteria are named, and none has a grade of its scale
+=======================================  ====================================================
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Final
+
+from pytest_judgesense.replies.formal import json_objects
+from pytest_judgesense.replies.informal import refuses
+from pytest_judgesense.replies.text import without_thinking
+from pytest_judgesense.suites.kind import Reading, ReplyForm
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
+
+_AROUND: Final = frozenset({"scores", "grades", "ratings", "criteria"})
+_WITHIN: Final = ("score", "grade", "rating", "value")
+_OF: Final = re.compile(r"(\d{1,18})\s*/\s*(\d{1,18})")
+_MISSING: Final = object()
+
+
+def reply_form(space: DecisionSpace) -> ReplyForm | None:
+    """The form of a reply with several grades; ``None`` for one overall score, a plain verdict."""
+    if not space.criteria:
+        return None
+    listed = "; ".join(f"{one.name}: {', '.join(one.labels)}" for one in space.criteria)
+    example = json.dumps({one.name: "..." for one in space.criteria})
+    return ReplyForm(
+        partial(parse_grades, space.criteria),
+        f"Each criterion has one grade. The grades are {listed}.",
+        f"{example} with the grades.",
+        {
+            "type": "object",
+            "properties": {one.name: _schema(one.labels) for one in space.criteria},
+            "required": [one.name for one in space.criteria],
+            "additionalProperties": False,
+        },
+    )
+
+
+def _schema(labels: Sequence[str]) -> dict[str, Any]:
+    if all(map(is_number, labels)):
+        return {"type": "integer", "enum": [int(label) for label in labels]}
+    return {"type": "string", "enum": list(labels)}
+
+
+def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = False) -> Reading:
+    """The grades that a reply states, or why it states none.
+
+    Args:
+        criteria: with their scales, in order.
+        text: the reply.
+        truncated: whether the endpoint says that it cut the reply.
+
+    Returns:
+        The verdict, and no detail: it holds all that counts.
+    """
+    if not text.strip():
+        return Unparsed("empty reply"), None
+    answer, still_thinking = without_thinking(text)
+    if still_thinking:
+        return Unparsed("truncated JSON"), None
+    found = list(json_objects(answer))
+    stated = [named for _, _, value in found if value and (named := _named(criteria, value))]
+    if not stated:
+        return Unparsed(_nothing(answer, found, truncated=truncated)), None
+    grades: dict[str, str | None] = {one.name: None for one in criteria}
+    for of_object in stated:
+        for one in criteria:
+            grade = grade_of(of_object.get(one.name, _MISSING), one.labels)
+            if grade is not None and grades[one.name] not in (None, grade):
+                return Unparsed("several judgments"), None
+            grades[one.name] = grade or grades[one.name]
+    if not any(grades.values()):
+        name, value = next(iter(stated[0].items()))
+        return Unparsed(f"no grade: {name} = {json.dumps(value)[:40]}"), None
+    return Verdict(verdict_text(grades)), None
+
+
+def verdict_text(grades: Mapping[str, str | None]) -> str:
+    """Grades as one verdict."""
+    return json.dumps(dict(grades), separators=(",", ":"), ensure_ascii=False)
+
+
+@lru_cache(maxsize=4096)
+def grades_in(verdict: str) -> Mapping[str, Any]:
+    """The grades of a verdict; none where it is not of this form, as logs of others may be."""
+    try:
+        value = json.loads(verdict)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def grade_of(value: object, labels: Sequence[str]) -> str | None:
+    """The grade of a scale that a value of a reply means; ``None`` if it means none."""
+    if isinstance(value, Mapping):
+        folded = {str(key).casefold(): inner for key, inner in value.items()}
+        inner = next((folded[name] for name in _WITHIN if name in folded), None)
+        return None if isinstance(inner, Mapping) else grade_of(inner, labels)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if isinstance(value, float):
+        if not value.is_integer():
+            return None
+        value = int(value) if abs(value) < 1e9 else ""
+    if isinstance(value, int) and abs(value) >= 10**18:  # no label has that many digits
+        return None
+    said = str(value).strip()
+    if (of := _OF.fullmatch(said)) and of[2] == labels[-1]:
+        said = of[1]
+    return next((label for label in labels if label.casefold() == said.casefold()), None)
+
+
+def _named(criteria: Sequence[Criterion], value: Mapping[str, Any]) -> dict[str, Any]:
+    """What an object holds under the names of criteria; or one that stands around them."""
+    names = {_folded(one.name): one.name for one in criteria}
+    found = {names[at]: inner for key, inner in value.items() if (at := _folded(key)) in names}
+    for key, inner in () if found else value.items():
+        if str(key).casefold() in _AROUND and isinstance(inner, Mapping):
+            return {names[at]: one for k, one in inner.items() if (at := _folded(k)) in names}
+    return found
+
+
+def _folded(name: object) -> str:
+    return re.sub(r"[\s_-]+", "-", str(name).strip().casefold())
+
+
+def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool) -> str:
+    broken = [answer[start:end] for start, end, value in found if value is None]
+    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
+        return "truncated JSON"
+    if broken:
+        return "malformed JSON"
+    if refuses(answer):
+        return "refusal"
+    return "truncated JSON" if truncated else "no JSON object"

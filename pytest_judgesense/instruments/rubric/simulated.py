@@ -1,0 +1,76 @@
+r"""How the embedded judge grades an output on a rubric, from the text of the prompt alone.
+
+It does so where the prompt holds a block ``<output>`` and shows the form of the reply, an object
+with a criterion under each key and ``N`` for its grade, from the range that the prompt names. With
+q_c the quality of the output by criterion c, from 0 to 1, and q their mean over the criteria::
+
+    latent_c = low + (high - low) ((1 - h) q_c + h q) + l + k (words - 80) / 20 + z_c
+    logit    = -s (grade - latent_c)^2
+
+h is the observer's halo, l its leniency, k its length preference, s its sensitivity, z_c the shift
+by the wording. Of an output that is known (`simulated.key`) q_c is known; of any other it is the
+share of the task's terms that it takes up, the same for every criterion.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+from typing import Final
+
+from pytest_judgesense.judges.simulated.evidence import query_share, words
+from pytest_judgesense.judges.simulated.key import known
+from pytest_judgesense.judges.simulated.observer import Asked, Observer, choose
+
+_FORM: Final = re.compile(r'\{\s*"[^"{}]{1,60}":\s*N\b(?:,\s*"[^"{}]{1,60}":\s*N\b){0,30}\s*\}')
+_KEY: Final = re.compile(r'"([^"]+)":')
+_USUAL_LENGTH, _PER_WORDS = 80, 20
+
+
+def known_as(criterion: str, output: str) -> str:
+    """The text under which the key holds the quality of an output by a criterion."""
+    return f"{criterion}: {output}"
+
+
+def grade_output(observer: Observer, asked: Asked) -> str | None:
+    """The reply in JSON to a prompt with an output to be graded."""
+    reading = asked.reading
+    form = _FORM.search(reading.instruction)
+    output = reading.context.get("output")
+    if form is None or output is None or len(reading.labels) < 2:
+        return None
+    criteria = list(dict.fromkeys(_KEY.findall(form[0])))
+    low, high = int(reading.labels[0]), int(reading.labels[-1])
+    terms = " ".join(text for name, text in reading.context.items() if name != "output")
+    quality = {}
+    for name in criteria:
+        share = known(known_as(name, output))
+        quality[name] = query_share(output, terms) if share is None else share
+    mean = sum(quality.values()) / len(quality)
+    lift = observer.leniency
+    lift += observer.length_preference * (len(words(output)) - _USUAL_LENGTH) / _PER_WORDS
+    draw, grades = asked.draw(), {}
+    for name, share in quality.items():
+        latent = low + (high - low) * ((1 - observer.halo) * share + observer.halo * mean)
+        latent += lift + observer.wording(reading.instruction, output, name)
+        logits = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in reading.labels}
+        grade = choose(logits, asked.temperature, draw)
+        if draw.random() < observer.lapse_rate:
+            grade = draw.choice(reading.labels)
+        grades[name] = int(grade)
+    if draw.random() < observer.format_error_rate:
+        return _malformed(grades, high, draw)
+    return observer.style.format(json.dumps(grades))
+
+
+def _malformed(grades: dict[str, int], high: int, draw: Random) -> str:
+    """A reply that lacks a grade, or all of them, in one of the usual ways."""
+    *others, last = grades
+    kinds = (
+        json.dumps({name: grades[name] for name in others}),
+        json.dumps({**grades, last: 2 * high}),
+        json.dumps(grades)[: -len(last) // 2 - 4],
+        "All in all a decent piece of work.",
+    )
+    return kinds[draw.randrange(len(kinds))]

@@ -1,0 +1,179 @@
+"""Suites of outputs that are graded on a rubric, one reply for all criteria."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.rubric.grades import HUMAN, OVERALL, SYSTEM, WORDS, place
+from pytest_judgesense.instruments.rubric.measures import SUITE
+from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
+from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.kind import Kind
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.schema import Slug, SuiteForm
+from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
+from pytest_judgesense.suites.stimuli import Misfit, Stimuli, own_id, text_of
+from pytest_judgesense.suites.suite import Suite
+
+# Rank correlation of length and human grade from which length is a way to the grades.
+_MOST_LENGTH: Final = 0.3
+_OUTPUT: Final = "output"
+
+
+class RubricLine(BaseModel):
+    """A line with one output; further keys are texts that templates may name.
+
+    ``human`` holds human grades by criterion, or under ``overall`` that of one overall score;
+    ``system`` what produced the output. Outputs on one task share a ``cluster``.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, str] = Field(init=False)
+
+    id: Slug
+    output: str
+    task: str = ""
+    reference: str | None = None
+    system: str | None = None
+    human: dict[str, str | int] = {}
+    cluster: str | None = None
+
+
+def _own(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+    """The line of a row with columns of its own: human grades are in ``human.CRITERION``."""
+    optional = {*RubricLine.model_fields} - {_OUTPUT}
+    line: dict[str, Any] = {"id": own_id(stimuli, row.get("id"), number)}
+    people: dict[str, Any] = {}
+    for name, value in row.items():
+        text = text_of(value)
+        if name.startswith(HUMAN):
+            people |= {} if text is None else {name.removeprefix(HUMAN): text}
+        elif name not in ("id", "human") and not (name in optional and text is None):
+            line[name] = text or ""
+    given = row.get("human")
+    line["human"] = given if isinstance(given, dict) else people
+    return line
+
+
+def _items(stimuli: Stimuli) -> Iterator[Item]:
+    criteria = stimuli.form.space.graded
+    scales = {one.name: one.labels for one in criteria} or {
+        OVERALL: tuple(stimuli.form.space.labels)
+    }
+    for line in stimuli.parse(RubricLine, _own):
+        condition: dict[str, str | int | float] = {WORDS: length(line.output)}
+        if line.system is not None:
+            condition[SYSTEM] = line.system
+        for name, value in line.human.items():
+            grade = grade_of(value, scales[name]) if name in scales else None
+            if grade is None:
+                raise SuiteError(
+                    f"item {line.id} of suite {stimuli.form.name} has a human grade of no scale",
+                    found=f"{name} = {value!r}",
+                    expected="; ".join(f"{n}: {', '.join(of)}" for n, of in scales.items()),
+                    remedy="fix the grade, or [space]",
+                )
+            condition[HUMAN + name] = grade
+        fields = {**line.__pydantic_extra__, "task": line.task}
+        if line.reference is not None:
+            fields["reference"] = line.reference
+        # What is graded stands last.
+        fields[_OUTPUT] = line.output
+        yield Item(line.id, line.cluster or line.id, fields, (), None, condition)
+
+
+def _verify(form: SuiteForm) -> None:
+    if form.space.pairwise or form.space.tie or form.space.abstain:
+        raise ValueError(f"a {SUITE} suite grades one output: no pairwise, tie or abstain")
+    if any(template.polarity == "inverted" for template in form.templates):
+        raise ValueError(f"grades of a {SUITE} suite mean one thing: no template is inverted")
+    if OVERALL in (form.space.criteria or ()):
+        raise ValueError(f"{OVERALL!r} is the name of the overall score, not of a criterion")
+
+
+def _shows_output(suite: Suite) -> Iterator[LintFinding]:
+    """Templates show the output."""
+    for template in suite.templates:
+        if _OUTPUT not in placeholders(template.text):
+            yield LintFinding(
+                "error",
+                "candidates",
+                f"template {template.id} of suite {suite.name}",
+                "does not show the output",
+                "no {{" + _OUTPUT + "}}",
+                "{{" + _OUTPUT + "}}",
+                f"fix the template in {suite.path}",
+            )
+
+
+def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
+    """Every wording asks for every criterion."""
+    for template in suite.templates:
+        asked = template.text.casefold()
+        if left := [c.name for c in suite.space.criteria if c.name.casefold() not in asked]:
+            yield LintFinding(
+                "error",
+                "criteria",
+                f"template {template.id} of suite {suite.name}",
+                "does not ask for all criteria",
+                f"nothing of {', '.join(left)}",
+                "the name of each criterion, as the reply is to have it",
+                "name them in the template: a reply is read by these names",
+            )
+
+
+def _length_shortcut(suite: Suite) -> Iterator[LintFinding]:
+    """Human grades that the length of an output tells."""
+    from pytest_judgesense.stats.correlation import spearman  # numpy: only lint needs it
+
+    labels = {one.name: one.labels for one in suite.space.criteria} or {OVERALL: suite.space.labels}
+    rows = [
+        (float(item.condition[WORDS]), sum(shares) / len(shares))
+        for item in suite.items
+        if (
+            shares := [
+                place(item.condition[HUMAN + name], scale)
+                for name, scale in labels.items()
+                if HUMAN + name in item.condition
+            ]
+        )
+    ]
+    if len(rows) < FEWEST_ITEMS:
+        return
+    rho = spearman(*zip(*rows, strict=True))
+    if not math.isnan(rho) and abs(rho) > _MOST_LENGTH:
+        yield LintFinding(
+            "warning",
+            "length-shortcut",
+            f"suite {suite.name}",
+            "the length of an output tells its human grades",
+            f"a rank correlation of {rho:.2f} over {len(rows)} items",
+            f"at most {_MOST_LENGTH} either way",
+            "add short good outputs and long poor ones; length_dependence holds human grades fixed",
+        )
+
+
+def _rules() -> Iterable[Rule]:
+    yield from PARAPHRASE.rules
+    yield Rule(_shows_output, loading=True)
+    yield Rule(_names_criteria)
+    yield Rule(_length_shortcut)
+
+
+RUBRIC: Final = Kind(
+    SUITE,
+    _items,
+    line_forms=(RubricLine,),
+    verify=_verify,
+    rules=tuple(_rules()),
+    waived=PARAPHRASE.waived,
+    wordings=True,
+    reply=reply_form,
+)

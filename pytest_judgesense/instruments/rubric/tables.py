@@ -1,0 +1,74 @@
+"""Grades by criterion, and systems side by side, in tables and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pytest_judgesense.estimate import find_estimate, number_text
+from pytest_judgesense.instruments.rubric.estimators import grade_counts, labels_of, system_pairs
+from pytest_judgesense.instruments.rubric.grades import scores
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.sections import Estimates, Rows
+from pytest_judgesense.suites.suite import Suite
+
+_SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa", "human_bias")
+
+
+def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each criterion: how often each grade was given, and what is measured of them."""
+    rows: list[dict[str, Any]] = []
+    for name, counts in grade_counts(cell):
+        of = {
+            measure: found and found.value
+            for measure in _SHOWN
+            for found in (find_estimate(estimates, measure, {"criterion": name}),)
+        }
+        given = {label: counts[label] for label in labels_of(cell, name)}
+        rows.append({"criterion": name, "grades": given, "missing": counts[None], **of})
+    return rows
+
+
+def grade_lines(rows: Rows) -> Iterator[str]:
+    """A line a criterion: its grades from the lowest to the highest, and its stability."""
+    for row in rows:
+        given = ", ".join(f"{label}: {count}" for label, count in row["grades"].items())
+        missing = f"; missing {row['missing']}" if row["missing"] else ""
+        jss = "" if row["jss"] is None else f"; jss {number_text(row['jss'])}"
+        yield f"grades of {row['criterion']}: {given}{missing}{jss}"
+
+
+def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+    """A row for each system with its mean overall score, the best first, and for each pair."""
+    table = scores(cell)
+    there = ~np.isnan(table.overall)
+    names = sorted({name for name in table.systems if name is not None})
+    if len(names) < 2:
+        return None
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        own = np.array([one == name for one in table.systems]) & there
+        mean = float(table.overall[own].mean()) if own.any() else None
+        rows.append({"system": name, "score": mean, "replies": int(own.sum())})
+    rows.sort(key=lambda row: (row["score"] is None, -(row["score"] or 0.0)))
+    return [*rows, *(pair._asdict() for pair in system_pairs(cell))]
+
+
+def system_lines(rows: Rows) -> Iterator[str]:
+    """The systems by their mean score, and the pairs that are not told apart."""
+    ranked = [
+        f"{row['system']} {'N/A' if row['score'] is None else number_text(row['score'])}"
+        for row in rows
+        if "system" in row
+    ]
+    yield f"systems by overall score (0 to 1): {', '.join(ranked)}"
+    alike = [
+        f"{row['first']} and {row['second']} (difference {number_text(row['difference'])}, "
+        f"p {number_text(row['p'])})"
+        for row in rows
+        if "first" in row and not row["apart"]
+    ]
+    if alike:
+        yield f"not told apart: {'; '.join(alike)}"

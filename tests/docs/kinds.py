@@ -21,6 +21,7 @@ from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.plugin.settings import OPTIONS
 from pytest_judgesense.suites import schema
+from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.trial import Verdict
 from tests.checks.known import declare_check
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines
@@ -28,10 +29,11 @@ from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing
 # Files that pytest and the plugin find by their names.
 FOUND = {"pyproject.toml", "pytest.ini", "conftest.py"}
 # Names of formulas that are no measures; tests/judges/simulated and, of temperatures,
-# tests/instruments/temperature/test_analytic.py compute them.
+# tests/instruments/temperature/test_analytic.py and tests/instruments/rubric compute them.
 SYMBOLS = {
     "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
-    | {"p", "two", "one", "temperature", "malformed"},
+    | {"p", "two", "one", "temperature", "malformed", "latent"},
+    "rubric.md": {"overall", "passes"},
     "temperature.md": {"p_T"},
 }
 # Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of
@@ -191,7 +193,7 @@ def _json(block: Block, page: Page) -> None:
     value = json.loads(block.text)
     if "file" in block.notes:
         return
-    forms = [kind.reply for kind in BUILT_IN.forms.values() if kind.reply]
+    forms = [k.reply for k in BUILT_IN.forms.values() if isinstance(k.reply, ReplyForm)]
     outcomes = [form.read(block.text, False)[0] for form in forms]
     assert any(isinstance(one, Verdict) for one in outcomes), f"no judgment: {outcomes}"
     assert "winner" in value

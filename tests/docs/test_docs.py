@@ -238,7 +238,7 @@ def test_the_built_in_suites_have_the_counts_shown() -> None:
             trials = plan_trials(suite)
             judgments = tuple(Judgment(trial, "any", Verdict("A")) for trial in trials)
             cell = Cell("any", suite.name, suite.design, judgments)
-            pairs = len(paraphrase_pairs(cell)) if suite.kind == "paraphrase" else 0
+            pairs = len(paraphrase_pairs(cell)) if suite.form.wordings else 0
             clusters = len({item.cluster for item in suite.items})
             counted[suite.name if preset else name] = [
                 len(suite.items),

@@ -207,7 +207,7 @@ def datasheet() -> Object:
 def log_line() -> Object:
     """A line of a judgment log."""
     trial = fields_of(trials.Trial)["properties"]
-    design = fields_of(trials.Design)
+    design = fields_of(trials.Design, criteria=array(fields_of(trials.Criterion)))
     design["required"] = ["kind", "labels"]
     source = record(
         {

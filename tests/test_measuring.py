@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense import Judge, measure
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.report.rows import COLUMNS
 from tests.plugin.project import parity_suite
@@ -107,3 +108,17 @@ def test_what_is_not_known_is_a_usage_error(tmp_path: Path) -> None:
         measure(["embedded:clean", "embedded:clean"], "vacuum")
     with pytest.raises(UsageError, match="refuted"):
         measure("embedded:clean", "vacuum", policy="refuted")
+
+
+def test_several_judges_end_in_who_is_most_stable_by_wording_and_by_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = measure(["embedded:clean", "embedded:mixed"], "preference")
+    wording, order = sheet.closing
+    assert wording.startswith("most stable by wording (jss on preference): ")
+    assert order.startswith("most stable by order (order_positional on preference): ")
+    sheet.write(tmp_path / "log.jsonl")
+    assert main(["report", str(tmp_path / "log.jsonl")]) == 0
+    shown = " ".join(line.strip() for line in capsys.readouterr().out.splitlines())
+    assert wording in shown
+    assert order in shown

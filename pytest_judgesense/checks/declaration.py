@@ -62,7 +62,7 @@ def declare_regression(
         raise UsageError(
             "no_regression has no usable margin",
             found=f"margin = {margin!r}",
-            expected=f"a number from 0 to {high - low:g}: the loss of {name} that is no matter",
+            expected=f"a number from 0 to {high - low:g}: a loss of {name} that does not matter",
         )
     suite = given.pop("suite", None)
     bars = {"margin": float(margin)}

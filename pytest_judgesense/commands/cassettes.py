@@ -71,7 +71,7 @@ def run_check(options: argparse.Namespace) -> int:
     for error in checked.broken:
         complain(error)
     named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
-    show([f"not searched for, as words and not secrets: {named}"] if named else [])
+    show([f"taken for words and not for secrets, so not searched for: {named}"] if named else [])
     counts = f"{checked.files} files, {checked.exchanges} exchanges"
     show([f"{len(checked.findings)} secrets in {counts}"])
     if checked.broken:

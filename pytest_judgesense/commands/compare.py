@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", type=Path, metavar="OLD", help=said)
     said = "measured now: .json or .jsonl"
     parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=said)
-    said = "loss that is no matter, of any measure"
+    said = "a loss that does not matter, for every measure"
     parser.add_argument("--margin", type=number("margin", float), help=said)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
 

@@ -32,6 +32,27 @@ def test_every_page_stands_in_the_navigation_once() -> None:
     assert Counter(_pages(CONFIG["nav"])) == Counter(written)
 
 
+@pytest.mark.parametrize(
+    ("searched", "page"),
+    [
+        ("position bias", "howto/position-bias.md"),
+        ("verbosity bias", "howto/verbosity-bias.md"),
+        ("how many items do i need", "howto/how-many-items.md"),
+        ("retry", "howto/retries.md"),
+        ("flaky", "howto/flaky.md"),
+        ("self-consistency", "howto/flaky.md"),
+        ("drift", "howto/drift.md"),
+        ("latex tables", "howto/latex.md"),
+        ("promptfoo", "howto/promptfoo.md"),
+        ("deepeval", "howto/coming-from.md"),
+    ],
+)
+def test_what_people_search_for_is_the_title_of_a_page(searched: str, page: str) -> None:
+    """A hit in a title weighs most in the search of the site."""
+    title = (DOCS / page).read_text(encoding="utf-8").partition("\n")[0].lower()
+    assert searched in title
+
+
 def test_it_is_searched_and_light_or_dark() -> None:
     assert "search" in CONFIG["plugins"]
     schemes = {choice.get("scheme") for choice in CONFIG["theme"]["palette"]}

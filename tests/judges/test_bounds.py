@@ -6,8 +6,6 @@ import asyncio
 import gzip
 import json
 import socket
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -28,6 +26,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
 from pytest_judgesense.judges.spec import Judge, JudgeSpec
 from pytest_judgesense.trial import Failed, Usage
+from tests import processes
 from tests.judges.raw import connections_to, dripping, playing, response
 
 REPLY = json.dumps({"choices": [{"message": {"content": "YES"}}]}).encode()
@@ -242,11 +241,9 @@ def test_the_process_ends_whatever_a_callable_has_left_running(tmp_path: Path, b
             """
         )
     )
-    command = [sys.executable, "-m", "pytest", "-q", "--judge-mode=live", "-p", "no:cacheprovider"]
+    arguments = ("-q", "--judge-mode=live", "-p", "no:cacheprovider")
     # Far less than the 600 s that the function sleeps, and enough for a busy machine.
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = processes.run("pytest", *arguments, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -183,6 +183,7 @@ class _Relay(Limits):
         self._ask, self._limited, self._of = ask, job.limited, (number, attempt)
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._lines: list[tuple[str, bytes]] = []
+        self._is_stopped = False
 
     def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
         self.deadline.check()
@@ -215,8 +216,9 @@ class _Relay(Limits):
                 self._ask("keep", _Lines(*self._of, lines))
 
     def look(self) -> None:
-        """Raise `KeyboardInterrupt` if the job is to end."""
-        if self._ask("is_stopped"):
+        """Raise `KeyboardInterrupt` if the job is to end; once, for another one ends at once."""
+        if not self._is_stopped and self._ask("is_stopped"):
+            self._is_stopped = True
             raise KeyboardInterrupt
 
 

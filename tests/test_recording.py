@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -174,6 +176,30 @@ def test_the_command_records_and_says_what_it_did(
     assert f"{TRIALS - 7} asked, 0 calls retried, 2 shards: cassettes/mine" in out
     assert err == ""
     assert main([*given[:-1], "0"]) == 2
+
+
+def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(server: FastServer) -> None:
+    server._slowest_s = 0.6  # 90 calls, 8 at once: 3 s
+    job_of(server)
+    Path("pyproject.toml").write_text(
+        f'[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m-1"\n'
+        f'base_url = "{server.base_url}"\n'
+    )
+    given = ["record", "parity.suite.toml", "--judge-name", "mine", "--shards", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest_judgesense.commands", *given],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        while len(server.asked) < TRIALS // 4:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "interrupted; the same command asks only what is missing" in out
+    # Whatever was asked came to its end, and is recorded.
+    assert len(read_exchanges(TAPE)) == len(server.asked) < TRIALS
 
 
 def test_without_ray_the_option_says_what_to_install(

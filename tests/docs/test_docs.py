@@ -74,6 +74,15 @@ NOT_RUN = Counter(
     }
 )
 
+# -- what a first visit sees -----------------------------------------------------------------------
+
+
+def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> None:
+    assert len(text_of("README.md").splitlines()) <= 130
+    first = next(line for line in text_of("start.md").splitlines() if line.startswith("## "))
+    assert "Your own function" in first
+
+
 # -- what the blocks do ----------------------------------------------------------------------------
 
 

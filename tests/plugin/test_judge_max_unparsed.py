@@ -75,12 +75,13 @@ def test_one_that_can_be_read_is_enough_and_three_others_are_shown_at_the_end(
     mute.server.reply = lambda prompt: {"19?": "YES", "5?\n": "Hm, 5."}.get(prompt[:3], "Hm.")
     result = mute.run(*RECORD, *how.split())
     assert len(mute.server.asked) == N
-    # All but one: the suite ends, and they are counted and shown, those that are alike once.
+    # All but one: the suite ends, they are counted, and three are shown, those that differ first.
     lines = result.outlines
     start = lines.index("judge mine on parity: 199 of 200 replies state no verdict, for instance")
-    assert lines[start + 1 : start + 3] == [
+    assert lines[start + 1 : start + 4] == [
         "  parity/p0/t1/ab/r1: no verdict: Hm.",
         "  parity/p5/t1/ab/r1: no verdict: Hm, 5.",
+        "  parity/p1/t1/ab/r1: no verdict: Hm.",
     ]
     # By one of the workers, and not again where a recording answers.
     assert len([line for line in lines if "state no verdict, for instance" in line]) == 1

@@ -508,6 +508,31 @@ _FOREIGN: Final = {
     ),
     "judgesense": ("f.jsonl", '{"pair_id": "p1", "prompt_a": "x", "prompt_b": "y"}\n'),
     "llmbar": ("f.json", '[{"input": "x", "output_1": "a", "output_2": "b", "label": 1}]'),
+    "inspect": (
+        "f.json",
+        (
+            '{"eval": {"task": "t"}, "samples": [{"id": 1, "epoch": 1, "input": "x", '
+            '"scores": {"s": {"value": "YES", "metadata": {"grading": '
+            '[{"role": "user", "content": "x?"}, '
+            '{"role": "assistant", "content": "YES", "model": "m"}]}}}}]}'
+        ),
+    ),
+    "promptfoo": (
+        "f.json",
+        (
+            '{"results": {"results": [{"vars": {"n": 1}, "response": {"output": "x"}, '
+            '"gradingResult": {"componentResults": [{"pass": true, "score": 1, '
+            '"assertion": {"type": "llm-rubric", '
+            '"value": "r"}, "metadata": {"renderedGradingPrompt": "x?"}}]}}]}}'
+        ),
+    ),
+    "deepeval": (
+        "f.json",
+        (
+            '{"testCases": [{"name": "c", "input": "x", "actualOutput": "y", "metricsData": '
+            '[{"name": "m", "score": 1.0, "success": true, "verboseLogs": "Criteria:"}]}]}'
+        ),
+    ),
     "judgebench": ("f.jsonl", '{"pair_id": "p", "judge": "j", "winner": "PRO"}\n'),
 }
 
@@ -517,7 +542,8 @@ def _imported(draw: Draw) -> Case:
     kind = chance.choice(list(_FOREIGN))
     name, text, *options = _FOREIGN[kind]
     command = ("judgesense", "import", kind, name, "-o", "out", *options)
-    return Case(f"import of {kind}", {name: edited(text, chance)}, (command,))
+    begun = ("judgesense", "init", "--from-log", "out", "--labels=YES,MAYBE", "begun")
+    return Case(f"import of {kind}", {name: edited(text, chance)}, (command, begun))
 
 
 def _datasheet(draw: Draw) -> Case:

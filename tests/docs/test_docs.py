@@ -404,6 +404,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}
     # In place of a verdict, or beside one of a judge with logprobs.
     elsewhere = {"unparsed", "failed", "probabilities", "mass"}
+    # Of imported logs.
+    elsewhere |= {"source", "source.prompt", "source.fields", "source.score"}
     assert fields == set(_paths(line)) | elsewhere
 
 

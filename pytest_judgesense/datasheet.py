@@ -65,6 +65,8 @@ class Gate:
         bar: the number wanted, or that of the baseline.
         sign: ``at least`` or ``at most`` the bar; ``before``: the bar is what it was.
         outcome: of this number: ``pass``, ``fail`` or ``inconclusive``.
+        value: the number; ``None`` where it was not measured.
+        lower: lower end of its clustered interval; ``None`` where there is none, as for ``upper``.
     """
 
     measure: str
@@ -72,6 +74,9 @@ class Gate:
     bar: float
     sign: Literal["at least", "at most", "before"]
     outcome: str
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,26 @@ SUITES = (
 )
 
 
-def write_page(path: Path) -> None:
-    """The page of the shipped recordings; checks of the worse judges fail."""
+def measured(folder: Path, judges: tuple[str, ...], suites: tuple[str, ...], name: str) -> Path:
+    """The datasheet of judges from the shipped recordings; checks of the worse judges fail."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
-    command += [part for name in JUDGES for part in ("--judge-name", f"embedded:{name}")]
-    command += [part for name in SUITES for part in ("--judge-suite", name)]
+    command += [part for one in judges for part in ("--judge-name", f"embedded:{one}")]
+    command += [part for one in suites for part in ("--judge-suite", one)]
+    path = folder / name
     command += ["--judge-datasheet", str(path)]
-    if subprocess.run(command, cwd=path.parent, check=False).returncode not in (0, 1):
+    if subprocess.run(command, cwd=folder, check=False).returncode not in (0, 1):
         sys.exit("there is no page to look at")
+    return path
+
+
+def history(folder: Path) -> Path:
+    """Three judges one after another, as if they were one."""
+    suites = ("vacuum", "coherence@published")
+    files = [measured(folder, (one,), suites, f"{one}.json") for one in ("clean", "mixed", "noisy")]
+    path = folder / "history.html"
+    command = [sys.executable, "-m", "pytest_judgesense.commands", "report", *map(str, files)]
+    subprocess.run([*command, "--datasheet", str(path)], check=True)
+    return path
 
 
 def save(name: str, page: Any, clip: dict[str, float]) -> None:
@@ -59,20 +71,31 @@ def box(page: Any, selector: str, height: float) -> dict[str, float]:
     return {**found, "height": min(found["height"], height)}
 
 
+def screen(started: Any, path: Path, name: str, width: int, height: int) -> None:
+    """What a reader sees first."""
+    with Opened(started, path, width=width) as found:
+        found.page.set_viewport_size({"width": width, "height": height})
+        clip = {"x": 0.0, "y": 0.0, "width": float(width), "height": float(height)}
+        save(name, found.page, clip)
+
+
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, browser() as started:
-        path = Path(folder) / "page.html"
-        write_page(path)
-        with Opened(started, path, width=1100) as found:
-            top = {"x": 0.0, "y": 0.0, "width": 1100.0, "height": 640.0}
-            save("page", found.page, top)
-            save("page-judge", found.page, box(found.page, "#judge-3", 560))
-            found.choose("view", "flips by wording")
-            found.unfold(0)
-            save("page-evidence", found.page, box(found.page, "#evidence", 640))
+    with tempfile.TemporaryDirectory() as name, browser() as started:
+        folder = Path(name)
+        one = measured(folder, ("noisy",), SUITES, "one.html")
+        screen(started, one, "page-judge", 1280, 900)
+        screen(started, one, "page-narrow", 390, 844)
+        path = measured(folder, JUDGES, SUITES, "page.html")
+        screen(started, path, "page", 1280, 900)
+        with Opened(started, one, width=1280) as found:
+            found.page.locator(".finding .behind > summary").first.click()
+            save("page-evidence", found.page, box(found.page, ".finding", 760))
         with Opened(started, path, width=1100, dark=True) as found:
             save("page-figures", found.page, box(found.page, "#figures", 1040))
+        with started.new_page(viewport={"width": 1280, "height": 900}) as page:
+            page.goto(history(folder).as_uri())
+            save("page-history", page, {"x": 0.0, "y": 0.0, "width": 1280.0, "height": 760.0})
 
 
 main()

@@ -96,12 +96,19 @@ def _gates(outcome: Outcome | RegressionOutcome) -> Iterator[Gate]:
         then, now = outcome.comparison.old, outcome.comparison.new
         if then.value is not None:
             condition = dict(now.condition)
-            yield Gate(now.measure, condition, then.value, "before", outcome.outcome)
+            ends = _numbers_of(now)
+            yield Gate(now.measure, condition, then.value, "before", outcome.outcome, *ends)
         return
     for one in outcome.findings:
         condition = dict(one.estimate.condition)
         sign: Literal["at least", "at most"] = "at least" if one.floor else "at most"
-        yield Gate(one.measure.name, condition, one.bar, sign, one.outcome)
+        ends = _numbers_of(one.estimate)
+        yield Gate(one.measure.name, condition, one.bar, sign, one.outcome, *ends)
+
+
+def _numbers_of(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+    ends = estimate.clustered
+    return (estimate.value, ends.lower, ends.upper) if ends else (estimate.value, None, None)
 
 
 def _statement(outcome: Outcome, cell: Cell) -> Statement:

@@ -16,7 +16,7 @@ from pytest_judgesense.checks.evidence import evidence_against, items_of
 from pytest_judgesense.checks.regression import differs
 from pytest_judgesense.datasheet import CheckLine, Gate, SuiteSheet
 from pytest_judgesense.errors import printable_lines
-from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.contrast import Piece, contrasted
@@ -115,7 +115,16 @@ def _missed(line: CheckLine) -> list[Gate]:
 
 
 def _estimate_of(part: SuiteSheet, gate: Gate) -> Estimate | None:
-    return find_estimate(part.estimates, gate.measure, gate.condition)
+    """The estimate of a gate; of what compares suites or settings, the numbers of the gate."""
+    found = find_estimate(part.estimates, gate.measure, gate.condition)
+    if found is None and gate.value is not None:
+        ends = None
+        if gate.lower is not None and gate.upper is not None:
+            both = (gate.lower, gate.upper)
+            ends = Clustered("", *both, 0.95, 0, None, None, *both)
+        condition = dict(gate.condition)
+        found = Estimate(gate.measure, part.suite, condition, gate.value, clustered=ends)
+    return found
 
 
 def named(estimate: Estimate) -> str:

@@ -128,6 +128,9 @@ LAYOUT = exactly(
                             bar={"type": "number"},
                             sign={"enum": ["at least", "at most", "before"]},
                             outcome={"enum": ["pass", "fail", "inconclusive"]},
+                            value=NULL_OR_NUMBER,
+                            lower=NULL_OR_NUMBER,
+                            upper=NULL_OR_NUMBER,
                         )
                     ),
                     warnings=listed(TEXT),

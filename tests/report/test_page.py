@@ -431,3 +431,12 @@ def test_what_is_shown_of_judgments_is_bounded(monkeypatch: pytest.MonkeyPatch) 
     replies = re.findall(r'<pre class="reply"[^>]*>([^<]*)</pre>', text)
     assert len(replies) == MOST_EXHIBITS  # one judgment a group on this suite
     assert {html.unescape(reply) for reply in replies} == {"<" * 2_000 + " …"}
+
+
+def test_a_number_that_no_suite_has_alone_is_drawn_of_its_check() -> None:
+    """As of a check that compares the suites of two settings: its estimate stands in none."""
+    whole = replayed("mixed", "vacuum")
+    gate = Gate("some_effect", {"outcome": "x"}, 0.1, "at most", "fail", 0.4, 0.3, 0.5)
+    line = replace(checked(whole).checks[0], outcome="fail", sentence="it moves", gates=(gate,))
+    text = page_text(view_of(sheet_of([whole.sheet.with_checks([line])], seed=0, mode="replay")))
+    assert "some_effect 0.40, 95% interval 0.30 to 0.50; at most 0.10 wanted" in text

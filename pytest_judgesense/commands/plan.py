@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if errors := [one for one in findings if one.severity == "error"]:
         # Nobody can say what a check tells that cannot be decided.
         return show(line for one in errors for line in one.lines) or BAR_FAILED
-    return show(power.run(options))
+    return show(power.run(options, _most_usd(judge, suite)))
 
 
 def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
@@ -69,3 +69,16 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
         return
     low, most = prompt * prices.prompt / 1e6, completion * prices.completion / 1e6
     yield f"  cost: {low:.4f} to {low + most:.4f} USD"
+
+
+def _most_usd(judge: JudgeSpec, suite: Suite) -> float | None:
+    """What a trial costs at most, in the mean; ``None`` without prices."""
+    if (prices := judge.prices) is None:
+        return None
+    asked = suite_for_judge(suite, judge)
+    calls_of, trials = first_calls(asked, judge), plan_trials(asked)
+    calls = [call for trial in trials for call in calls_of(trial)]
+    characters = sum(len(message["content"]) for call in calls for message in call.messages)
+    replies = len(calls) * judge_for_suite(judge, asked).max_tokens
+    usd = characters / _CHARACTERS_A_TOKEN * prices.prompt + replies * prices.completion
+    return usd / 1e6 / len(trials)

@@ -18,6 +18,7 @@ from typing import Final, TypeAlias, TypeVar, get_args
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import ALPHA, TOO_FEW, Finding, Policy, judge_check
+from pytest_judgesense.commands.early_stop import Planned, early_stop_lines
 from pytest_judgesense.commands.options import (
     JUDGE,
     MANY,
@@ -138,10 +139,17 @@ def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = Fal
     option("--correlation", type=share, default=0.3, metavar="RHO", help=said)
     option("--drop", type=share, metavar="D", help="a change for the worse to be stopped")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
+    said = "how many calls to expect with --judge-early-stop, at several true values"
+    option("--early-stop", action="store_true", help=said)
 
 
-def run(options: argparse.Namespace) -> Iterator[str]:
+def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterator[str]:
     """Say how often checks stop an unchanged judge, and what they catch."""
+    if options.early_stop and options.judge_policy == "refuted":
+        raise UsageError(
+            "--early-stop has no meaning under --judge-policy refuted",
+            expected="estimate or confident",
+        )
     asked = Asked(
         options.judge_policy,
         options.judge_seed,
@@ -153,9 +161,35 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         options.judge_alpha,
     )
     if options.judge_name is None or options.assume:
-        return power_lines(suite_of(options), asked)
-    judge, suite = judge_and_suite(options)
-    return power_lines(suite, asked, judge, options.judge_cassettes)
+        suite = suite_of(options)
+        lines = power_lines(suite, asked)
+    else:
+        judge, suite = judge_and_suite(options)
+        lines = power_lines(suite, asked, judge, options.judge_cassettes)
+    yield from lines
+    if options.early_stop:
+        yield from _early_stop(suite, asked, usd_a_trial)
+
+
+def _early_stop(suite: Suite, asked: Asked, usd_a_trial: float | None) -> Iterator[str]:
+    """What early stopping asks, of judges as alike as assumed."""
+    known = _imagined(suite, asked)
+    estimates, parts = estimate_all(known), _Parts(known)
+    checks = [declare_check(c.name, (), dict(c.arguments), asked.registry) for c in suite.checks]
+    planned: list[Planned] = []
+    for check in checks:
+        found: Sequence[Finding] = ()
+        if check.of is not None and not (check.kind.regression or check.kind.compares):
+            found = judge_check(check, suite.name, estimates, asked.policy).findings
+        if len(found) != 1:
+            planned.append(Planned(check, None, []))
+            continue
+        units = (_units(part, found[0].estimate) for part in parts.whole.values())
+        planned.append(Planned(check, found[0], [n for _, n in units if n]))
+    trials = len(known.judgments)
+    yield from early_stop_lines(
+        planned, trials, asked.policy, asked.correlation, asked.seed, usd_a_trial
+    )
 
 
 def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -34,6 +35,33 @@ def test_a_plan_before_a_cent_is_spent_needs_no_key(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_plan_says_what_early_stopping_asks(tmp_path: Path) -> None:
+    """Forty items; a judge without error is decided sooner than one close to the bar."""
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m"\n'
+        "prices = { prompt = 1.0, completion = 1.0 }\n"
+    )
+    done = run("plan", "coherence", "--judge-name", "mine", "--early-stop", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    most = re.search(r"cost: \S+ to (\S+) USD", done.stdout)
+    said = re.search(r"policy estimate: at most 200 \((\S+) USD\) trials", done.stdout)
+    assert most
+    assert said
+    # The prompts' tokens are rounded up once for all of them.
+    assert float(said[1]) == pytest.approx(float(most[1]), abs=0.0002)
+    (line,) = [one for one in done.stdout.splitlines() if "jss_floor[0.9]: " in one]
+    trials = {
+        float(value): int(number)
+        for number, value in re.findall(r"(\d+) \(\S+ USD\) at (\d\.\d+)", line)
+    }
+    assert sorted(trials) == [0.8, 0.85, 0.9, 0.95, 1.0]
+    # Without error every run stops after 28 of 40 clusters: .95 of the greatest bet multiplies
+    # the wealth to 100 there. At the bar nearly all is asked.
+    assert trials[1.0] == 140
+    assert trials[1.0] < trials[0.95] <= trials[0.9] <= 200
+    assert trials[0.8] < trials[0.85] < trials[0.9]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -42,6 +70,7 @@ def test_a_plan_before_a_cent_is_spent_needs_no_key(tmp_path: Path) -> None:
         ("power", "coherence", "--assume", "jss=2"),
         ("power", "coherence", "--drop", "0"),
         ("plan", "coherence"),
+        ("power", "coherence", "--early-stop", "--judge-policy", "refuted"),
     ],
 )
 def test_a_wrong_command_is_exit_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import Finding, Policy, Rule
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.stats.early_stop import looks_of, stops_on_bounds, stops_on_estimate
-from pytest_judgesense.stats.power import beta_binomial
+from pytest_judgesense.stats.early_stop import expected_clusters, looks_of
 
-_RUNS: Final = 500
 # Of the way from the bar to a judge without error; below 0 away from it.
 _TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
 
@@ -62,13 +58,9 @@ def expected_trials(
     found = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
-        rng = np.random.default_rng(seed)
-        chances = beta_binomial(share, rho, size)
-        sums = rng.choice(size + 1, size=(_RUNS, clusters), p=chances)
-        stops = stops_on_estimate if every else stops_on_bounds
-        asked, _ = stops(sums, size, bar, looks)
+        asked = expected_clusters(share, rho, size, bar, looks, every=every, seed=seed)
         value = 0.5 - share if folded else share if finding.floor else 1 - share
-        found[round(value, 12)] = trials * float(asked.mean()) / clusters
+        found[round(value, 12)] = trials * asked / clusters
     return found
 
 

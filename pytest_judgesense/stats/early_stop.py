@@ -67,6 +67,7 @@ from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.power import beta_binomial
 
 DISAGREEMENT: Final = 0.01  # with the full run, at most, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`
@@ -79,6 +80,7 @@ _BOLD, _NO_RUIN, _PRIOR_SPREAD = 1.6, 0.95, 0.4
 _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
 _NODES: Final = 120  # of the quadrature over what has not stopped
 _FARTHEST: Final = 8.0  # standard deviations
+_RUNS: Final = 500  # of an expected number
 _LEAST_TAIL: Final = 1e-9  # no bound is read off further out: it would say no more
 
 
@@ -326,6 +328,35 @@ def stops_on_bounds(
         fails[open_, number] = reaches(size - part, size, 1 - bar, tail)
         open_ = open_[~(passes | fails)[open_, number]]
     return _first(passes, fails, np.asarray(looks))
+
+
+def expected_clusters(
+    share: float,
+    rho: float,
+    size: int,
+    bar: float,
+    looks: Sequence[int],
+    *,
+    every: bool,
+    seed: int = 0,
+) -> float:
+    """How many clusters are asked in the mean.
+
+    Args:
+        share: the judge's true one.
+        rho: intraclass correlation of the units of a cluster, beta-binomial.
+        size: units of a cluster.
+        bar: the floor.
+        looks: see `looks_of`.
+        every: policy ``estimate``; else ``confident``.
+        seed: of the draws.
+    """
+    rng = np.random.default_rng(seed)
+    chances = beta_binomial(share, rho, size)
+    sums = rng.choice(size + 1, size=(_RUNS, looks[-1]), p=chances)
+    stops = stops_on_estimate if every else stops_on_bounds
+    asked, _ = stops(sums, size, bar, looks)
+    return float(asked.mean())
 
 
 def reaches(sums: NDArray[np.int64], size: int, share: float, tail: float) -> NDArray[np.bool_]:

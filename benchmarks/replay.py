@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -36,7 +36,7 @@ from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.judges.calls import renderer
-from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec, judge_from_name
@@ -262,26 +262,28 @@ def replaying(
     asked: Callable[[], Iterator[tuple[Trial, list[dict[str, str]]]]],
 ) -> list[Job]:
     """Open the recording, replay its trials, a part at a time, and see that all have a verdict."""
-    runner = asyncio.Runner()
+    runner, opened = asyncio.Runner(), AsyncExitStack()
     left: Iterator[tuple[Trial, list[dict[str, str]]]]
-    cassette: Cassette
+    client: Client
     read = 0
 
     def begin() -> None:
-        nonlocal left, cassette, read
-        left, cassette, read = asked(), Cassette(path, "replay"), 0
+        nonlocal left, client, read
+        left, read = asked(), 0
+        asking = open_client(judge, Cassette(path, "replay"), concurrency=1)
+        client = runner.run(opened.enter_async_context(asking))
 
-    async def replay() -> None:
+    def replay() -> None:
         nonlocal read
-        async with open_client(judge, cassette, concurrency=1) as client:
-            for trial, messages in islice(left, TRIALS_A_PART):
-                answer = client.replay(trial.id, messages, trial.replicate)
-                read += judgment_of(suite, judge, trial, answer).verdict is not None
+        for trial, messages in islice(left, TRIALS_A_PART):
+            answer = client.replay(trial.id, messages, trial.replicate)
+            read += judgment_of(suite, judge, trial, answer).verdict is not None
 
     def end() -> None:
+        runner.run(opened.aclose())
         assert read == count, f"{read} of {count} replies were read"
 
-    return [begin, *[lambda: runner.run(replay())] * -(-count // TRIALS_A_PART), end]
+    return [begin, *[replay] * -(-count // TRIALS_A_PART), end]
 
 
 def whole(parts: Sequence[Job]) -> Job:
@@ -367,7 +369,7 @@ def _compare(folder: Path, *, quick: bool) -> int:
             if cassetter is not None:
                 per_call["cassetter", size] = cassetter_call(cassetter, yaml, exchanges, calls)
             parts = {"pipeline": whole(pipeline(path, suite)), "loads": loads_file(path)}
-            spent = seconds_each(parts, rounds)
+            spent = seconds_each(parts, max(3, rounds if size < 10_000 else rounds // 2))
             pipelines[size] = (spent["pipeline"] / size, spent["loads"] / size)
         bare_call = calling(bare, spread(exchanges, calls))
         timed = seconds_each({**jobs, "bare": bare_call}, rounds * 3)

@@ -35,8 +35,6 @@ def seconds_each(jobs: Mapping[str, Job | Sequence[Job]], rounds: int) -> dict[s
     """
     parts = {name: job if isinstance(job, Sequence) else [job] for name, job in jobs.items()}
     best = {name: [float("inf")] * len(job) for name, job in parts.items()}
-    gc.collect()
-    gc.freeze()  # what the benchmark holds is no part of a job
     for _ in range(rounds):
         for name, job in parts.items():
             for number, part in enumerate(job):
@@ -45,7 +43,6 @@ def seconds_each(jobs: Mapping[str, Job | Sequence[Job]], rounds: int) -> dict[s
                 part()
                 taken = time.process_time() - started
                 best[name][number] = min(best[name][number], taken)
-    gc.unfreeze()
     return {name: sum(taken) for name, taken in best.items()}
 
 

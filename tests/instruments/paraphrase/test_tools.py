@@ -214,6 +214,19 @@ def test_a_score_that_a_person_has_edited_is_a_verdict_and_a_label(tmp_path: Pat
     assert "demo: 1 grades that people have changed are labels" in found.notices
 
 
+def test_figures_beyond_all_measure_are_no_totals(tmp_path: Path) -> None:
+    path = results(tmp_path, result(rubric(True, 1.0)))
+    file = json.loads(path.read_text(encoding="utf-8"))
+    file["results"]["stats"] = {"successes": 10**400, "failures": 0}
+    (total,) = read("promptfoo", written(tmp_path, file)).totals
+    assert (total.name, total.agrees) == ("failures", True)
+
+
+def test_metadata_that_are_no_object_say_nothing(tmp_path: Path) -> None:
+    one = {**sample("a", 1, "C"), "metadata": [1]}
+    assert [one.verdict for one in judgments(read("inspect", log_of(tmp_path, one)))] == ["C"]
+
+
 def test_fractions_are_asked_about(tmp_path: Path) -> None:
     path = log_of(tmp_path, sample("a", 1, 0.75), sample("b", 1, 0.5))
     with pytest.raises(LogError, match=r"fractions, such as 0\.75; --scale N") as wrong:
@@ -421,7 +434,13 @@ def test_an_error_of_deepeval_is_a_failed_judgment(tmp_path: Path) -> None:
             {"results": {"results": [result({**rubric(True, 1), "score": "high"})]}},
             "result 1, assertion 1: score is malformed",
         ),
+        (
+            "inspect",
+            {"eval": {"task": "t"}, "samples": [sample("a", 1, [], history=True)]},
+            "lists",
+        ),
         ("deepeval", {"runs": 1}, "an object with testCases"),
+        ("deepeval", {"testCases": [], "conversationalTestCases": 7}, "no grade of a model"),
         ("deepeval", {"testCases": [{"metricsData": 3}]}, "testCases 1 is malformed"),
         ("deepeval", {"testCases": [{"metricsData": [{}]}]}, "testCases 1: metricsData"),
         (

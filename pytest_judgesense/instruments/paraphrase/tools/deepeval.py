@@ -20,6 +20,8 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     count_of,
     imported,
+    is_figure,
+    list_of,
     number_of,
     text_of,
 )
@@ -70,7 +72,7 @@ def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, G
     base = slug(str(options.suite or run.get("identifier") or options.path.stem))
     taken: dict[str, int] = {}
     for kind in _CASES:
-        for number, case in enumerate(run.get(kind) or (), 1):
+        for number, case in enumerate(list_of(run.get(kind)), 1):
             where = f"{options.path}, {kind} {number}"
             if not isinstance(case, dict) or not isinstance(case.get("metricsData") or [], list):
                 raise malformed(where, case, "an object with metricsData")
@@ -144,7 +146,7 @@ def _criterion(stated: re.Match[str]) -> str:
 def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
     """Passes, failures, errors and the mean score of each metric; the cases that pass."""
     read: dict[str, list[tuple[float | None, Any, Any]]] = {}
-    cases = [case for kind in _CASES for case in run.get(kind) or ()]
+    cases = [case for kind in _CASES for case in list_of(run.get(kind))]
     for case in cases:
         for data in case.get("metricsData") or ():
             score = number_of(data.get("score"), f"{options.path}: score")
@@ -152,9 +154,9 @@ def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
             read.setdefault(data["name"], []).append(one)
     stated = run.get("metricsScores")
     for one in stated if isinstance(stated, list) else ():
-        if not isinstance(one, dict) or one.get("metric") not in read:
+        if not isinstance(one, dict) or str(one.get("metric")) not in read:
             continue
-        found, metric = read[one["metric"]], one["metric"]
+        found, metric = read[str(one["metric"])], str(one["metric"])
         scores = [score for score, _, error in found if score is not None and not error]
         given = one.get("scores")
         numbers = given if isinstance(given, list) else []
@@ -166,9 +168,9 @@ def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
             "errors": sum(bool(error) for _, _, error in found),
         }
         for name, count in counted.items():
-            if isinstance(one.get(name), int):
+            if is_figure(one.get(name)):
                 yield Total(f"{name} of {metric}", one[name], count)
     passed = [bool(case.get("success")) for case in cases]
     for name, count in (("testPassed", sum(passed)), ("testFailed", passed.count(False))):
-        if isinstance(run.get(name), int):
+        if is_figure(run.get(name)):
             yield Total(name, run[name], count)

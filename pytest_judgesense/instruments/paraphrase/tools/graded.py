@@ -14,7 +14,7 @@ from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.importers import Imported, Row, Total, malformed
@@ -273,3 +273,13 @@ def count_of(value: Any) -> int | None:
 def table_of(value: Any) -> dict[str, Any]:
     """A value that is an object, as it is; an empty one for any other."""
     return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """A value that is a list, as it is; an empty one for any other."""
+    return value if isinstance(value, list) else []
+
+
+def is_figure(value: Any) -> TypeGuard[float]:
+    """Whether a value is a number that a count or a mean can be."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _MOST

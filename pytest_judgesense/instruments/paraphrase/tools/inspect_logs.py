@@ -27,6 +27,8 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     count_of,
     imported,
+    is_figure,
+    list_of,
     number_of,
     table_of,
     text_of,
@@ -111,7 +113,7 @@ class _Log:
             if not isinstance(score, dict) or "value" not in score:
                 raise malformed(f"{where}: score {scorer}", score, "an object with a value")
             self.scores[scorer][str(name)].append(score["value"])
-            history = score.get("history") or []
+            history = list_of(score.get("history"))
             first = history[0] if history and isinstance(history[0], dict) else score
             asked = calls.of(scorer, first)
             if asked is None and scorer not in self.options.scorer:
@@ -137,7 +139,7 @@ class _Log:
                     fields=resolved.fields(),
                     tokens=asked.tokens if asked else (None, None),
                     latency_s=asked.seconds if asked else None,
-                    columns=sample.get("metadata") or {},
+                    columns=table_of(sample.get("metadata")),
                 )
                 self.graded.append((scorer, one))
 
@@ -395,7 +397,7 @@ def _totals(
             given = value.get("value") if isinstance(value, dict) else None
             plain = isinstance(value, dict) and not value.get("params")
             averaged = one.get("reducer") in (None, "mean")
-            if metric in known_metrics and plain and averaged and isinstance(given, int | float):
+            if metric in known_metrics and plain and averaged and is_figure(given):
                 yield Total(f"{metric} of {name} over {n} samples", given, known_metrics[metric])
             else:
                 left.append(f"{metric} of {name}")

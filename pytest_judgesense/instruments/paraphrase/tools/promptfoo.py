@@ -34,6 +34,7 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     count_of,
     imported,
+    is_figure,
     number_of,
     table_of,
     text_of,
@@ -186,7 +187,7 @@ class _Reader:
         """Tests and assertions that pass and fail, and the sum of the scores of each metric."""
         stats = table_of(results.get("stats"))
         for name in ("successes", "failures", "errors"):
-            if isinstance(stats.get(name), int):
+            if is_figure(stats.get(name)):
                 yield Total(name, stats[name], self._results[name])
         prompts = results.get("prompts")
         metrics = [
@@ -194,7 +195,7 @@ class _Reader:
             for one in (prompts if isinstance(prompts, list) else ())
         ]
         for name, passed in (("assertPassCount", True), ("assertFailCount", False)):
-            if found := [one[name] for one in metrics if isinstance(one.get(name), int)]:
+            if found := [one[name] for one in metrics if is_figure(one.get(name))]:
                 yield Total(name, sum(found), self._asserted[passed])
         for metric, scores in self._scores.items():
             said = [

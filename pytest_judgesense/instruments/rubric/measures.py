@@ -26,7 +26,7 @@ def _evidence(title: str, finder: str) -> Evidence:
 _FLIPS: Final = _evidence("replies whose grades differ", "flips")
 _STABILITY: Final = here("estimators", "stability")
 _measure: Final = partial(Measure, suite=SUITE)
-_human: Final = partial(_measure, unit="reply")
+_human: Final = partial(_measure, unit="call")
 
 # Between two wordings: of all grades, of each criterion, of the overall grade.
 STABILITY: Final = tuple(
@@ -78,7 +78,7 @@ LEVELS_USED: Final = _measure(
 SEPARABILITY: Final = _measure(
     name="separability",
     direction="higher",
-    unit="pair of systems",
+    unit="system pair",
     meaning="two systems are told apart by their overall scores",
     estimator=here("estimators", "separability"),
     gate="floor",
@@ -89,7 +89,7 @@ SEPARABILITY: Final = _measure(
 HALO: Final = _measure(
     name="halo",
     direction="lower",
-    unit="reply",
+    unit="call",
     meaning="correlation between criteria beyond that of the human grades, or of the median pair",
     estimator=here("estimators", "halo"),
     gate="bound",

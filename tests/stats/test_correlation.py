@@ -1,0 +1,45 @@
+"""Correlations, and the jackknife over clusters of a statistic that is no mean."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_judgesense.stats.clustered import clustered_statistic
+from pytest_judgesense.stats.correlation import mean_ranks, partial_spearman, pearson, spearman
+
+
+def test_equal_values_share_their_mean_rank() -> None:
+    assert mean_ranks([3, 1, 3, 2]).tolist() == [3.5, 1, 3.5, 2]
+
+
+def test_rank_correlation_of_five() -> None:
+    # Without ties 1 - 6 sum d^2 / (n (n^2 - 1)): differences 0 1 -1 1 -1, 1 - 24 / 120.
+    assert spearman([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]) == pytest.approx(0.8)
+    assert math.isnan(pearson([1, 1, 1], [1, 2, 3]))
+
+
+def test_what_is_held_fixed_takes_its_part_away() -> None:
+    x, y, z = [1, 2, 3, 4], [2, 1, 4, 3], [1, 3, 2, 4]
+    # rho_xy 0.6, rho_xz 0.8, rho_yz 0: 0.6 / sqrt(0.36 * 1) = 1.
+    assert partial_spearman(x, y, z) == pytest.approx(1.0)
+    assert partial_spearman(x, y, [1, 1, 1, 1]) == pytest.approx(0.6)
+    assert partial_spearman(x, y, x) == 0
+
+
+def test_the_jackknife_of_a_mean_is_students_interval() -> None:
+    values = np.array([1.0, 2.0, 4.0, 5.0])
+    found = clustered_statistic(lambda kept: float(values[kept].mean()), list("abcd"))
+    assert found is not None
+    # s / sqrt(n) = sqrt(10 / 3) / 2 = 0.912871, t(3, 0.975) = 3.182446: 3 -/+ 2.90516.
+    assert (found.lower, found.upper) == (
+        pytest.approx(0.09484, abs=1e-5),
+        pytest.approx(5.90516, abs=1e-5),
+    )
+    assert found.method == "jackknife-t"
+    alike = clustered_statistic(lambda _: 0.5, list("abcd"))
+    assert alike is not None
+    assert (alike.method, alike.lower, alike.upper) == ("constant", 0.5, 0.5)
+    assert clustered_statistic(lambda _: 0.5, list("ab")) is None

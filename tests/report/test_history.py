@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.report import page
@@ -90,3 +92,22 @@ def test_a_hostile_day_and_name_stay_text(monkeypatch: pytest.MonkeyPatch) -> No
     text = datasheet_text(".html", view_of(known[-1].sheet), history=known)
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
+
+
+def test_the_command_writes_a_page_of_datasheets_and_no_mixture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "draw", lambda figure: "")
+    files = []
+    for one in history("2026-03-01", "2026-01-01", "2026-02-01"):
+        files.append(tmp_path / one.name)
+        files[-1].write_text(datasheet_json(one.sheet), encoding="utf-8")
+    out = tmp_path / "x.html"
+    assert main(["report", *map(str, files), "--datasheet", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "by when they were recorded: mixed.json, noisy.json, clean.json" in said
+    assert 'id="history"' in out.read_text(encoding="utf-8")
+    log = tmp_path / "log.jsonl"
+    log.write_text("", encoding="utf-8")
+    assert main(["report", str(files[0]), str(log), "--datasheet", str(out)]) == 2
+    assert "not reported on together" in capsys.readouterr().err

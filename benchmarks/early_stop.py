@@ -31,6 +31,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -43,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, conclude, print_table
 from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
@@ -52,7 +54,7 @@ from pytest_judgesense.stats import early_stop
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.stats.power import beta_binomial
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
-from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.loading import load_suite, presets_of
 
 BAR, LEVEL = 0.9, 0.05
 OFF = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
@@ -60,7 +62,7 @@ ICCS, CLUSTERS, CALLS = (0.05, 0.3, 0.8), (20, 40, 100, 400), (1, 5, 12)
 ORDERS = 200
 MEANT = (-2.0, -1.0, 1.0, 2.0)  # the truths over which savings are meant
 AT_BAR = "false pass at the bar, where the fixed design has at most 5%"
-REAL, WHOLE = ("qwen2.5-coder-0.5b", "smollm2-135m"), {("qwen2.5-coder-0.5b", "vacuum")}
+REAL = ("qwen2.5-coder-0.5b", "smollm2-135m")
 SHARED = Path(os.environ.get("JUDGESENSE_SHARED", Path(__file__).parents[2] / "shared"))
 LLMBAR_BARS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -290,14 +292,19 @@ def shipped() -> Iterator[tuple[str, Sums, int, float]]:
     loop = AskingLoop()
     try:
         judges = resolve_judges(REAL, {}, {})
-        for judge, (name, path) in product(judges, sorted(builtin_suites().items())):
+        for judge, path in product(judges, builtin_suites().values()):
             model = judge.name
-            cassette = builtin_cassette(Path(model) / f"{name}.jsonl")
-            if cassette is None:
+            found = None
+            for preset in (None, *presets_of(path, BUILT_IN.forms)):
+                suite = load_suite(path, preset, BUILT_IN.forms)
+                files = {n: builtin_cassette(Path(model) / f"{n}.jsonl") for n in suite.recordings}
+                tapes = {n: file for n, file in files.items() if file is not None}
+                if len(tapes) == len(files):
+                    with suppress(MissingRecording):
+                        found = measure(judge, suite, tapes, loop)
+                        break
+            if found is None:
                 continue
-            preset = None if (model, name) in WHOLE or name == "ladder-fine" else "quick"
-            suite = load_suite(path, preset, BUILT_IN.forms)
-            found = measure(judge, suite, {suite.base: cassette}, loop)
             for declared in suite.checks:
                 check = declare_check(declared.name, (), dict(declared.arguments), BUILT_IN)
                 estimate = find_estimate(found.estimates, check.measure, check.condition)
@@ -310,7 +317,7 @@ def shipped() -> Iterator[tuple[str, Sums, int, float]]:
                 if len(set(sizes.tolist())) == 1:
                     sums = np.bincount(codes, weights=values, minlength=count)
                     bar = check.bars["bar"] if check.of.floor else 1 - check.bars["bar"]
-                    yield f"{model} {name} {check.id}", sums, int(sizes[0]), bar
+                    yield f"{model} {suite.name} {check.id}", sums, int(sizes[0]), bar
     finally:
         loop.close()
 

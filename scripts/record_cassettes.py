@@ -21,7 +21,7 @@ PUBLISHED = [
     "ladder-fine",
     "ladder@published",
     "criterion@published",
-    "rubric",
+    "rubric@quick",
 ]
 
 
@@ -35,7 +35,8 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
         sys.exit("recording failed")
 
 
-record(WHOLE, [])
+record(("clean",), [])
+record(("mixed",), [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", *TASKS])
 record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])

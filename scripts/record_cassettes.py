@@ -36,7 +36,10 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
 
 
 record(("clean",), [])
-record(("mixed",), [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", *TASKS])
+record(
+    ("mixed",),
+    [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", "rubric@quick", *TASKS],
+)
 record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])

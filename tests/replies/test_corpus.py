@@ -1,10 +1,11 @@
-"""The parser on free-text replies of two small language models, as a reader has labelled them.
+"""The parser on free-text replies of two small language models, as two readers have labelled them.
 
-`scripts/collect_replies.py` asked for them. The reader saw the labels of the space, the prompt's
-wording, the finish reason and the text, and not what the parser says of it: of 600 stated verdicts
-drawn at random (``set``: ``drawn``), of every other reply on which the parser and its first version
-differ (``differs``), and, once the parser had been repaired by these, of all other stated verdicts
-(``rest``). ``readers`` is what each reader says, ``label`` what is held to be right.
+`scripts/collect_replies.py` asked for them. The readers saw the labels of the space, the prompt's
+wording, the finish reason and the text, and not what the parser says of it, nor each other: of 600
+stated verdicts drawn at random (``set``: ``drawn``), of every other reply on which the parser and
+its first version differ (``differs``), and, once the parser had been repaired by these, of all
+other stated verdicts (``rest``). ``readers`` is what each of them says. ``label`` is what is held
+to be right: what both say, and ``none`` where they differ, so that the parser is wrong there.
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ MODELS = {
     "smollm2-135m": "SmolLM2-135M-Instruct",
     "qwen2.5-coder-0.5b": "Qwen2.5-Coder-0.5B-Instruct",
 }
-# What the parser states and a reader does not; the list is complete.
+# What the parser states and not both of the readers; the list is complete.
 WRONG = {
-    "The correct answer is A, Verdict: B": ("B", "none"),
-    '"{verdict": "YES"} or {"verdict": "NO"}': ("NO", "none"),
+    "The correct answer is A, Verdict: B": ("B", ["none", "none"]),
+    '"{verdict": "YES"} or {"verdict": "NO"}': ("NO", ["none", "none"]),
     'Output (b). Your output should be either "Output (b)" or "Output (a)" because of the '
     "requirement to answer a question with the label alone.\n\nOutput (b). Your output should be "
     'either "Output (b)" or "Output (a)".\n\nYour output should be "Output (a)" for both '
-    "Outputs.": ("B", "none"),
+    "Outputs.": ("B", ["none", "none"]),
+    "The answer is not incorrect.\nVerdict: NO": ("NO", ["NO", "none"]),
+    "Verdict: NO\nThe answer is correct. The prime": ("NO", ["NO", "none"]),
+    "A. Your bill": ("A", ["A", "none"]),
+    "B\n\nC": ("B", ["B", "none"]),
 }
 
 
@@ -83,7 +88,7 @@ def test_every_stated_verdict_has_been_read() -> None:
 
 
 def test_stated_verdicts_are_right_but_for_those_that_are_listed() -> None:
-    wrong = {r["text"]: (r["stated"], r["label"]) for r in stated() if r["stated"] != r["label"]}
+    wrong = {r["text"]: (r["stated"], r["readers"]) for r in stated() if r["stated"] != r["label"]}
     assert wrong == WRONG
 
 
@@ -120,7 +125,13 @@ def test_the_page_says_how_many_are_right() -> None:
     assert [line for line in rows() if line not in PAGE.read_text(encoding="utf-8")] == []
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_at_least_99_of_100_stated_verdicts_are_right(model: str) -> None:
-    found = stated(reply for reply in replies() if reply["model"] == model)
-    assert sum(r["stated"] == r["label"] for r in found) >= 0.99 * len(found)
+def test_the_readers_agree_on_all_but_8_texts_and_disagreement_counts_against_the_parser() -> None:
+    read = [reply for reply in replies() if "readers" in reply]
+    differ = {reply["text"]: reply["label"] for reply in read if len(set(reply["readers"])) > 1}
+    assert (len(differ), set(differ.values())) == (8, {"none"})
+    assert all(r["label"] == r["readers"][0] for r in read if r["text"] not in differ)
+
+
+def test_at_least_99_of_100_stated_verdicts_are_right() -> None:
+    for found in (stated(), stated(r for r in replies() if r.get("set") == "drawn")):
+        assert sum(r["stated"] == r["label"] for r in found) >= 0.99 * len(found)

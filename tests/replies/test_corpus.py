@@ -18,8 +18,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import pytest
-
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.proportions import wilson

@@ -333,7 +333,7 @@ def _cli_meanings() -> dict[tuple[str, str | None], str]:
     plain = [[cell.strip() for cell in row] for row in rows]
     # Pages stand one folder above the reference.
     return {
-        (row[0].strip("`"), row[1].strip("`")): re.sub(r"\]\((?=[\w-]+\.md)", "](../", row[2])
+        (row[0].strip("`"), row[1].strip("`")): re.sub(r"\]\((?=[\w/-]+\.md)", "](../", row[2])
         for row in plain
     }
 

@@ -31,9 +31,9 @@ QUICK = (
 )
 
 
-def without_room(folder: Path) -> Path:
+def without_room(folder: Path, room: str = ROOM) -> Path:
     """A copy of the checkout without the room, its tests, and its line in the list of all."""
-    left_out = shutil.ignore_patterns(ROOM)
+    left_out = shutil.ignore_patterns(room)
     for name in ("pytest_judgesense", "tests"):
         shutil.copytree(CHECKOUT / name, folder / name, ignore=left_out)
     for name in SHARED:
@@ -43,7 +43,7 @@ def without_room(folder: Path) -> Path:
             shutil.copy(file, folder)
     listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
     lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if ROOM not in line.lower()]
+    kept = [line for line in lines if room not in line.lower()]
     listed.write_text("".join(kept), encoding="utf-8")
     return folder
 

@@ -110,14 +110,16 @@ def _suite_text(part: Mapping[str, Any]) -> str:
         "digest": part["stimuli"],
         "design": lines[0]["design"],
         "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
-        "recorded": part["sheet"]["recorded"],
     }
+    # On a line of its own: a recording made anew changes it, and of the rest only what was said.
+    recorded = f'"recorded": {_json(part["sheet"]["recorded"])}'
     # The time that a reply took is no part of what was said, and a replay does not measure it.
     judgments = [
         {key: value for key, value in line.items() if key not in ("design", "latency_s")}
         for line in lines
     ]
-    return f'{_json(head)[:-1]},\n"judgments": [\n' + ",\n".join(map(_json, judgments)) + "\n]}"
+    said = ",\n".join(map(_json, judgments))
+    return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{said}\n]}}'
 
 
 def _json(value: Any) -> str:
@@ -229,7 +231,12 @@ def _of_datasheet(path: Path, value: Mapping[str, Any]) -> list[Measured]:
                 found.append(replace(one, analyses=tables, material=materials.get(suite)))
     except (KeyError, TypeError, AttributeError) as error:
         raise LogError(
-            f"{path} is no datasheet that can be compared", found=f"{type(error).__name__}: {error}"
+            f"{path} is no datasheet that can be compared",
+            found=f"no {error}"
+            if isinstance(error, KeyError)
+            else f"values of other kinds: {error}",
+            expected="what --judge-datasheet wrote: judges with measures, parts and analyses",
+            remedy="write it again",
         ) from error
     return found
 

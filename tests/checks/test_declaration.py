@@ -124,7 +124,8 @@ def test_every_check_can_be_declared_as_its_signature_says(name: str) -> None:
         check = declare_check(name, (), {"agreement": 0.5, "at_least": 1, "suite": "mine"})
         assert (check.name, check.bar) == (name, {"agreement": 0.5, "at_least": 1.0})
         return
-    bars: tuple[object, ...] = (0.5,) * (3 if name == "criterion_tradeoff" else 1)
+    one = 1.5 if name == "levels_used_floor" else 0.5  # whoever grades uses one level at least
+    bars: tuple[object, ...] = (one,) * (3 if name == "criterion_tradeoff" else 1)
     gated = CHECKS[name].measure
     measure = gated.name if gated else name.removesuffix("_bound")
     if name == "no_regression":
@@ -133,5 +134,5 @@ def test_every_check_can_be_declared_as_its_signature_says(name: str) -> None:
         bars = ("agreement", 0.5)
     check = declare_check(name, bars, {"suite": "mine"})
     assert (check.name, check.measure, check.suite) == (name, measure, "mine")
-    assert set(check.bars.values()) == {0.5}
+    assert set(check.bars.values()) == {one}
     assert CHECKS[name].signature.startswith(f"{name}(")

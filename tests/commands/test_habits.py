@@ -79,6 +79,7 @@ ASKING = [
     "label {} -o out",
     "plan {}",
     "power {}",
+    "record {}",
     "batch export --judge-suite {} -o out",
     "batch import none.jsonl --judge-suite {}",
 ]

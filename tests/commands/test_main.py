@@ -106,10 +106,14 @@ def test_report_tells_the_checks_of_datasheets_and_makes_a_badge_of_them(tmp_pat
 
 def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
     (tmp_path / "x.json").write_text('{"schema": "judgesense/datasheet/1", "judges": [{}]}')
-    for wrong in (["x.json", log], ["x.json", "--ranking"], ["x.json", "--datasheet", "y.json"]):
+    for wrong in (["x.json", log], ["x.json", "--ranking"]):
         done = run("report", *wrong, cwd=tmp_path)
         assert done.returncode == 2
-        assert "a datasheet holds no judgments" in done.stderr
+        assert "judgment logs and datasheets are not reported on together" in done.stderr
+    done = run("report", "x.json", "--datasheet", "y.html", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "found:    no 'measures'" in done.stderr
+    assert not (tmp_path / "y.html").exists()
     for path, code in (("x.json", 3), ("missing.json", 2)):
         done = run("report", path, cwd=tmp_path)
         assert done.returncode == code

@@ -34,6 +34,8 @@ SYMBOLS = {
     "embedded-judge.md": {"x", "m", "logit", "score", "margin", "winner"}
     | {"p", "two", "one", "temperature", "malformed", "latent"},
     "rubric.md": {"overall", "passes"},
+    "measures/pass_mark_flips.md": {"overall", "passes"},
+    "measures/separability.md": {"p", "y_st"},
     "temperature.md": {"p_T"},
 }
 # Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ def test_the_file_has_the_same_bytes_under_any_workers(
     result.assert_outcomes(passed=1, skipped=2)
     result.stdout.fnmatch_lines(["baseline written: *b.json"])
     text = (project.path / "out" / "b.json").read_text(encoding="utf-8")
-    written = text.replace(project.server.base_url, "URL")
+    recorded = re.compile('^"recorded": .*', re.MULTILINE)
+    written = recorded.sub("WHEN", text.replace(project.server.base_url, "URL"))
     if not expected.exists():
         expected.write_text(written, encoding="utf-8")
     assert written == expected.read_text(encoding="utf-8")
@@ -45,7 +47,7 @@ def test_the_file_holds_judge_prompts_design_and_one_judgment_a_line(project: Pr
     (judge,) = value["judges"]
     assert judge["identity"]["model"] == "m-1"
     (suite,) = judge["suites"]
-    assert list(suite) == ["suite", "digest", "design", "prompts", "judgments"]
+    assert list(suite) == ["suite", "digest", "design", "prompts", "recorded", "judgments"]
     assert suite["prompts"]["templates"].keys() == {"t1", "t2", "t3"}
     assert len(suite["judgments"]) == TRIALS
     lines = [line for line in text.splitlines() if line.startswith('{"trial"')]
@@ -61,7 +63,11 @@ def test_one_other_reply_is_one_other_line(project: Project) -> None:
     project.record()
     project.run("parity.suite.toml", "--judge-save-baseline", "b.json")
     old, new = ((project.path / name).read_text().splitlines() for name in ("a.json", "b.json"))
-    (changed,) = [index for index, line in enumerate(old) if line != new[index]]
+    (changed,) = [
+        index
+        for index, line in enumerate(old)
+        if line != new[index] and not line.startswith('"recorded": ')
+    ]
     assert '"trial": "parity/p2/t2/ab/r1"' in old[changed]
 
 

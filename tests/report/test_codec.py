@@ -57,7 +57,7 @@ CONDITION = {
     "type": "object",
     "propertyNames": {
         "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
-        prompt_pair category model gold dataset k""".split()
+        prompt_pair category model gold dataset k criterion""".split()
     },
 }
 CALLS = exactly(

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -168,3 +169,36 @@ def test_the_page_says_what_the_models_said() -> None:
         re.MULTILINE,
     )
     assert found == rows()
+
+
+def test_all_suites_are_replayed_on_what_is_recorded_of_a_model_and_ids_say_which_that_is(
+    tmp_path: Path,
+) -> None:
+    judge = "qwen2.5-coder-0.5b"
+    done = processes.run(
+        "pytest", "-q", "-p", "no:cacheprovider", "suites", "--judge-name", judge, "-rA",
+        "--judge-datasheet", tmp_path / "x.json", cwd=processes.ROOT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    line = re.compile(r"^(?:PASSED|FAILED) suites/([\w-]+)/.*?::([^\s]+)", re.MULTILINE)
+    ended = line.findall(done.stdout)
+    recorded = {name.partition("@")[0]: name for name in RECORDED[judge]}
+    assert recorded.keys() <= {suite for suite, _ in ended}
+    for suite, check in ended:
+        assert check.endswith("@quick]") == recorded.get(suite, "").endswith("@quick"), check
+    # Of what is not recorded in any design nothing is measured.
+    (sheet,) = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["judges"]
+    assert {part["suite"] for part in sheet["parts"]} == set(RECORDED[judge])
+
+    # An id is pasted back as it stands, and a suite that is named is asked as a whole.
+    pasted = "suites/coherence/coherence.suite.toml::" + judge + "::jss_floor[0.7@quick]"
+    for words, said_so in (
+        ((pasted,), "flips: 33"),
+        (("--judge-suite", "coherence"), "trials are not recorded"),
+    ):
+        again = processes.run(
+            "pytest", "-q", "-p", "no:cacheprovider", *words, "--judge-name", judge,
+            cwd=processes.ROOT,
+        )  # fmt: skip
+        assert again.returncode == 1
+        assert said_so in again.stdout

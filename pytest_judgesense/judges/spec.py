@@ -379,6 +379,11 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
     return judge_from_table(name, settings, Path())
 
 
+def comes_along(judge: JudgeSpec) -> bool:
+    """Whether the judge is a language model whose recordings come with the package, as it is."""
+    return judge.name in JUDGES and judge == judge_from_name(judge.name)
+
+
 def judge_from_name(
     name: str, providers: Mapping[str, Provider] = MappingProxyType({})
 ) -> JudgeSpec:

@@ -18,7 +18,7 @@ from pytest_judgesense.errors import (
     UsageError,
     harmless,
 )
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, comes_along
 from pytest_judgesense.measures.check import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.regression import Member
@@ -34,11 +34,13 @@ from pytest_judgesense.plugin.suite_names import (
     split_name,
 )
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 
 Asked: TypeAlias = Sequence[tuple[str, ...]]
-_Declared: TypeAlias = tuple[Suite, Check, CheckDeclaration]
+# A check of a suite, and the judges that it is for.
+_Declared: TypeAlias = tuple[Suite, Check, CheckDeclaration, Sequence[JudgeSpec]]
 
 
 def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterator[pytest.Item]:
@@ -87,7 +89,7 @@ class SuiteFile(pytest.File):
             for suite in chosen:
                 # Its errors end the collection; the measurement repeats its warnings.
                 lint_notices(suite, state.plugins.registry)
-                of_suite = [check for one, check, _ in checks if one is suite]
+                of_suite = [check for one, check, *_ in checks if one is suite]
                 for judge in judges:
                     state.run.refuse_function(judge, suite, of_suite)
         except UsageError as error:
@@ -104,8 +106,8 @@ class SuiteFile(pytest.File):
             # Some name the judge that they are for.
             node.declared = [
                 (Member(judge, suite, check), declaration)
-                for suite, check, declaration in checks
-                if check.judge in (None, judge.slug)
+                for suite, check, declaration, of in checks
+                if judge in of and check.judge in (None, judge.slug)
             ]
             nodes.append(node)
         return nodes
@@ -122,7 +124,35 @@ class SuiteFile(pytest.File):
         chosen = [suite for suite in suites if is_selected(suite.base, selected)]
         judges = state.run.judges(self.start, chosen[0].judges) if chosen else []
         registry = state.plugins.registry
-        return judges, chosen, [one for suite in chosen for one in _checks(suite, registry)]
+        measured: list[tuple[Suite, Sequence[JudgeSpec]]] = [(suite, judges) for suite in chosen]
+        unnamed = not any(split_name(name)[0] == self._base for name in selected)
+        if unnamed and [split_name(suite.name)[1] for suite in chosen] == [None]:
+            measured = list(self._as_recorded(chosen[0], judges))
+        checks: list[_Declared] = [
+            (*declared, of) for suite, of in measured for declared in _checks(suite, registry)
+        ]
+        return judges, [suite for suite, _ in measured], checks
+
+    def _as_recorded(
+        self, whole: Suite, judges: Sequence[JudgeSpec]
+    ) -> Iterator[tuple[Suite, Sequence[JudgeSpec]]]:
+        """The designs of a built-in suite that nobody has named one of, each with its judges.
+
+        Models that come with the package are recorded on presets where a whole suite takes hours.
+        They are replayed on what there is of them; the name of the preset stands in every id.
+        """
+        state = state_of(self.config)
+        of: dict[str | None, tuple[Suite, list[JudgeSpec]]] = {None: (whole, [])}
+        shipped = self.path.resolve() == builtin_suites().get(self._base, Path()).resolve()
+        for judge in judges:
+            suite = None
+            if shipped and state.settings.mode == "replay" and comes_along(judge):
+                suite = state.run.recordings.largest_recorded(
+                    judge, self.path, state.plugins.registry.forms
+                )
+            preset = split_name(suite.name)[1] if suite else None
+            of.setdefault(preset, (suite or whole, []))[1].append(judge)
+        yield from ((suite, named) for suite, named in of.values() if named)
 
     def members(self) -> list[Member]:
         """The checks of the file; none where it is wrong, which its collection says."""
@@ -133,8 +163,8 @@ class SuiteFile(pytest.File):
         return [
             Member(judge, suite, check)
             for judge in judges
-            for suite, check, _ in checks
-            if check.judge in (None, judge.slug)
+            for suite, check, _, of in checks
+            if judge in of and check.judge in (None, judge.slug)
         ]
 
     def _presets(self) -> list[str | None]:
@@ -149,7 +179,7 @@ class SuiteFile(pytest.File):
         return list(dict.fromkeys(presets)) or [None]
 
 
-def _checks(suite: Suite, registry: Registry) -> list[_Declared]:
+def _checks(suite: Suite, registry: Registry) -> list[tuple[Suite, Check, CheckDeclaration]]:
     found = []
     for declaration in suite.checks:
         if "suite" in declaration.arguments:

@@ -146,27 +146,34 @@ class Recordings:
         """The command that records what is missing."""
         return f"record it: {self.command(judge, suite)} --judge-mode record"
 
+    def largest_recorded(
+        self, judge: JudgeSpec, path: Path, kinds: Mapping[str, Kind]
+    ) -> Suite | None:
+        """The largest design of a suite's file of which every trial of ``judge`` is recorded.
+
+        That is the file's own, or one of its presets; None where there is none.
+        """
+        found = []
+        for preset in (None, *presets_of(path, kinds)):
+            suite = load_suite(path, preset, kinds)
+            planned = {trial.id for trial in plan_trials(suite_for_judge(suite, judge))}
+            paths = [self.cassette(judge, f"{name}.jsonl") for name in suite.recordings]
+            held = {one.trial for at in paths if at.exists() for one in read_exchanges(at)}
+            if planned <= held:
+                found.append((len(planned), suite))
+        return max(found, key=lambda one: one[0])[1] if found else None
+
     def with_what_is_recorded(
         self, error: JudgesenseError, judge: JudgeSpec, suite: Suite, kinds: Mapping[str, Kind]
     ) -> JudgesenseError:
         """``error``; where trials of ``suite`` are missing, with the command for what is recorded.
 
-        That is the largest design of the suite's file of which every trial is: the file's own, or
-        one of its presets. It is named and not taken: a run measures what it was asked for.
+        It is named and not taken: a run measures what it was asked for.
         """
         if not isinstance(error, MissingRecording):
             return error
-        found = []
-        for preset in (None, *presets_of(suite.path, kinds)):
-            other = load_suite(suite.path, preset, kinds)
-            planned = {trial.id for trial in plan_trials(suite_for_judge(other, judge))}
-            paths = [self.cassette(judge, f"{name}.jsonl") for name in other.recordings]
-            held = {one.trial for path in paths if path.exists() for one in read_exchanges(path)}
-            if planned <= held:
-                found.append((len(planned), other))
-        if not found:
+        if (largest := self.largest_recorded(judge, suite.path, kinds)) is None:
             return error
-        _, largest = max(found, key=lambda one: one[0])
         return MissingRecording(
             error.what,
             found=error.found,

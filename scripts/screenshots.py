@@ -21,7 +21,13 @@ from PIL import Image  # noqa: E402
 from tests.report.browser import Opened, browser  # noqa: E402
 
 IMAGES = CHECKOUT / "docs" / "images"
-JUDGES = ("clean", "mixed", "noisy", "positional")
+JUDGES = tuple(f"embedded:{profile}" for profile in ("clean", "mixed", "noisy", "positional"))
+# The language model whose recordings come along, and what is recorded of it.
+MODEL = "qwen2.5-coder-0.5b"
+OF_MODEL = (
+    *(f"{name}@quick" for name in ("coherence", "factuality", "preference", "ladder")),
+    "vacuum",
+)
 SUITES = (
     *(f"{name}@published" for name in ("coherence", "preference", "ladder", "criterion")),
     "vacuum",
@@ -32,7 +38,7 @@ SUITES = (
 def measured(folder: Path, judges: tuple[str, ...], suites: tuple[str, ...], name: str) -> Path:
     """The datasheet of judges from the shipped recordings; checks of the worse judges fail."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
-    command += [part for one in judges for part in ("--judge-name", f"embedded:{one}")]
+    command += [part for one in judges for part in ("--judge-name", one)]
     command += [part for one in suites for part in ("--judge-suite", one)]
     path = folder / name
     command += ["--judge-datasheet", str(path)]
@@ -44,7 +50,10 @@ def measured(folder: Path, judges: tuple[str, ...], suites: tuple[str, ...], nam
 def history(folder: Path) -> Path:
     """Three judges one after another, as if they were one."""
     suites = ("vacuum", "coherence@published")
-    files = [measured(folder, (one,), suites, f"{one}.json") for one in ("clean", "mixed", "noisy")]
+    files = [
+        measured(folder, (f"embedded:{one}",), suites, f"{one}.json")
+        for one in ("clean", "mixed", "noisy")
+    ]
     path = folder / "history.html"
     command = [sys.executable, "-m", "pytest_judgesense.commands", "report", *map(str, files)]
     subprocess.run([*command, "--datasheet", str(path)], check=True)
@@ -83,7 +92,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name, browser() as started:
         folder = Path(name)
-        one = measured(folder, ("noisy",), SUITES, "one.html")
+        one = measured(folder, (MODEL,), OF_MODEL, "one.html")
         screen(started, one, "page-judge", 1280, 900)
         screen(started, one, "page-narrow", 390, 844)
         path = measured(folder, JUDGES, SUITES, "page.html")

@@ -70,13 +70,35 @@ class LoopThread:
                 with socket_pairs():  # it wakes itself up by one
                     self._loop = asyncio.new_event_loop()
                 self._prepare(self._loop)
-                self._thread = Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                self._thread = Thread(
+                    target=_serve, args=(self._loop,), name=self._name, daemon=True
+                )
                 with entered(None):  # it serves later trials too: it belongs to none
                     self._thread.start()
             return self._loop
 
     def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set up the loop before it runs."""
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped; what it was given and has not begun is cancelled.
+
+    Somebody's code may have blocked it until then. Python warns of a coroutine that nobody has
+    awaited, in whatever runs just then.
+    """
+    loop.run_forever()
+    unbegun = [task for task in asyncio.all_tasks(loop) if not _has_begun(task.get_coro())]
+    for task in unbegun:
+        task.cancel()
+    if unbegun:
+        loop.run_until_complete(asyncio.wait(unbegun))
+
+
+def _has_begun(given: object) -> bool:
+    return not (
+        inspect.iscoroutine(given) and inspect.getcoroutinestate(given) == inspect.CORO_CREATED
+    )
 
 
 class _Threads(ThreadPoolExecutor):

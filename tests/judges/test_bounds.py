@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import socket
+import sys
 import textwrap
 import threading
 import time
@@ -20,6 +22,7 @@ import pytest
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.judges.apart import LoopThread
 from pytest_judgesense.judges.client import Answer, open_client
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
@@ -146,6 +149,29 @@ def test_a_callable_that_does_not_return_is_a_failed_trial(
     # The loop that asks goes on, for this judge and for others.
     (answer,) = _ask(loop, Judge("other", lambda _: "NO"), tmp_path / "other.jsonl")
     assert answer.reply == Reply("NO")
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_a_blocked_loop_had_not_begun_is_never_told_as_unawaited(
+    stop: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
+    begun = threading.Event()
+
+    async def blocks() -> None:
+        begun.set()
+        stop.wait(60)
+
+    apart = LoopThread("blocked")
+    waiting = [apart.submit(blocks()) for _ in range(3)]
+    assert begun.wait(10)
+    threading.Timer(0.05, stop.set).start()
+    apart.close()
+    gc.collect()
+    # Those that began came to their end; the others are cancelled, and nobody is warned of them.
+    assert all(one.done() for one in waiting)
+    assert told == []
 
 
 def test_calls_that_hang_take_no_thread_from_those_that_do_not(

@@ -91,8 +91,10 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     unbegun = [task for task in asyncio.all_tasks(loop) if not _has_begun(task.get_coro())]
     for task in unbegun:
         task.cancel()
-    if unbegun:
-        loop.run_until_complete(asyncio.wait(unbegun))
+    # Once round, a cancelled task ends before its first step; once more, and who waits is told.
+    for _ in range(2 if unbegun else 0):
+        loop.call_soon(loop.stop)
+        loop.run_forever()
 
 
 def _has_begun(given: object) -> bool:
@@ -199,10 +201,10 @@ class Apart(LoopThread):
         try:
             async with asyncio.timeout(seconds) as bound:
                 if inspect.iscoroutinefunction(function) if is_async is None else is_async:
-                    return await self._awaited(function())
+                    return await self._awaited(function)
                 found = await self._come(self._threads.submit(_called, function))
                 if inspect.isawaitable(found):
-                    return await self._awaited(found)
+                    return await self._awaited(lambda: found)
                 return found
         except TimeoutError as error:
             if not bound.expired():
@@ -210,8 +212,8 @@ class Apart(LoopThread):
             self._has_left = True
             raise OutOfTime(f"no return within {seconds:g} s") from error
 
-    async def _awaited(self, awaitable: Awaitable[Any]) -> Any:
-        coming = _stayed(awaitable)
+    async def _awaited(self, begin: Callable[[], Awaitable[Any]]) -> Any:
+        coming = _stayed(begin)
         return await (self._come(self.submit(coming)) if self._beside else coming)
 
     async def _come(self, running: Future[Any]) -> Any:
@@ -238,9 +240,10 @@ def _called(function: Callable[[], Any]) -> Any:
         return function()
 
 
-async def _stayed(awaitable: Awaitable[_T]) -> _T:
+async def _stayed(begin: Callable[[], Awaitable[_T]]) -> _T:
+    # Called here: a coroutine made before would be told as never awaited where this one is dropped.
     with _staying():
-        return await awaitable
+        return await begin()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -175,9 +176,11 @@ def test_all_suites_are_replayed_on_what_is_recorded_of_a_model_and_ids_say_whic
     tmp_path: Path,
 ) -> None:
     judge = "qwen2.5-coder-0.5b"
+    # Not where the installation has them, as in a checkout beside an installed wheel.
+    shutil.copytree(processes.ROOT / "suites", tmp_path / "suites")
     done = processes.run(
         "pytest", "-q", "-p", "no:cacheprovider", "suites", "--judge-name", judge, "-rA",
-        "--judge-datasheet", tmp_path / "x.json", cwd=processes.ROOT,
+        "--judge-datasheet", tmp_path / "x.json", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 1
     line = re.compile(r"^(?:PASSED|FAILED) suites/([\w-]+)/.*?::([^\s]+)", re.MULTILINE)
@@ -198,7 +201,7 @@ def test_all_suites_are_replayed_on_what_is_recorded_of_a_model_and_ids_say_whic
     ):
         again = processes.run(
             "pytest", "-q", "-p", "no:cacheprovider", *words, "--judge-name", judge,
-            cwd=processes.ROOT,
+            cwd=tmp_path,
         )  # fmt: skip
         assert again.returncode == 1
         assert said_so in again.stdout

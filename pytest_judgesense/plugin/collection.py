@@ -74,6 +74,8 @@ class SuiteFile(pytest.File):
         # Judges are looked up from here: for a built-in suite not in the installation.
         self.start = start or self.path.parent
         self._base = self.path.name.removesuffix(SUFFIX)
+        # What is recorded of judges that come along; both the collection and the family ask.
+        self._recorded: dict[str, Suite | None] = {}
         self.asked = names_asked_of(self.config, self.path) if asked is None else asked
         state = state_of(self.config)
         # Here, for --lf skips `collect`: the family is what is declared.
@@ -143,13 +145,16 @@ class SuiteFile(pytest.File):
         """
         state = state_of(self.config)
         of: dict[str | None, tuple[Suite, list[JudgeSpec]]] = {None: (whole, [])}
-        shipped = self.path.resolve() == builtin_suites().get(self._base, Path()).resolve()
+        # By name: what is installed need not be the checkout whose suites are run.
+        shipped = self._base in builtin_suites()
         for judge in judges:
             suite = None
             if shipped and state.settings.mode == "replay" and comes_along(judge):
-                suite = state.run.recordings.largest_recorded(
-                    judge, self.path, state.plugins.registry.forms
-                )
+                if judge.slug not in self._recorded:
+                    self._recorded[judge.slug] = state.run.recordings.largest_recorded(
+                        judge, self.path, state.plugins.registry.forms
+                    )
+                suite = self._recorded[judge.slug]
             preset = split_name(suite.name)[1] if suite else None
             of.setdefault(preset, (suite or whole, []))[1].append(judge)
         yield from ((suite, named) for suite, named in of.values() if named)

@@ -7,7 +7,7 @@ once: a judgment without a verdict takes part in no rate, and every rate says ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -196,6 +196,13 @@ class Units:
             return Missing(self.unparsed, self.failed, share=share)
         low, high = known / total, (known + self.dropped + self.undecided) / total
         return Missing(self.unparsed, self.failed, low, high, share)
+
+
+def missing_of(judgments: Sequence[Judgment]) -> Missing:
+    """What is missing of ``judgments`` where no bound follows from it: counts and share."""
+    unparsed = sum(isinstance(one.outcome, Unparsed) for one in judgments)
+    failed = sum(isinstance(one.outcome, Failed) for one in judgments)
+    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
 
 
 def estimated(

@@ -24,7 +24,7 @@ Both prefer neither content, but only a tie is a judgment of the pair.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_judgesense.estimate import Estimate
@@ -71,22 +71,33 @@ def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate
     if not groups:
         reason = "needs two or more replicates; set replicates in [design]"
         return unavailable(shared.REPEAT_FLIP_RATE, cell, reason, condition)
+    return rate_of_disagreement(shared.REPEAT_FLIP_RATE, cell, groups, condition)
+
+
+def rate_of_disagreement(
+    measure: Measure,
+    cell: Cell,
+    groups: Sequence[tuple[Judgment, ...]],
+    condition: Condition | None = None,
+) -> Estimate:
+    """How many ``groups`` of two judgments or more name different verdicts."""
     enough = [group for group in groups if sum(map(answered, group)) > 1]
-
-    def flips(*group: Judgment) -> bool:
-        return len({judgment.verdict for judgment in group} - {None}) > 1
-
-    every = Units.collect(groups, flips)
+    every = Units.collect(groups, disagree)
     units = replace(
-        Units.collect(enough, flips, usable=lambda _: True),
+        Units.collect(enough, disagree, usable=lambda _: True),
         unparsed=every.unparsed,
         failed=every.failed,
         calls=every.calls,
         dropped=len(groups) - len(enough),
-        # Replicates that agree so far, with one missing: a reply could still have disagreed.
-        undecided=sum(not flips(*group) and not all(map(answered, group)) for group in enough),
+        # Judgments that agree so far, with one missing: a reply could still have disagreed.
+        undecided=sum(not disagree(*group) and not all(map(answered, group)) for group in enough),
     )
-    return rate(shared.REPEAT_FLIP_RATE, cell, units, condition)
+    return rate(measure, cell, units, condition)
+
+
+def disagree(*group: Judgment) -> bool:
+    """Whether judgments name more than one verdict."""
+    return len({judgment.verdict for judgment in group} - {None}) > 1
 
 
 def unparsed(cell: Cell) -> list[Estimate]:

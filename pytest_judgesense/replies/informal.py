@@ -346,3 +346,15 @@ def abstains(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Whether ``text`` declines to answer at all."""
     return _REFUSES.search(text) is not None
+
+
+def why_no_object(answer: str, found: Sequence[tuple[int, int, object]], *, truncated: bool) -> str:
+    """Why a reply whose form is an object holds none: ``found`` is what `json_objects` gives."""
+    broken = [answer[start:end] for start, end, value in found if value is None]
+    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
+        return "truncated JSON"
+    if broken:
+        return "malformed JSON"
+    if refuses(answer):
+        return "refusal"
+    return "truncated JSON" if truncated else "no JSON object"

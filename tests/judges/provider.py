@@ -75,7 +75,7 @@ def _handler(served: Provider) -> type[BaseHTTPRequestHandler]:
             if body.get("stream"):
                 self._events(_message_events(text) if messages else _chat_events(text))
             else:
-                self._whole(_message(text) if messages else _chat(text))
+                self._whole(message_of(text) if messages else chat_of(text))
 
         def _whole(self, answer: dict[str, Any]) -> None:
             content = json.dumps(answer).encode()
@@ -99,13 +99,13 @@ def _handler(served: Provider) -> type[BaseHTTPRequestHandler]:
                 self.wfile.flush()
             self.wfile.write(b"0\r\n\r\n")
 
-        def log_message(self, *args: object) -> None:
+        def logmessage_of(self, *args: object) -> None:
             pass
 
     return Handler
 
 
-def _chat(text: str) -> dict[str, Any]:
+def chat_of(text: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
         "id": "chatcmpl-1",
@@ -130,7 +130,7 @@ def _chat_event(choice: dict[str, Any]) -> str:
     return f"data: {json.dumps(head | {'choices': [choice]})}\n\n"
 
 
-def _message(text: str) -> dict[str, Any]:
+def message_of(text: str) -> dict[str, Any]:
     return {
         "id": "msg_1",
         "type": "message",
@@ -145,7 +145,7 @@ def _message(text: str) -> dict[str, Any]:
 
 def _message_events(text: str) -> Iterator[str]:
     block = {"type": "text", "text": ""}
-    started = _message("") | {"content": [], "stop_reason": None}
+    started = message_of("") | {"content": [], "stop_reason": None}
     yield _named({"type": "message_start", "message": started})
     yield _named({"type": "content_block_start", "index": 0, "content_block": block})
     for piece in text:

@@ -9,9 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +16,8 @@ import pytest
 
 from pytest_judgesense.judges.placeholders import PLACEHOLDER
 from tests import processes
+from tests.judges.endpoint import Endpoint, endpoint
+from tests.judges.provider import chat_of, message_of
 from tests.plugin.project import TRIALS, even, parity_suite
 
 
@@ -113,71 +112,22 @@ def _answer(path: str, body: dict[str, Any]) -> dict[str, Any]:
         tokens = {"tokens": {"input_tokens": 10, "output_tokens": 1}}
         return {"id": "1", "message": message, "finish_reason": "COMPLETE", "usage": tokens}
     if path.endswith("/v1/messages"):
-        return {
-            "id": "msg_1",
-            "type": "message",
-            "role": "assistant",
-            "model": "served",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 1},
-        }
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "served",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11},
-    }
+        return message_of(text) | {"usage": {"input_tokens": 10, "output_tokens": 1}}
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    return chat_of(text) | {"usage": usage}
 
 
-class Endpoint:
-    """All of the providers at one address; ``keys`` are the credentials that have reached it."""
-
-    def __init__(self) -> None:
-        self.keys: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+def _script(path: str, body: dict[str, Any]) -> tuple[int, str, bytes]:
+    """All of the providers at one address."""
+    answer = _answer(path.partition("?")[0], body)
+    return 200, "application/json", json.dumps(answer).encode()
 
 
-def _handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            names = ("Authorization", "x-api-key", "x-goog-api-key")
-            given = next(filter(None, map(self.headers.get, names)), "")
-            endpoint.keys.append(given.removeprefix("Bearer "))
-            content = json.dumps(_answer(self.path.partition("?")[0], body)).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    return Handler
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    served = Endpoint()
-    yield served
-    served.close()
+def keys_of(served: Endpoint) -> list[str]:
+    """The credentials that have reached it, one a request."""
+    names = ("authorization", "x-api-key", "x-goog-api-key")
+    given = (next(filter(None, map(asked.headers.get, names)), "") for asked in served.asked)
+    return [key.removeprefix("Bearer ") for key in given]
 
 
 # Beside the suite: whoever else runs in the session reads the environment as it is.
@@ -219,30 +169,28 @@ def project(folder: Path, code: str, table: str = "") -> None:
 
 
 @pytest.mark.parametrize("sdk", SDKS, ids=lambda sdk: sdk.package)
-def test_an_sdk_is_recorded_with_a_key_and_replayed_without(
-    sdk: Sdk, tmp_path: Path, endpoint: Endpoint
-) -> None:
+def test_an_sdk_is_recorded_with_a_key_and_replayed_without(sdk: Sdk, tmp_path: Path) -> None:
     try:
         found = importlib.util.find_spec(sdk.package)
     except ModuleNotFoundError:  # of the package that it is part of
         found = None
     if found is None:
         pytest.skip(f"{sdk.package} is not installed")
-    project(tmp_path, sdk.code.replace("{url}", endpoint.url))
     names = [other.key for other in SDKS]
     beside = BESIDE.replace("{placeholder}", PLACEHOLDER).replace("{names}", repr(names))
     (tmp_path / "test_beside.py").write_text(beside)
 
-    recorded = pytest_in(
-        tmp_path, keyless() | {sdk.key: KEY}, "parity.suite.toml", "--judge-mode", "record"
-    )
+    with endpoint(_script) as served:
+        project(tmp_path, sdk.code.replace("{url}", served.url.removesuffix("/v1")))
+        recorded = pytest_in(
+            tmp_path, keyless() | {sdk.key: KEY}, "parity.suite.toml", "--judge-mode", "record"
+        )
     assert recorded.returncode == 0, recorded.stdout
     # The user's own key, and no other.
-    assert endpoint.keys == [KEY] * TRIALS
+    assert keys_of(served) == [KEY] * TRIALS
     cassette = (tmp_path / "cassettes" / "mine" / "parity.jsonl").read_text()
     assert KEY not in cassette
 
-    endpoint.close()
     replayed = pytest_in(tmp_path, keyless(), "parity.suite.toml", "test_beside.py")
     assert replayed.returncode == 0, replayed.stdout
     assert "2 passed" in replayed.stdout
@@ -260,14 +208,15 @@ client = openai.AzureOpenAI(
 
 
 def test_a_key_that_is_not_stood_in_for_is_one_usage_error_of_four_lines(
-    tmp_path: Path, endpoint: Endpoint
+    tmp_path: Path,
 ) -> None:
-    project(tmp_path, AZURE.replace("{url}", endpoint.url) + _CHAT)
-    parity_suite(tmp_path, checks="jss_floor = 0.8\nflip_rate_bound = 0.2")
     name = "AZURE_OPENAI_API_KEY"
-    recorded = pytest_in(
-        tmp_path, keyless() | {name: KEY}, "parity.suite.toml", "--judge-mode", "record"
-    )
+    with endpoint(_script) as served:
+        project(tmp_path, AZURE.replace("{url}", served.url.removesuffix("/v1")) + _CHAT)
+        parity_suite(tmp_path, checks="jss_floor = 0.8\nflip_rate_bound = 0.2")
+        recorded = pytest_in(
+            tmp_path, keyless() | {name: KEY}, "parity.suite.toml", "--judge-mode", "record"
+        )
     assert recorded.returncode == 0, recorded.stdout
     lines = pytest_in(tmp_path, keyless(), "parity.suite.toml", "-q").stdout.splitlines()
     start = next(n for n, line in enumerate(lines) if "cannot be imported: its module" in line)

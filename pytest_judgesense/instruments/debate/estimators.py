@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Anew, Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Anew, Clustered, Estimate
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     INSTABILITY,
@@ -37,13 +37,13 @@ from pytest_judgesense.instruments.debate.measures import (
     SCORE_VARIANCE,
     WEIGHTS,
 )
-from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
+from pytest_judgesense.measures.cell import Cell, Units, missing_of, rate, unavailable
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.order import side_bias
 from pytest_judgesense.measures.rates import repeat_flip_rate
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.stats.clustered import clustered_positive_mean, clustered_positive_statistic
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Judgment
 
 # In the order of the weights; columns of `components`.
 COMPONENTS: Final = tuple(
@@ -184,12 +184,6 @@ def estimates(cell: Cell) -> list[Estimate]:
     ]
 
 
-def _missing(judgments: Sequence[Judgment]) -> Missing:
-    unparsed = sum(isinstance(j.outcome, Unparsed) for j in judgments)
-    failed = sum(isinstance(j.outcome, Failed) for j in judgments)
-    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
-
-
 def mean_over_debates(
     measure: Measure,
     cell: Cell,
@@ -201,7 +195,7 @@ def mean_over_debates(
     reason: str = _FEW_RUNS,
 ) -> Estimate:
     """The mean of a value for each debate, with the topic of each."""
-    missing = _missing(cell.judgments)
+    missing = missing_of(cell.judgments)
     if not values:
         return unavailable(measure, cell, reason, condition, missing=missing)
     numbers, topics = map(list, zip(*values, strict=True))
@@ -252,7 +246,7 @@ def _confidence_variance(part: _Part) -> Estimate:
 def _instability(part: _Part) -> Estimate:
     cell, condition, tallies = part
     rows, weights = rows_of(tallies), np.array(cell.design.weights or WEIGHTS)
-    missing = _missing(cell.judgments)
+    missing = missing_of(cell.judgments)
 
     def statistic(kept: NDArray[np.intp]) -> float:
         return float(components(rows[kept].sum(axis=0)) @ weights)
@@ -312,7 +306,7 @@ def _exchanged(debates: Mapping[str, list[Judgment]]) -> bool:
 
 def units_of(cell: Cell, values: list[float], clusters: list[str], dropped: int) -> Units:
     """Units of a rate over debates or topics, with what is missing in the whole cell."""
-    missing = _missing(cell.judgments)
+    missing = missing_of(cell.judgments)
     return Units(
         np.asarray(values, dtype=np.float64),
         clusters,

@@ -38,7 +38,7 @@ from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.informal import refuses
+from pytest_judgesense.replies.informal import why_no_object
 from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.trial import Unparsed, Verdict
 
@@ -134,7 +134,7 @@ def parse_debate(text: str, truncated: bool = False) -> _Judged:
     found = list(json_objects(answer))
     stated = [(a, b, value) for a, b, value in found if value is not None and _KEYS & set(value)]
     if not stated:
-        return Unparsed(_nothing(answer, found, truncated=truncated)), None
+        return Unparsed(why_no_object(answer, found, truncated=truncated)), None
     judged = [judgment_of_object(value) for _, _, value in stated]
     if any(one != judged[0] for one in judged):
         return Unparsed("several judgments"), None
@@ -176,17 +176,6 @@ def logged_detail(value: Mapping[str, Any], where: str) -> dict[str, Any]:
             remedy="see docs/debates.md for the fields of a judgment on a debate",
         )
     return {**detail, "flags": value.get("flags", detail["flags"])}
-
-
-def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool) -> str:
-    broken = [answer[start:end] for start, end, value in found if value is None]
-    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
-        return "truncated JSON"
-    if broken:
-        return "malformed JSON"
-    if refuses(answer):
-        return "refusal"
-    return "truncated JSON" if truncated else "no JSON object"
 
 
 def _reason(error: ValidationError) -> str:

@@ -79,10 +79,18 @@ from pytest_judgesense.instruments.rubric.grades import (
     pooled,
     scores,
 )
-from pytest_judgesense.measures.cell import Cell, Units, answered, estimated, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Units,
+    answered,
+    estimated,
+    missing_of,
+    rate,
+    unavailable,
+)
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.measures.rates import agreement as agreements
-from pytest_judgesense.measures.rates import repeat_flip_rate
+from pytest_judgesense.measures.rates import rate_of_disagreement, repeat_flip_rate
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.stats.agreement import clustered_kappa, weighted_kappa
 from pytest_judgesense.stats.clustered import (
@@ -94,7 +102,7 @@ from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.correlation import partial_spearman, pearson, spearman
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.stats.redraw import drawn_counts
-from pytest_judgesense.trial import Condition, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Condition, Failed, Judgment
 
 _ALPHA: Final = 0.05
 _DRAWS: Final = 1000
@@ -182,17 +190,8 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
     if not groups:
         reason = "fewer than two templates were run on one item"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
-    enough = [group for group in groups if sum(map(answered, group)) > 1]
-    every = Units.collect(groups, on_both_sides)
-    units = replace(
-        Units.collect(enough, on_both_sides, usable=lambda _: True),
-        unparsed=every.unparsed,
-        failed=every.failed,
-        calls=every.calls,
-        dropped=len(groups) - len(enough),
-        undecided=sum(not on_both_sides(*g) and not all(map(answered, g)) for g in enough),
-    )
-    return [replace(rate(of.PASS_MARK_FLIPS, cell, units), observations=None)]
+    found = rate_of_disagreement(of.PASS_MARK_FLIPS, cell, groups)
+    return [replace(found, observations=None)]
 
 
 def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
@@ -202,11 +201,6 @@ def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
         trial = judgment.trial
         found[trial.item, trial.order, trial.replicate].append(judgment)
     return list(map(tuple, found.values()))
-
-
-def on_both_sides(*group: Judgment) -> bool:
-    """Whether judgments name more than one verdict."""
-    return len({judgment.verdict for judgment in group} - {None}) > 1
 
 
 def ceiling(cell: Cell) -> list[Estimate]:
@@ -220,12 +214,6 @@ def ceiling(cell: Cell) -> list[Estimate]:
         return [rate(of.CEILING_SHARE, cell, Units.of_calls(one.judgments, at_top), condition)]
 
     return _of_parts(cell, estimate, whole=False)
-
-
-def _missing(judgments: Sequence[Judgment]) -> Missing:
-    unparsed = sum(isinstance(one.outcome, Unparsed) for one in judgments)
-    failed = sum(isinstance(one.outcome, Failed) for one in judgments)
-    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(judgments)))
 
 
 def _statistic(
@@ -277,7 +265,7 @@ def levels_used(cell: Cell) -> list[Estimate]:
                 partial(_effective_levels, at, names),
                 [one.trial.cluster for one in read],
                 (1.0, float(max(len(cells[name].design.labels) for name in chosen))),
-                missing=_missing([j for name in chosen for j in cells[name].judgments]),
+                missing=missing_of([j for name in chosen for j in cells[name].judgments]),
                 undefined=_NO_GRADES,
             )
         )
@@ -374,7 +362,7 @@ def system_pairs(cell: Cell) -> list[SystemPair]:
 def separability(cell: Cell) -> list[Estimate]:
     """The share of pairs of systems that are told apart."""
     found = system_pairs(cell)
-    missing = _missing(parts(cell)[OVERALL].judgments)
+    missing = missing_of(parts(cell)[OVERALL].judgments)
     if not found:
         reason = f"needs two systems that share {_FEWEST_TO_PAIR} clusters; items name their system"
         return [unavailable(of.SEPARABILITY, cell, reason, missing=missing)]
@@ -419,7 +407,7 @@ def halo(cell: Cell) -> list[Estimate]:
     """How much more the grades of two criteria correlate than they should."""
     table, judgments = scores(cell), cell.judgments
     count = table.given.shape[1]
-    missing = _missing(judgments)
+    missing = missing_of(judgments)
     if count < 2:
         reason = "needs two or more criteria"
         return [unavailable(of.HALO, cell, reason, missing=missing)]
@@ -485,7 +473,7 @@ def human_kappa(cell: Cell) -> list[Estimate]:
 
     def estimate(name: str, condition: Condition) -> list[Estimate]:
         asked, scale = _labelled(cell, name), parts(cell)[name].design.labels
-        read, missing = [one for one in asked if answered(one)], _missing(asked)
+        read, missing = [one for one in asked if answered(one)], missing_of(asked)
         given, people = [str(j.verdict) for j in read], [str(j.trial.label) for j in read]
         value = weighted_kappa(given, people, scale) if read else None
         if value is None:
@@ -567,7 +555,7 @@ def human_correlation(cell: Cell) -> list[Estimate]:
                 lambda kept: spearman(items.given[kept], items.human[kept]),
                 items.clusters,
                 (-1.0, 1.0),
-                missing=_missing(_labelled(cell, name)),
+                missing=missing_of(_labelled(cell, name)),
                 undefined="undefined: judge or humans give one grade throughout",
             )
         ]
@@ -586,7 +574,7 @@ def human_error(cell: Cell) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         distances = np.abs(found.given - found.human) * most
         interval = partial(clustered_positive_mean, upper=float(most))
-        missing = _missing(_labelled(cell, name))
+        missing = missing_of(_labelled(cell, name))
         return [_mean(of.HUMAN_ERROR, cell, condition, distances, found, interval, missing)]
 
     return _human_parts(of.HUMAN_ERROR, cell, estimate)
@@ -598,7 +586,7 @@ def human_bias(cell: Cell) -> list[Estimate]:
     def estimate(name: str, condition: Condition) -> list[Estimate]:
         found, most = _compared(cell, name), _steps(cell, name)
         above = (found.given - found.human) * most
-        missing = _missing(_labelled(cell, name))
+        missing = missing_of(_labelled(cell, name))
         made = [_mean(of.HUMAN_BIAS, cell, condition, above, found, clustered_mean, missing)]
         labels = parts(cell)[name].design.labels
         levels = np.array([grade_at(float(h), labels) for h in found.human], dtype=object)
@@ -643,7 +631,7 @@ def length_dependence(cell: Cell) -> list[Estimate]:
     """How far the overall score follows the length of the output."""
     with_human = bool(np.isfinite(scores(cell).human_overall).any())
     found = _compared(cell, OVERALL, with_human=with_human)
-    missing = _missing(parts(cell)[OVERALL].judgments)
+    missing = missing_of(parts(cell)[OVERALL].judgments)
     if np.isnan(found.words).any():
         reason = "the log does not say how long the outputs are"
         return [unavailable(of.LENGTH_DEPENDENCE, cell, reason, missing=missing)]

@@ -15,7 +15,6 @@ import numpy as np
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
 from pytest_judgesense.instruments.rubric.estimators import (
     by_wording,
-    on_both_sides,
     system_pairs,
 )
 from pytest_judgesense.instruments.rubric.grades import (
@@ -32,6 +31,7 @@ from pytest_judgesense.instruments.rubric.grades import (
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats
+from pytest_judgesense.measures.rates import disagree
 from pytest_judgesense.trial import Judgment, Verdict
 
 _MOST = 20  # replies of which every one speaks a little against a judge
@@ -62,7 +62,7 @@ def over_the_mark(cell: Cell, _: Mapping[str, Any]) -> list[Group]:
     """Replies on one output that put it on both sides of the mark."""
     sides = marked(cell)
     groups = by_wording(sides) if sides else []
-    return _whole(cell, (group for group in groups if on_both_sides(*group)))
+    return _whole(cell, (group for group in groups if disagree(*group)))
 
 
 def at_the_ceiling(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:

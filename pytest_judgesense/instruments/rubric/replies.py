@@ -31,7 +31,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from pytest_judgesense.replies.formal import json_objects
-from pytest_judgesense.replies.informal import refuses
+from pytest_judgesense.replies.informal import why_no_object
 from pytest_judgesense.replies.text import without_thinking
 from pytest_judgesense.suites.kind import Reading, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
@@ -87,7 +87,7 @@ def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = Fal
     found = list(json_objects(answer))
     stated = [named for _, _, value in found if value and (named := _named(criteria, value))]
     if not stated:
-        return Unparsed(_nothing(answer, found, truncated=truncated)), None
+        return Unparsed(why_no_object(answer, found, truncated=truncated)), None
     grades: dict[str, str | None] = {one.name: None for one in criteria}
     for of_object in stated:
         for one in criteria:
@@ -148,14 +148,3 @@ def _named(criteria: Sequence[Criterion], value: Mapping[str, Any]) -> dict[str,
 
 def _folded(name: object) -> str:
     return re.sub(r"[\s_-]+", "-", str(name).strip().casefold())
-
-
-def _nothing(answer: str, found: list[tuple[int, int, Any]], *, truncated: bool) -> str:
-    broken = [answer[start:end] for start, end, value in found if value is None]
-    if any(part.count("{") > part.count("}") for part in broken) or (truncated and "{" in answer):
-        return "truncated JSON"
-    if broken:
-        return "malformed JSON"
-    if refuses(answer):
-        return "refusal"
-    return "truncated JSON" if truncated else "no JSON object"

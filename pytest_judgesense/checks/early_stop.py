@@ -166,12 +166,12 @@ class Stopping:
     Attributes:
         checks: all that the session declares on the suite, of one judge.
         rule: how they are decided.
-        tell: called at each look with the number of checks that are decided, and of all.
+        tell: called at each look with the checks that are decided, and the number of all.
     """
 
     checks: tuple[Check, ...]
     rule: Rule
-    tell: Callable[[int, int], None] = lambda _decided, _all: None
+    tell: Callable[[Sequence[str], int], None] = lambda _decided, _all: None
 
     @property
     def never(self) -> list[str]:
@@ -197,7 +197,8 @@ class Stopping:
             outcome = judge_check(check, cell.suite, estimates, *self.rule)
             if decided_word(outcome, cell, stop, trials) is None:
                 open_.append(check.id)
-        self.tell(len(self.checks) - len(open_), len(self.checks))
+        decided = [check.id for check in self.checks if check.id not in open_]
+        self.tell(decided, len(self.checks))
         return open_
 
 

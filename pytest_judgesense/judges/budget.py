@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -166,20 +166,26 @@ def progress_line(
     retried: int,
     serial: bool = False,
     unread: int = 0,
-    decided: tuple[int, int] | None = None,
+    decided: tuple[Sequence[str], int] | None = None,
 ) -> str:
-    """How far a measurement is, in one line; ``usd`` is ``None`` without prices."""
+    """How far a measurement is, in one line, what matters most first.
+
+    ``usd`` is ``None`` without prices, ``decided`` the checks that are, and how many there are.
+    """
     rate = done / seconds if seconds > 0 else 0.0
     parts = [f"{title}: {done:,} of {total:,}", f"{rate:.1f}/s"]
     if rate > 0:
         parts.append(f"{_duration((total - done) / rate)} left")
-    if usd is not None:
-        parts.append(f"{usd:.4f} USD")
-    parts += [f"{failed:,} failed", f"{retried:,} retried"]
-    if decided:
-        parts.append(f"{decided[0]} of {decided[1]} checks decided")
+    parts.append(f"{failed:,} failed")
     if unread:
         parts.append(f"{unread:,} without a verdict")
+    parts.append(f"{retried:,} retried")
+    if usd is not None:
+        parts.append(f"{usd:.4f} USD")
+    if decided:
+        names, of = decided
+        named = f": {', '.join(names)}" if names else ""
+        parts.append(f"{len(names)} of {of} checks decided{named}")
     if serial:
         parts.append("one at a time (a sync function; concurrency = N asks N at once)")
     return ", ".join(parts)

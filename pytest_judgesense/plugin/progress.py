@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -14,7 +15,10 @@ from pytest_judgesense.judges.budget import SessionBudget, progress_line
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
+from pytest_judgesense.layout import excerpt
 from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.plugin.following import A_LINE_S, Trace
+from pytest_judgesense.plugin.screen import columns_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
@@ -22,8 +26,6 @@ Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]
 
 # A shorter measurement shows nothing on a terminal.
 _FIRST_S: Final = 1.0
-# Between lines that stay, as in the log of a CI job.
-_A_LINE_S: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -41,24 +43,29 @@ class _Measuring:
     done: int = 0
     failed: int = 0
     unread: int = 0
-    decided: tuple[int, int] | None = None
+    decided: tuple[Sequence[str], int] | None = None
 
 
 class Progress:
     """Shows how far the measurement under way is, and at its end what could not be read.
 
-    How far: on a terminal one line that is written over; elsewhere a line a minute. With ``-q``,
-    and in the workers of xdist, nothing. What a worker has to say at an end is left in ``told``,
-    for the process that has the screen.
+    How far: on a terminal one line that is written over; elsewhere a line a minute, and with
+    ``-q`` none. A worker of xdist leaves it in the ``folder`` of its session, and what it has to
+    say at an end in ``told``, for the process that has the screen.
     """
 
-    def __init__(self, config: pytest.Config, budget: SessionBudget) -> None:
+    def __init__(
+        self, config: pytest.Config, budget: SessionBudget, folder: Path | None = None
+    ) -> None:
         self._budget = budget
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
-        self._screen: Any = None if hasattr(config, "workerinput") else self._reporter
+        is_worker = hasattr(config, "workerinput")
+        self._screen: Any = None if is_worker else self._reporter
+        self._trace = Trace(folder if is_worker else None)
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
-        if config.option.verbose < 0 or self._screen is None:
+        if self._screen is None or (config.get_verbosity() < 0 and not self._screen.isatty):
             self._reporter = None
+        self._columns = columns_of(config)
         self.told: list[str] = []
         self._measuring: _Measuring | None = None
 
@@ -82,27 +89,46 @@ class Progress:
             yield watch
         finally:
             under, self._measuring = self._measuring, None
+            self._trace.remove()
             is_shown = under is not None and under.shown is not None
             if is_shown and self._reporter is not None and self._reporter.isatty:
                 with self._uncaptured():
                     self._reporter.rewrite("", erase=True)
                     self._reporter.write("\r", flush=True)
 
-    def decided(self, checks: int, of: int) -> None:
-        """Note how many checks of the measurement are decided, where it may stop early."""
+    def decided(self, checks: Sequence[str], of: int) -> None:
+        """Note which checks, of how many, are decided where it may stop early."""
         if self._measuring is not None:
             self._measuring.decided = checks, of
 
     def tick(self) -> None:
         """Write a line if it is time for one; called again and again by whoever waits."""
         under, now = self._measuring, time.monotonic()
-        if self._reporter is None or under is None or not under.total:
+        if under is None or not under.total or now - under.started < _FIRST_S:
+            return
+        if self._screen is None:
+            if under.shown is None or now - under.shown >= _FIRST_S:
+                under.shown = now
+                self._trace.leave(under.title, self._line(under, now))
+            return
+        if self._reporter is None:
             return
         before = under.started if under.shown is None else under.shown
-        interval = 0.0 if self._reporter.isatty else _A_LINE_S
-        if now - before < interval or now - under.started < _FIRST_S:
+        if not self._reporter.isatty and now - before < A_LINE_S:
             return
-        line = progress_line(
+        line = self._line(under, now)
+        with self._uncaptured():
+            if under.shown is None:
+                self._reporter.ensure_newline()
+            if self._reporter.isatty:  # what goes on in a second row cannot be written over
+                self._reporter.rewrite(excerpt(line, self._columns - 1), erase=True)
+            else:
+                self._reporter.write_line(line)
+            self._reporter.flush()
+        under.shown = now
+
+    def _line(self, under: _Measuring, now: float) -> str:
+        return progress_line(
             under.title,
             under.done,
             under.total,
@@ -114,15 +140,6 @@ class Progress:
             unread=under.unread,
             decided=under.decided,
         )
-        with self._uncaptured():
-            if under.shown is None:
-                self._reporter.ensure_newline()
-            if self._reporter.isatty:
-                self._reporter.rewrite(line, erase=True)
-            else:
-                self._reporter.write_line(line)
-            self._reporter.flush()
-        under.shown = now
 
     def ended(self, measurement: Measurement) -> None:
         """Show replies of a suite that was asked which cannot be read, at most three."""

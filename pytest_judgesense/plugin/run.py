@@ -122,7 +122,7 @@ class Run:
         until = Deadline(settings.deadline, left)
         self._budget = SessionBudget(settings.max_calls, settings.max_cost, folder, until)
         self._session = SessionCalls(folder)
-        self._progress = Progress(config, self._budget)
+        self._progress = Progress(config, self._budget, folder)
         self._throttles: dict[str, Throttle] = {}
         self._functions: dict[str, JudgeFunction] = {}
         self._verified: list[dict[str, Any]] = []

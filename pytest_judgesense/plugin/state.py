@@ -172,6 +172,14 @@ class State:
             elif self._shared.session_folder and self.settings.asks:
                 interrupt_workers(Path(self._shared.session_folder))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """Show how far the workers are, if there are any."""
+        if self.settings.asks and self._shared.session_folder:
+            from pytest_judgesense.plugin.following import follow_workers
+
+            follow_workers(self.config, Path(self._shared.session_folder))
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker what all workers of the session share: live recordings, calls, limits."""

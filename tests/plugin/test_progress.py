@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.judges.budget import progress_line
-from pytest_judgesense.plugin import progress
+from pytest_judgesense.plugin import following, progress
 
 from .project import Project
 
@@ -31,7 +37,19 @@ def test_the_line_says_done_of_total_rate_remaining_time_cost_and_errors() -> No
     # 500 of 2,000 in 100 s: 5 a second; the other 1,500 take 300 s.
     line = progress_line("judge j on s", 500, 2000, 100.0, usd=1.5, failed=3, retried=12)
     assert line == (
-        "judge j on s: 500 of 2,000, 5.0/s, 5 min 0 s left, 1.5000 USD, 3 failed, 12 retried"
+        "judge j on s: 500 of 2,000, 5.0/s, 5 min 0 s left, 3 failed, 12 retried, 1.5000 USD"
+    )
+
+
+def test_the_line_names_the_checks_that_are_decided_and_counts_replies_without_a_verdict() -> None:
+    decided = (["jss_floor[0.9]", "kappa_floor[0.5]"], 3)
+    line = progress_line(
+        "judge j on s", 5, 20, 10.0, usd=None, failed=0, retried=0, unread=2, decided=decided
+    )
+    # 5 in 10 s: 0.5 a second; the other 15 take 30 s.
+    assert line == (
+        "judge j on s: 5 of 20, 0.5/s, 30 s left, 0 failed, 2 without a verdict, 0 retried, "
+        "2 of 3 checks decided: jss_floor[0.9], kappa_floor[0.5]"
     )
 
 
@@ -43,30 +61,32 @@ def test_before_the_first_answer_nobody_knows_how_long_it_takes() -> None:
 def test_where_lines_stay_there_is_one_in_each_interval(
     slow: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_A_LINE_S", 0.5)
+    monkeypatch.setattr(progress, "A_LINE_S", 0.5)
     result = slow.run(*ARGUMENTS)
     lines = [line for line in result.outlines if line.startswith("judge mine on parity: ")]
     # Two seconds: none in the first, then one each half second; a slow machine writes more.
     assert 1 <= len(lines) <= result.duration / 0.5
     assert " of 18, " in lines[0]
-    assert " USD, 0 failed, 0 retried" in lines[0]
+    assert ", 0 failed, 0 retried, " in lines[0]
+    assert lines[0].endswith(" USD")
 
 
 def test_a_minute_is_the_interval(slow: Project) -> None:
-    assert progress._A_LINE_S == 60.0
+    assert following.A_LINE_S == progress.A_LINE_S == 60.0
     assert "judge mine on parity: " not in slow.run(*ARGUMENTS).stdout.str()
 
 
-@pytest.mark.parametrize("arguments", [("-q",), ("-n", "2")], ids=["quiet", "workers"])
-def test_nothing_is_told_when_quiet_or_by_workers(
-    slow: Project, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+def test_a_log_that_is_to_be_quiet_has_no_progress(
+    slow: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_A_LINE_S", 0.0)
-    assert "judge mine on parity: " not in slow.run(*ARGUMENTS, *arguments).stdout.str()
+    monkeypatch.setattr(progress, "A_LINE_S", 0.0)
+    assert "judge mine on parity: " not in slow.run(*ARGUMENTS, "-q").stdout.str()
 
 
-def test_on_a_terminal_one_line_is_written_over(slow: Project) -> None:
+def on_a_terminal(project: Project, *arguments: str, columns: int = 80) -> str:
+    """What a session writes to a terminal of so many columns."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     read: list[bytes] = []
 
     def reading() -> None:
@@ -76,18 +96,84 @@ def test_on_a_terminal_one_line_is_written_over(slow: Project) -> None:
         except OSError:
             pass  # the other end is closed: all is read
 
-    command = [sys.executable, "-m", "pytest", "-p", "no:asyncio", *ARGUMENTS]
+    command = [sys.executable, "-m", "pytest", "-p", "no:asyncio", *ARGUMENTS, *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     reader = threading.Thread(target=reading)
     reader.start()
     done = subprocess.run(
-        command, cwd=slow.path, stdout=theirs, stderr=theirs, timeout=60, check=False
+        command,
+        cwd=project.path,
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        timeout=60,
+        check=False,
     )
     os.close(theirs)
     reader.join()
     os.close(ours)
     text = b"".join(read).decode()
     assert done.returncode == 0, text
-    written = text.count("\rjudge mine on parity: ")
-    assert written >= 2
+    return text
+
+
+@pytest.mark.parametrize("arguments", [(), ("-q",)], ids=["as it is", "quiet"])
+def test_on_a_terminal_one_line_is_written_over(slow: Project, arguments: tuple[str, ...]) -> None:
+    text = on_a_terminal(slow, *arguments, columns=60)
+    assert text.count("\rjudge mine on parity: ") >= 2
     # Each goes over the one before; none but the first begins a line.
     assert text.count("\njudge mine on parity: ") == 0
+    # What went on in a second row could not be written over: 62 characters in full.
+    written = re.findall("\rjudge mine on parity: [^\r\n]*", text)
+    assert all(len(line[1:].rstrip()) < 60 for line in written)
+    assert written[0].rstrip().endswith("...")
+
+
+def test_the_workers_progress_stays_on_a_terminal_in_a_line_of_its_own(slow: Project) -> None:
+    slow.server.delay_s = 0.6  # 10 rounds: longer than the controller's round of two seconds
+    text = on_a_terminal(slow, "-n", "2", columns=120)
+    lines = [line for line in text.splitlines() if "judge mine on parity: " in line]
+    # One: the next would come in a minute. Whole: from its beginning to the cost at its end.
+    (line,) = lines
+    assert re.fullmatch(
+        r"judge mine on parity: \d+ of 18, [\d.]+/s, \d+ s left, 0 failed, 0 retried, [\d.]+ USD",
+        line,
+    )
+
+
+def test_what_workers_leave_is_shown_at_once_on_a_terminal_and_once_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[str] = []
+
+    class Screen:
+        isatty = True
+
+        def write_line(self, line: str) -> None:
+            lines.append(line)
+
+        def ensure_newline(self) -> None: ...
+
+        def flush(self) -> None: ...
+
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    terminal, log = following.Following(tmp_path, Screen()), Screen()
+    log.isatty = False
+    in_a_log = following.Following(tmp_path, log)
+    trace = following.Trace(tmp_path)
+    for number, moment in enumerate((1000.0, 1059.0, 1061.0)):
+        now = moment
+        trace.leave("judge j on s", f"line {number}\x1b[2J")
+        terminal.look()
+    assert lines == ["line 0\\x1b[2J", "line 2\\x1b[2J"]
+    lines.clear()
+    for moment in (2000.0, 2059.0, 2061.0):
+        now = moment
+        in_a_log.look()
+    assert lines == ["line 2\\x1b[2J"]
+    trace.remove()
+    now = 9000.0
+    terminal.look()
+    assert len(lines) == 1

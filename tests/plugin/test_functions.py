@@ -93,6 +93,6 @@ def test_the_progress_line_counts_what_cannot_be_read_and_says_one_at_a_time() -
     counts = {"usd": None, "failed": 0, "retried": 0}
     line = progress_line("judge j on s", 50, 200, 10.0, **counts, serial=True, unread=7)  # type: ignore[arg-type]
     assert line.endswith(
-        "0 failed, 0 retried, 7 without a verdict, one at a time (a sync function; "
+        "0 failed, 7 without a verdict, 0 retried, one at a time (a sync function; "
         "concurrency = N asks N at once)"
     )

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -173,7 +174,9 @@ def _import_all(analyses: bool = True) -> None:
     import pytest_judgesense
 
     if analyses:
-        import lightgbm  # noqa: F401
+        # Without the system's libgomp it is installed and cannot be loaded.
+        with suppress(OSError):
+            import lightgbm  # noqa: F401
         import shap  # noqa: F401
         import statsmodels.stats.anova  # noqa: F401
 

@@ -28,6 +28,7 @@ References:
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import warnings
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ from numpy.typing import NDArray
 FOLDS: Final = 3
 CLIPPED: Final = (0.01, 0.99)
 INSTALL: Final = "{} is not installed: pip install 'pytest-judgesense[causal]'"
+_SYSTEM: Final = "LightGBM needs the system's OpenMP library: apt-get install libgomp1"
 _TREES: Final = 60
 _RESAMPLES: Final = 50
 # Small trees: the covariates are a handful of one-hot columns.
@@ -91,6 +93,21 @@ def installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
+def unusable(*packages: str) -> str | None:
+    """Why the first of the packages that cannot be used cannot be, and what to do about it."""
+    for package in packages:
+        if not installed(package):
+            return INSTALL.format(package)
+        try:
+            with warnings.catch_warnings():  # what a package does as it is loaded is its own affair
+                warnings.simplefilter("ignore")
+                importlib.import_module(package)
+        except (ImportError, OSError) as error:
+            # A compiled package may lack what the system gives: libgomp on slim images.
+            return f"{package} is installed and cannot be loaded ({error}); {_SYSTEM}"
+    return None
+
+
 def engine() -> str:
     """Name and version of what grows the trees."""
     import lightgbm
@@ -114,8 +131,8 @@ def effect_scores(
         questions: the cluster of each unit, codes from 0.
         seed: for the folds and the trees.
     """
-    if not installed("lightgbm"):
-        return INSTALL.format("lightgbm")
+    if reason := unusable("lightgbm"):
+        return reason
     if treated.all() or not treated.any():
         return "all temperatures lie on one side of the threshold"
     folds = _folds(questions, seed)
@@ -208,8 +225,8 @@ def attributions(
         seed: for the trees and the resamples.
         factors: which columns are one factor.
     """
-    if missing := [package for package in ("lightgbm", "shap") if not installed(package)]:
-        return INSTALL.format(missing[0])
+    if reason := unusable("lightgbm", "shap"):
+        return reason
     if np.ptp(outcome) == 0:
         return "the outcome does not vary"
     kinds, width = _Kinds.of(columns), columns.shape[1]

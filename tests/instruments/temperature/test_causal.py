@@ -18,7 +18,8 @@ from pytest_judgesense.stats.clustered import clustered_mean
 
 from .sweeps import replicates, softmax_cell, swept
 
-pytest.importorskip("lightgbm", reason="the extra pytest-judgesense[causal] is not installed")
+if reason := causal.unusable("lightgbm"):
+    pytest.skip(reason, allow_module_level=True)
 
 SEEDS = 40
 # Of 40 intervals that contain the truth with probability 0.95, fewer do so with less than 1e-4.

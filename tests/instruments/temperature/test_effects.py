@@ -24,8 +24,7 @@ from tests.checks.known import declare_check
 from .sweeps import replicates, swept
 
 WITH_EXTRA = pytest.mark.skipif(
-    not (causal.installed("lightgbm") and causal.installed("shap")),
-    reason="the extra pytest-judgesense[causal] is not installed",
+    bool(unusable := causal.unusable("lightgbm", "shap")), reason=unusable or "it is installed"
 )
 
 

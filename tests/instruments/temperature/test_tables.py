@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,6 +171,23 @@ def test_attributions_without_the_extra_say_how_to_install_it() -> None:
     assert {row["unavailable"] for row in found["temperature_attributions"]} == {
         "lightgbm is not installed: pip install 'pytest-judgesense[causal]'"
     }
+
+
+def test_a_package_that_the_system_cannot_load_is_a_reason_and_no_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As lightgbm is on images without libgomp: found, and OSError where it is imported."""
+    (tmp_path / "lightgbm.py").write_text('raise OSError("libgomp.so.1: cannot open")\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    found = tables(softmax_cell(0, temperatures=(0.5, 2.0)))
+    reasons = {row["unavailable"] for row in found["temperature_attributions"]}
+    reasons |= {
+        row["unavailable"] for row in found["temperature_effects"] if row["method"] == "aipw"
+    }
+    (reason,) = reasons
+    assert "lightgbm is installed and cannot be loaded (libgomp.so.1: cannot open)" in reason
+    assert "apt-get install libgomp1" in reason
 
 
 @pytest.mark.usefixtures("without_extra")

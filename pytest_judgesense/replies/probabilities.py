@@ -64,7 +64,7 @@ class _Spellings(NamedTuple):
     """How verdicts are written, and what finds one in a text.
 
     Attributes:
-        verdicts: by spelling, in lower case if case is to be left out (``fold``).
+        verdicts: by spelling, case folded if case is to be left out (``fold``).
         exact: the spellings as they are.
         ends: what may follow a label; ``None`` for whatever is no letter or number.
     """
@@ -84,7 +84,7 @@ class _Spellings(NamedTuple):
 
     def begun(self, text: str) -> tuple[set[str], set[str]]:
         """The verdicts of which ``text`` begins or is a spelling, and those that it is."""
-        said = text.lower() if self.fold else text
+        said = text.casefold() if self.fold else text
         some: set[str] = set()
         whole: set[str] = set()
         for spelling, verdict in self.verdicts.items():
@@ -145,7 +145,7 @@ def _spellings(
         re.escape(one) if len(one) == 1 else f"(?i:{re.escape(one)})" for one in longest_first
     )
     mention = re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])")
-    by_spelling = {one.lower() if fold else one: verdict for one, verdict in written.items()}
+    by_spelling = {one.casefold() if fold else one: verdict for one, verdict in written.items()}
     return _Spellings(by_spelling, frozenset(written), mention, fold)
 
 
@@ -181,15 +181,17 @@ def _edge(text: str) -> int:
 
 def _mentions(text: str, spellings: _Spellings) -> Iterator[tuple[int, int, str]]:
     """Start and end of each mention of a verdict, and which; exact ones alone, if there are any."""
-    known = {one.lower(): verdict for one, verdict in spellings.verdicts.items()}
+    known = {one.casefold(): verdict for one, verdict in spellings.verdicts.items()}
     alone = text.strip(_AROUND)
-    if len(alone) == 1 and alone.lower() in known:  # "a" is no article where it stands alone
-        yield text.index(alone), text.index(alone) + 1, known[alone.lower()]
+    if len(alone) == 1 and alone.casefold() in known:  # "a" is no article where it stands alone
+        yield text.index(alone), text.index(alone) + 1, known[alone.casefold()]
         return
     found = list(spellings.mention.finditer(text))
     exact = [one for one in found if one[0] in spellings.exact]
     for one in exact or found:
-        yield one.start(), one.end(), known[one[0].lower()]
+        # A pattern takes the dotless i for an i, which nobody who reads a reply does.
+        if (verdict := known.get(one[0].casefold())) is not None:
+            yield one.start(), one.end(), verdict
 
 
 def _after(before: str, ends: str | None, token: str) -> str | None:

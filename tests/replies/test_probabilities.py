@@ -184,6 +184,40 @@ def test_the_shares_are_those_of_the_labels(weights: list[float], before: str, f
     assert found.mass == pytest.approx(0.9)
 
 
+PASS_FAIL = DecisionSpace(("pass", "fail"))
+TURKISH = DecisionSpace(("İyi", "kötü"))
+
+
+@pytest.mark.parametrize(
+    ("space", "drawn", "verdict"),
+    [
+        (PASS_FAIL, "paſſ", "pass"),  # the long s is an s where case is left out
+        (TIES, "tıe", "tie"),  # the dotless i is no i, though a pattern takes it for one
+        (TURKISH, "IYI", "İyi"),
+        (TURKISH, "iyi", "İyi"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "Verdict: {}.", '{{"verdict": "{}"}}'])
+def test_letters_that_are_alike_when_case_is_left_out_raise_nothing(
+    space: DecisionSpace, drawn: str, verdict: str, form: str
+) -> None:
+    text = form.format(drawn)
+    read = parse_reply(text, space)
+    found = told(said((text, {text: 1.0})), space, verdict)
+    # Who is read as no verdict has no probabilities; and never those of another one.
+    assert found is None or (read == Verdict(verdict) and found[0][verdict] == 1.0)
+
+
+def test_a_label_is_folded_to_the_length_that_it_has() -> None:
+    space = DecisionSpace(("Straße", "Platz"))
+    tokens = said(("Stra", {"Stra": 0.6, "Platz": 0.2}), "ße")
+    assert told(tokens, space, "Straße") == ({"Straße": 0.75, "Platz": 0.25}, 0.8)
+    tokens = said(("STRASSE", {"STRASSE": 0.3, "Straße": 0.3, "PLATZ": 0.4}))
+    assert told(tokens, space, "Straße") is None  # written in no spelling: the place is not known
+    tokens = said(("Platz", {"STRASSE": 0.3, "Straße": 0.3, "Platz": 0.4}))
+    assert told(tokens, space, "Platz") == ({"Straße": 0.6, "Platz": 0.4}, 1.0)
+
+
 # --- replies of a real model --------------------------------------------------------------------
 
 REAL = {

@@ -265,7 +265,10 @@ def _token(stated: Any) -> Token | None:
         return None
     top = stated.get("top_logprobs")
     listed = [_likelihood(one) for one in (top if isinstance(top, list) else [])[:TOP_TOKENS]]
-    found = dict(one for one in listed if one is not None)
+    # Tokens that read alike ("A" and " A" where blanks are cut off) are one word to whoever reads.
+    found: dict[str, float] = {}
+    for text, chance in dict.fromkeys(one for one in listed if one is not None):
+        found[text] = found.get(text, 0.0) + chance
     # Endpoints may state the token that was drawn beside the likeliest ones.
     found.setdefault(*own)
     return Token(own[0], tuple(found.items()))
@@ -288,9 +291,11 @@ def _likelihood(stated: Any) -> tuple[str, float] | None:
 def _joined_texts(parts: Sequence[Any]) -> str | None:
     """The texts of content parts; ``None`` if no part is a text."""
     texts = [
-        str(part.get("text", ""))
+        part["text"]
         for part in parts
-        if isinstance(part, dict) and part.get("type", "text") == "text"
+        if isinstance(part, dict)
+        and part.get("type", "text") == "text"
+        and isinstance(part.get("text"), str)
     ]
     return "".join(texts) if texts else None
 

@@ -119,8 +119,12 @@ def test_what_a_local_judge_cannot_be_is_an_error(
 
 
 def test_the_models_of_the_documentation_are_those_that_are_known() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "local-models.md").read_text("utf-8")
+    root = Path(__file__).parents[3]
+    text = (root / "docs" / "local-models.md").read_text("utf-8")
+    readme = (root / "README.md").read_text("utf-8")
     for model in MODELS.values():
+        short = f"| `{model.name}` | {model.title}, {model.quantisation} | `{model.sha256}` |"
+        assert short in readme
         size = f"{model.bytes / 1e6:.0f} MB"
         row = [f"`{model.name}`", model.title, model.quantisation, size, model.licence]
         assert f"| {' | '.join(row)} | `{model.sha256}` |" in text

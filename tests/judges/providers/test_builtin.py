@@ -187,6 +187,14 @@ def test_text_parts_are_joined_and_other_parts_left_out() -> None:
     assert OPENAI.read(200, openai({"content": parts})) == Reply("Verdict: A")
 
 
+@pytest.mark.parametrize("text", [None, ["A"], 4, True, {"value": "A"}])
+def test_a_part_whose_text_is_no_text_says_nothing(text: Any) -> None:
+    # Written out, `["A"]` would be a verdict that nobody stated.
+    parts = [{"type": "text", "text": text}]
+    assert OPENAI.read(200, openai({"content": parts})) == Reply(None)
+    assert ANTHROPIC.read(200, anthropic(parts)) == Reply(None)
+
+
 def test_thinking_blocks_are_no_part_of_the_reply() -> None:
     blocks = [{"type": "thinking", "thinking": "B?"}, _text("A"), _text("."), {"type": "tool_use"}]
     assert ANTHROPIC.read(200, anthropic(blocks)) == Reply("A.")
@@ -278,6 +286,14 @@ def test_tokens_that_cannot_be_read_cost_the_probabilities_and_not_the_reply(con
 def test_alternatives_that_cannot_be_read_cost_themselves_alone() -> None:
     reply = OPENAI.read(200, tokens([stated("A", 0, stated("B", -(10**400)), stated(1, 1), 7)]))
     assert reply == Reply("A", tokens=(Token("A", (("B", 0.0), ("A", 1.0))),))
+
+
+def test_tokens_that_read_alike_are_one_word_and_one_that_is_stated_twice_is_itself() -> None:
+    # "A" and " A", as endpoints state them that cut blanks off; and the drawn one once more.
+    top = [stated("A", math.log(0.5)), stated("B", math.log(0.25)), stated("A", math.log(0.125))]
+    reply = OPENAI.read(200, tokens([stated("A", math.log(0.5), *top, top[0])]))
+    assert isinstance(reply, Reply)
+    assert dict(reply.tokens[0].top) == pytest.approx({"A": 0.5 + 0.125, "B": 0.25})
 
 
 def test_of_endless_tokens_only_the_beginning_is_read() -> None:

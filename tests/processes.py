@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -208,7 +209,30 @@ def _become(asked: Mapping[str, Any], out: int, err: int) -> NoReturn:
     sys.path[:1] = [str(scripts), *filter(None, added)]
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]  # a folder of that name may be there as well
-    sys.exit(main())
+    _leave(main)
+
+
+def _leave(main: Callable[[], Any]) -> NoReturn:
+    """Do it, and end with its exit status as a process does, but do not take its modules apart.
+
+    That touches, and so copies, whatever is shared: it was half of what a short command takes.
+    """
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined] # waits for threads that are no daemons
+    atexit._run_exitfuncs()
+    if code is not None and not isinstance(code, int):
+        sys.stderr.write(f"{code}\n")
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # closed, or read by nobody
+            stream.flush()
+    os._exit(code or 0)
 
 
 def _main(program: str) -> Any:
@@ -298,5 +322,5 @@ def _work(asked: Mapping[str, Any], stdin: int, stdout: int, life: int) -> NoRet
     sys.argv = ["-c"]
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     # What execnet has a worker do first: `popen_bootstrapline`.
-    exec(eval(sys.stdin.readline()), {"__name__": "__main__"})
-    sys.exit()
+    first = eval(sys.stdin.readline())
+    _leave(lambda: exec(first, {"__name__": "__main__"}))

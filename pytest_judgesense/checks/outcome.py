@@ -28,7 +28,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.declaration import declare_check
@@ -456,18 +456,25 @@ def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None
     """
     if bar == float(measure.floor):
         return None
-    told = _right_verdicts(trials) if measure.best == "kappa" else []
+    if measure.best != "kappa":
+        return fewest_clusters(lambda clusters: can_clear(measure, bar, clusters))
+    told = tuple(tuple(words) for words in _right_verdicts(trials))
+    return _needed_for_kappa(bar, told)
+
+
+# A session lints its suites when it collects them and once more for the datasheet.
+@lru_cache(maxsize=64)
+def _needed_for_kappa(bar: float, told: tuple[tuple[str, ...], ...]) -> int | None:
+    """Of clusters with these right verdicts, which come again in their order beyond them."""
 
     def clears(clusters: int) -> bool:
-        if not told:
-            return can_clear(measure, bar, clusters)
         units = [
             (word, cluster) for cluster in range(clusters) for word in told[cluster % len(told)]
         ]
         words = [word for word, _ in units]
         interval = clustered_kappa(words, words, [cluster for _, cluster in units])
         # Of so few clusters all may have one label.
-        return interval is not None and _is_cleared(measure, bar, interval)
+        return interval is not None and interval.lower_bound >= bar
 
     return fewest_clusters(clears)
 

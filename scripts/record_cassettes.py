@@ -21,7 +21,7 @@ PUBLISHED = [
     "ladder-fine",
     "ladder@published",
     "criterion@published",
-    "rubric@quick",
+    "rubric",
 ]
 
 
@@ -38,7 +38,7 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
 record(("clean",), [])
 record(
     ("mixed",),
-    [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", "rubric@quick", *TASKS],
+    [*(p for p in PUBLISHED if "@" not in p), "ladder", "criterion", *TASKS],
 )
 record(WHOLE, ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])

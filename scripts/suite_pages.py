@@ -78,7 +78,7 @@ _BOTH = [
     *("ladder-fine", "ladder@quick", "criterion@quick"),
 ]
 MODELS: Mapping[str, list[str]] = {
-    "qwen2.5-coder-0.5b": ["vacuum", *_BOTH],
+    "qwen2.5-coder-0.5b": ["vacuum", *_BOTH, "rubric@quick"],
     "smollm2-135m": ["vacuum@quick", *_BOTH],
 }
 AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
@@ -334,9 +334,12 @@ def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
 def of_judge(measured: Measurement, measures: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
     for measure, condition in measures:
         estimate = find_estimate(measured.estimates, measure, condition)
-        if estimate is None or estimate.value is None:
+        if estimate is None:
             raise ValueError(f"{measured.suite.name} has no {measure} at {condition}")
-        yield f"{estimate.value:.3f} ({estimate.count:g}/{estimate.n})"
+        if estimate.value is None:
+            yield "N/A"  # too few items in the preset
+        else:
+            yield f"{estimate.value:.3f} ({estimate.count:g}/{estimate.n})"
     if not measures:
         lines = lines_of(measured.suite)
         right = sum(

@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ OTHERS = (*WORDINGS, "ladder-fine", "ladder@quick", "criterion@quick")
 STRUCTURED = ("smollm2-135m", "qwen2.5-coder-0.5b")
 RECORDED = {
     "smollm2-135m": ("vacuum@quick", *OTHERS),
-    "qwen2.5-coder-0.5b": ("vacuum", *OTHERS),
+    "qwen2.5-coder-0.5b": ("vacuum", *OTHERS, "rubric@quick"),
     "smollm2-135m-free-text": ("vacuum@quick",),
     "qwen2.5-coder-0.5b-logprobs": ("vacuum@quick", "coherence@quick"),
 }
@@ -113,6 +113,36 @@ def test_dark_current_is_that_of_the_bodies(
     suite = RECORDED[judge][0]
     row = measured(sheets[judge, suite], suite, "dark_current")
     assert (row["count"], row["n"]) == (sum(v in ("A", "B") for v in verdicts), len(verdicts))
+
+
+def test_grades_are_those_of_the_bodies_and_the_page_tells_them(
+    sheets: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    judge, suite = "qwen2.5-coder-0.5b", "rubric@quick"
+    by_wording: dict[str, dict[tuple[str, str], int]] = {}
+    for exchange in read_exchanges(CASSETTES / judge / "rubric.jsonl"):
+        _, item, template, _, _ = exchange.trial.split("/")
+        text = json.loads(exchange.response.body)["choices"][0]["message"]["content"]
+        of = by_wording.setdefault(template, {})
+        of |= {(item, criterion): grade for criterion, grade in json.loads(text).items()}
+    given = [grade for of in by_wording.values() for grade in of.values()]
+    row = measured(sheets[judge, suite], suite, "ceiling_share")
+    assert (row["count"], row["n"]) == (given.count(5), len(given))
+    same = [
+        grade == other[place]
+        for one, other in combinations(by_wording.values(), 2)
+        for place, grade in one.items()
+    ]
+    row = measured(sheets[judge, suite], suite, "jss")
+    assert (row["count"], row["n"]) == (sum(same), len(same))
+    # The page: the top but for coverage, which is what the wording says and no more.
+    coverage = {
+        template: {grade for (_, criterion), grade in of.items() if criterion == "coverage"}
+        for template, of in by_wording.items()
+    }
+    assert coverage == {"t1": {1}, "t2": {5}, "t3": {4}}
+    page = (CASSETTES.parent / "docs" / "local-models.md").read_text(encoding="utf-8")
+    assert f"{given.count(5)} of {len(given)} grades are the highest of their scale" in page
 
 
 def test_structured_replies_state_a_verdict_and_free_ones_of_so_small_a_model_do_not(

@@ -10,13 +10,14 @@ UTF-8 stand as ``{"base64": "..."}`` and come back as ``bytes``. Characters that
 for the end of a line (U+0085, U+2028, U+2029), other controls and lone surrogates are written as
 ``\uXXXX``: one exchange is one line to every reader.
 
-In a finished cassette, a long paragraph that several bodies hold (a transcript, a rubric) has one
-line, which stands before the first of them::
+In a finished cassette, a long text that several bodies hold (a transcript, a rubric) has one line,
+which stands before the first of them::
 
     {"id": "fbad258cf894acde", "text": "..."}
 
-Such a body stands as its JSON value, ``{"json": {...}}``, and a string with shared paragraphs in it
-as ``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``.
+Such a body stands as its JSON value, ``{"json": {...}}``, and a string with shared texts in it as
+``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``. A text is a paragraph, or several
+in a row that stand nowhere without one another.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _MODEL: Final = re.compile(r'(?<!\\)"model"\s*:\s*"((?:[^"\\]|\\.)*)"')
 # Within a string of JSON its quotes would be escaped.
 _REFERENCE: Final = re.compile(rb'\{\s*"id"\s*:\s*"([^"]*)"\s*\}')
 _BREAK: Final = "\n\n"
-# A shorter paragraph costs as much as the reference to it.
+# A shorter text costs as much as the reference to it.
 _SHORTEST_SHARED: Final = 80
 
 
@@ -252,28 +253,24 @@ def _check_moment(text: str) -> None:
 
 
 def lines_of(exchanges: Iterable[Exchange]) -> Iterator[str]:
-    """The lines of a finished cassette, without line breaks: paragraphs that are shared once."""
+    """The lines of a finished cassette, without line breaks: texts that are shared once."""
     given = list(exchanges)
-    times = Counter(
-        paragraph
-        for exchange in given
-        for body in (exchange.request.body, exchange.response.body)
-        for paragraph in _paragraphs_of(body)
+    shared = _Shared(
+        body for exchange in given for body in (exchange.request.body, exchange.response.body)
     )
-    ids = {text: text_id(text) for text, count in times.items() if count > 1}
     written: set[str] = set()
     for exchange in given:
         used: list[str] = []
-        line = exchange._line(lambda body, used=used: _folded_body(body, ids, used))  # type: ignore[misc]
+        line = exchange._line(lambda body, used=used: _folded_body(body, shared, used))  # type: ignore[misc]
         for text in dict.fromkeys(used):
             if text not in written:
                 written.add(text)
-                yield _line_of({"id": ids[text], "text": text})
+                yield _line_of({"id": text_id(text), "text": text})
         yield line
 
 
 def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
-    """Id and text of the line of a shared paragraph.
+    """Id and text of the line of a shared text.
 
     Raises:
         BrokenCassette: it is none, or the text is not the one that the id names.
@@ -289,7 +286,7 @@ def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:
 
 
 def text_id(text: str) -> str:
-    """What a shared paragraph is called: the beginning of its SHA-256."""
+    """What a shared text is called: the beginning of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -333,7 +330,7 @@ def _line_of(value: Any) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
-# --- paragraphs that bodies share -----------------------------------------------------------------
+# --- texts that bodies share ----------------------------------------------------------------------
 
 
 def _parsed(body: str | bytes) -> tuple[str, Any] | None:
@@ -345,7 +342,7 @@ def _parsed(body: str | bytes) -> tuple[str, Any] | None:
         layout = next((name for name, write in _LAYOUTS.items() if write(value) == body), None)
     except (TypeError, ValueError, RecursionError):  # the first for a text with a lone surrogate
         return None
-    # It might look like the object that stands for shared paragraphs.
+    # It might look like the object that stands for shared texts.
     is_taken = any(isinstance(one, dict) and one.keys() == {"texts"} for one in _nodes(value))
     return (layout, value) if layout and not is_taken else None
 
@@ -357,38 +354,80 @@ def _nodes(value: Any) -> Iterator[Any]:
             yield from _nodes(one)
 
 
-def _paragraphs_of(body: str | bytes) -> Iterator[str]:
+class _Shared:
+    """The texts that several bodies hold: paragraphs, together where none stands without the next.
+
+    What is one text depends on all bodies together, and not on their order.
+    """
+
+    __slots__ = ("_next", "_times")
+
+    def __init__(self, bodies: Iterable[str | bytes]) -> None:
+        self._times: Counter[str] = Counter()
+        # What follows each paragraph, and what precedes it; nothing where that is not one thing.
+        after: dict[str, str | None] = {}
+        before: dict[str, str | None] = {}
+        for body in bodies:
+            for text in _long_texts(body):
+                parts = text.split(_BREAK)
+                self._times.update(parts)
+                for one, then in zip((None, *parts), (*parts, None), strict=True):
+                    if one is not None and after.setdefault(one, then) != then:
+                        after[one] = None
+                    if then is not None and before.setdefault(then, one) != one:
+                        before[then] = None
+        self._next = {
+            one: then for one, then in after.items() if then is not None and before[then] == one
+        }
+
+    def texts_of(self, string: str) -> Iterator[tuple[str, bool]]:
+        """The texts that a string is made of, and whether other strings hold them."""
+        first, *others = string.split(_BREAK)
+        text = [first]
+        for part in others:
+            if self._next.get(text[-1]) != part:
+                yield self._joined(text)
+                text = []
+            text.append(part)
+        yield self._joined(text)
+
+    def _joined(self, parts: list[str]) -> tuple[str, bool]:
+        text = _BREAK.join(parts)
+        return text, len(text) >= _SHORTEST_SHARED and self._times[parts[0]] > 1
+
+
+def _long_texts(body: str | bytes) -> Iterator[str]:
     parsed = _parsed(body)
     for text in _nodes(parsed[1]) if parsed else ():
-        if isinstance(text, str):
-            yield from (part for part in text.split(_BREAK) if len(part) >= _SHORTEST_SHARED)
+        if isinstance(text, str) and len(text) >= _SHORTEST_SHARED:
+            yield text
 
 
-def _folded_body(body: str, ids: Mapping[str, str], used: list[str]) -> Any:
-    """A body as a finished cassette holds it; the shared paragraphs go into ``used``."""
+def _folded_body(body: str, shared: _Shared, used: list[str]) -> Any:
+    """A body as a finished cassette holds it; the shared texts go into ``used``."""
     before = len(used)
-    layout, value = (_parsed(body) if ids else None) or ("", None)
-    folded = _folded(value, ids, used)
+    layout, value = _parsed(body) or ("", None)
+    folded = _folded(value, shared, used)
     return {layout: folded} if len(used) > before else body
 
 
-def _folded(value: Any, ids: Mapping[str, str], used: list[str]) -> Any:
+def _folded(value: Any, shared: _Shared, used: list[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _folded(one, ids, used) for key, one in value.items()}
+        return {key: _folded(one, shared, used) for key, one in value.items()}
     if isinstance(value, list):
-        return [_folded(one, ids, used) for one in value]
+        return [_folded(one, shared, used) for one in value]
     if not isinstance(value, str) or len(value) < _SHORTEST_SHARED:
         return value
-    parts = value.split(_BREAK)
-    shared = [part for part in parts if part in ids]
-    used += shared
-    if not shared:
+    texts = list(shared.texts_of(value))
+    found = [text for text, is_shared in texts if is_shared]
+    used += found
+    if not found:
         return value
-    return {"texts": [{"id": ids[part]} if part in ids else part for part in parts]}
+    return {"texts": [{"id": text_id(text)} if is_shared else text for text, is_shared in texts]}
 
 
 def _unfolded(value: Any, texts: Texts, room: _Room) -> Any:
-    """``value`` with its strings of shared paragraphs put together."""
+    """``value`` with its strings of shared texts put together."""
     # Leaves are most of a body, and this is done for every call that is replayed.
     if isinstance(value, list):
         return [

@@ -68,8 +68,29 @@ def test_a_text_that_bodies_share_stands_once_before_the_first_of_them(
     assert read_exchanges(path)[1:] == ones
     lines = path.read_text(encoding="utf-8").split("\n")
     assert [number for number, line in enumerate(lines) if "A speech" in line] == [1]
-    assert json.loads(lines[1])["text"] == LONG
+    assert json.loads(lines[1])["text"] == f"Judge:\n\n{LONG}"
     assert len(lines) == 1 + 1 + 9 + 1  # alone, the text, nine exchanges, nothing behind the end
+
+
+def texts_in(path: Path) -> list[str]:
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [line["text"] for line in lines if "text" in line]
+
+
+def test_paragraphs_that_stand_nowhere_without_one_another_are_one_text(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    first, second, third = (f"{name}: {LONG}" for name in ("first", "second", "third"))
+    debate = f"{first}\n\n<short>\n\n{second}"
+    ones = [exchange("a", f"{debate}\n\n{third}"), exchange("b", f"{third}\n\n{debate}")]
+    rewrite(path, ones)
+    assert texts_in(path) == [debate, third]
+    assert read_exchanges(path) == ones
+    # Where the last stands by itself as well, it is a text; what is one does not hang on the order.
+    apart = [*ones, exchange("c", second)]
+    for ordered in (apart, apart[::-1]):
+        rewrite(path, ordered)
+        assert {*texts_in(path)} == {f"{first}\n\n<short>", second, third}
+        assert read_exchanges(path) == ordered
 
 
 def test_what_is_not_shared_stays_in_its_line(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ PUBLISHED = tuple(
 
 
 def _but_temperature(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name not in ("temperature", "rubric"))
+    return tuple(name for name in names if name != "temperature")
 
 
 # What the recordings of each profile cover.

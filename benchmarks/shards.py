@@ -6,8 +6,8 @@
 process, by two, by two tasks of a local Ray cluster, and by the same while a worker is killed
 (SIGKILL) after a third of the calls. Without Ray its rows are not measured, and say so.
 
-Bars: the cassettes are the same but for their dates; no trial is lost, none is asked twice; with a
-kill, calls asked again are at most those under way in the worker.
+Bars: the cassettes are the same bytes but for the dates in them; no trial is lost, none is asked
+twice; with a kill, calls asked again are at most those under way in the worker.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pytest_judgesense.judges.trust import ANY_FILES
 from pytest_judgesense.recording import Job, Processes, record_shard, run_job
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer
-from tests.commands.recordings import undated
+from tests.commands.recordings import undated_bytes
 from tests.plugin.project import parity_suite
 
 CONCURRENCY: Final = 8
@@ -114,7 +114,7 @@ def measured(server: Server, replicates: int) -> int:
             seconds = time.monotonic() - started
         if thread:
             thread.join()
-        tapes[name] = undated(Path(name, "mine", "parity.jsonl"))
+        tapes[name] = undated_bytes(Path(name, "mine", "parity.jsonl"))
         asked[name] = len(server.asked)
         ideal = trials * LATENCY_S / CONCURRENCY / shards
         rows.append(

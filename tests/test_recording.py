@@ -30,7 +30,7 @@ from pytest_judgesense.judges.trust import ANY_FILES
 from pytest_judgesense.recording import Job, Outcome, Processes, run_job
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer
-from tests.commands.recordings import undated
+from tests.commands.recordings import undated_bytes
 from tests.plugin.project import parity_suite
 from tests.report.replaying import measured
 
@@ -62,11 +62,11 @@ def job_of(server: FastServer, shards: int = 2, **more: object) -> Job:
     return replace(job, **more)  # type: ignore[arg-type]
 
 
-def recorded_by_one(job: Job) -> list[dict[str, object]]:
+def recorded_by_one(job: Job) -> list[bytes]:
     """What one session records of the same suite."""
     path = Path("alone.jsonl")
     measured(job.judge, job.suites[0], {"parity": path}, mode="record")
-    return undated(path)
+    return undated_bytes(path)
 
 
 def run_in_processes(job: Job, *limits: float | None) -> Outcome:
@@ -84,7 +84,7 @@ def test_a_job_records_what_one_session_does_and_asks_each_trial_once(server: Fa
     outcome = run_in_processes(job)
     assert (outcome.trials, outcome.answered, outcome.made) == (TRIALS, TRIALS, TRIALS)
     assert len(server.asked) == TRIALS
-    assert undated(TAPE) == whole
+    assert undated_bytes(TAPE) == whole
     before = TAPE.read_bytes()
     again = run_in_processes(replace(job, shards=1))
     assert (again.answered, again.made) == (TRIALS, 0)
@@ -109,7 +109,7 @@ def test_a_lost_worker_costs_the_calls_under_way_and_no_answer(server: FastServe
         outcome = run_job(job, pool, Path("cassettes"))
         killer.join()
     assert (outcome.answered, outcome.lost) == (TRIALS, 1)
-    assert undated(TAPE) == whole
+    assert undated_bytes(TAPE) == whole
     # Asked again is what the endpoint was asked and nobody recorded: at most the calls under way.
     assert TRIALS <= len(server.asked) <= TRIALS + CONCURRENCY
 
@@ -232,5 +232,5 @@ def test_a_ray_cluster_records_the_same(
     )
     given = ["record", "parity.suite.toml", "--judge-name", "mine", "--shards", "2", "--ray"]
     assert main(given) == 0, capsys.readouterr().err
-    assert undated(TAPE) == whole
+    assert undated_bytes(TAPE) == whole
     assert len(server.asked) == TRIALS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def undated(path: Path) -> list[dict[str, Any]]:
     """The lines of a cassette but for when they were recorded."""
     lines = [json.loads(exchange.to_line()) for exchange in read_exchanges(path)]
     return [{**line, "recorded_at": None} for line in lines]
+
+
+def undated_bytes(path: Path) -> list[bytes]:
+    """The bytes of a cassette, line by line, but for those that say when it was recorded."""
+    return re.sub(rb'(?<="recorded_at": ")[^"]+(?="}\n)', b"", path.read_bytes()).splitlines()
 
 
 def recorded_live(folder: Path, name: str = SUITE, judge: JudgeSpec | None = None) -> Path:

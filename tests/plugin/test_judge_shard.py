@@ -11,7 +11,7 @@ import pytest
 from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.plugin.settings import resolve
 from pytest_judgesense.suites.planning import Shard, plan_trials
-from tests.commands.recordings import undated
+from tests.commands.recordings import undated_bytes
 from tests.report.replaying import suite_named
 
 from .project import TRIALS, Project, no_traceback, times_asked
@@ -79,7 +79,7 @@ def test_a_shard_may_be_recorded_afresh_and_kept() -> None:
 
 def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
     project.record()
-    whole, named = undated(project.cassette), ("parity.suite.toml", "--judge-mode", "record")
+    whole, named = undated_bytes(project.cassette), ("parity.suite.toml", "--judge-mode", "record")
     project.cassette.unlink()
 
     for number, how in ((1, "option"), (2, "ini"), (3, "workers")):
@@ -114,7 +114,7 @@ def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
         ]
     )
     merge([project.path / f"shard-{n}" for n in (2, 3, 1)], project.path / "cassettes")
-    assert undated(project.cassette) == whole
+    assert undated_bytes(project.cassette) == whole
     project.run("parity.suite.toml").assert_outcomes(passed=1)
     assert project.server.asked == []
 

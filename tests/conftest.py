@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -21,6 +22,11 @@ pytest_plugins = ["pytester"]
 # Sessions within tests are no step of a job of GitHub Actions, though the tests may be.
 for _name in [name for name in os.environ if name.startswith("GITHUB_")]:
     del os.environ[_name]
+
+# A job that a shell has put in the background ignores Ctrl-C, and so would every process that tests
+# starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Where no bytecode may stand beside the sources, the processes that tests start, a hundred modules
 # each, have a folder for it that goes with the session.

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -21,6 +23,7 @@ from pathlib import Path
 
 import pytest
 
+import pytest_judgesense
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgeError
@@ -28,6 +31,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
 from pytest_judgesense.recording import Job, Outcome, Processes, run_job
+from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer
 from tests.commands.recordings import undated_bytes
@@ -176,6 +180,32 @@ def test_the_command_records_and_says_what_it_did(
     assert f"{TRIALS - 7} asked, 0 calls retried, 2 shards: cassettes/mine" in out
     assert err == ""
     assert main([*given[:-1], "0"]) == 2
+
+
+def test_suites_of_an_installation_are_recorded_by_workers_that_unpack_their_own(
+    tmp_path: Path,
+) -> None:
+    # As the wheel makes it: each process has the archive's suites in a folder of its own.
+    package = tmp_path / "site" / "pytest_judgesense"
+    source = Path(pytest_judgesense.__file__).parent
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    with zipfile.ZipFile(package / "data.zip", "w") as archive:
+        for path in builtin_suites()["vacuum"].parent.iterdir():
+            archive.write(path, f"suites/vacuum/{path.name}")
+    code = f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+    code += "from pytest_judgesense.commands.main import main; sys.exit(main())"
+    project = tmp_path / "project"
+    project.mkdir()
+    given = ["record", "vacuum@quick", "--judge-name", "embedded:clean", "--shards", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *given],
+        cwd=project,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "judge clean on vacuum@quick: 40 of 40 trials recorded" in done.stdout
 
 
 def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(server: FastServer) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,6 +82,8 @@ def run(options: argparse.Namespace) -> int:
     for suite in suites:
         trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
+    # What was judged here is not judged by where a worker's own installation has its suites.
+    trust = replace(trust, typed=(*trust.typed, *(suite.path for suite in suites)))
     seconds = options.judge_deadline
     counted = options.judge_max_calls, options.judge_max_cost
     job = Job(

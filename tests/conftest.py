@@ -23,8 +23,8 @@ pytest_plugins = ["pytester"]
 for _name in [name for name in os.environ if name.startswith("GITHUB_")]:
     del os.environ[_name]
 
-# A job that a shell has put in the background ignores Ctrl-C, and so would every process that tests
-# starts and interrupts.
+# A job that a shell has put in the background ignores Ctrl-C, and so would whatever tests start
+# and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -153,17 +153,8 @@ class Failures:
             self._failed += [(report, entry) for entry in _not_passed(report.user_properties)]
 
     @property
-    def missed(self) -> list[str]:
-        """Checks that could not be measured, a line each, the same for any number of workers."""
-        return sorted(
-            f"{_title(entry).rpartition(': ')[0]}: " + entry["explanation"].partition("\n")[0]
-            for _, entry in self._failed
-            if entry["outcome"] == _NOT_MEASURED
-        )
-
-    @property
     def not_measured(self) -> list[Missed]:
-        """The same for each judge and suite, with the number of its checks."""
+        """What could not be measured of judges and suites, the same for any number of workers."""
         from pytest_judgesense.report.summary import Missed
 
         counted: Counter[tuple[str, str, str]] = Counter(
@@ -199,7 +190,9 @@ class Failures:
         path = Path(place)
         taken = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
-        text = cut(well_formed(markdown(view, self.missed)), _MOST_SUMMARY_BYTES - taken, rest)
+        text = cut(
+            well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - taken, rest
+        )
         with open_bytes(path, "ab") as file:
             file.write(text.encode("utf-8"))
 

@@ -317,7 +317,7 @@ class State:
 
         def text(suffix: str) -> str:
             evidence = self._page_evidence() if suffix == ".html" else None
-            return datasheet_text(suffix, view, logs, self.failures.missed, evidence)
+            return datasheet_text(suffix, view, logs, self.failures.not_measured, evidence)
 
         for path in self.settings.datasheets:
             self._outputs.write("datasheet", path, partial(text, path.suffix))

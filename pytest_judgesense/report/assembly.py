@@ -20,6 +20,7 @@ from pytest_judgesense.sections import Entrant, compare
 if TYPE_CHECKING:
     from pytest_judgesense.report.evidence import Evidence
     from pytest_judgesense.report.history import Recorded
+    from pytest_judgesense.report.summary import Missed
 
 
 # The forms of the files of a datasheet, by suffix.
@@ -89,7 +90,7 @@ def datasheet_text(
     suffix: str,
     view: View,
     logs: Sequence[Sequence[str]] = (),
-    missed: Sequence[str] = (),
+    missed: Sequence[Missed] = (),
     evidence: Evidence | None = None,
     history: Sequence[Recorded] = (),
 ) -> str:
@@ -99,7 +100,7 @@ def datasheet_text(
         suffix: ``.json``, ``.md``, ``.html``, ``.csv``, ``.tex`` or ``.jsonl``.
         view: the datasheet.
         logs: lines of the judgment log, a sequence for each judge and suite.
-        missed: what was to be measured and was not, for people.
+        missed: what was to be measured and was not.
         evidence: the judgments, for a page.
         history: datasheets in the order of time, of which a page shows each measure as a line.
 

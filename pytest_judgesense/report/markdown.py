@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Final
 
 from pytest_judgesense.errors import printable, shortened
+from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     INTERVALS,
     ComparisonView,
@@ -57,22 +58,24 @@ def _tagged(text: str) -> str:
     return f"<code>{shown.replace('&#64;', '&#64;<wbr>')}</code>"
 
 
-def markdown(view: View | None, missed: Sequence[str] = ()) -> str:
+def markdown(view: View | None, missed: Sequence[Missed] = ()) -> str:
     """The datasheet as Markdown: the checks of all judges, then each judge folded away.
 
-    ``view``: ``None`` where nothing was measured; ``missed``: what was to be, a line each.
+    ``view``: ``None`` where nothing was measured; ``missed``: what was to be.
     """
     return "\n".join(_lines(view, missed)) + "\n"
 
 
-def _lines(view: View | None, missed: Sequence[str]) -> Iterator[str]:
+def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
     judges = view.judges if view else ()
     checks = [(judge, line) for judge in judges for line in judge.sheet.checks]
     yield from ("## Judge datasheet", "")
     yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
     if missed:
-        yield from (f"**Not measured: {len(missed)}**", "")
-        yield from (f"- {code(one)}" for one in missed)
+        yield from (f"**Not measured: {sum(one.checks for one in missed)}**", "")
+        for one in missed:
+            said = f"{not_measured([one])} of judge {one.judge} on {one.suite}: {one.why}"
+            yield f"- {code(said)}"
         yield ""
     if checks:
         yield from _head("outcome", "judge", "suite", "check", "what came out")

@@ -27,8 +27,16 @@ from pytest_judgesense.report.evidence import Evidence, packed
 from pytest_judgesense.report.findings import MOST_EXHIBITS, Finding, findings_of, named
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import Recorded, lines_of
-from pytest_judgesense.report.summary import missing_words, suite_cells, worst_of
-from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
+from pytest_judgesense.report.summary import (
+    Missed,
+    by_judge,
+    missing_words,
+    not_measured,
+    suite_cells,
+    verdict,
+    worst_of,
+)
+from pytest_judgesense.report.view import JudgeView, PartView, View
 from pytest_judgesense.sections import Analysis
 from pytest_judgesense.suites.builtin import template_text
 
@@ -49,14 +57,13 @@ def require_packages() -> None:
 def page_text(
     view: View,
     evidence: Evidence | None = None,
-    missed: Sequence[str] = (),
+    missed: Sequence[Missed] = (),
     history: Sequence[Recorded] = (),
 ) -> str:
     """The page; a `UsageError` if what it is made with is not installed.
 
-    ``missed``: what was to be measured and was not, a line each; ``history``: datasheets in the
-    order of time, where there are several. Without matplotlib the page has
-    the small figures alone.
+    ``missed``: what was to be measured and was not; ``history``: datasheets in the order of time,
+    where there are several. Without matplotlib the page has the small figures alone.
     """
     require_packages()
     from jinja2 import Environment, StrictUndefined
@@ -89,9 +96,11 @@ def page_text(
         if can_draw
     ]
     judges: list[dict[str, Any]] = []
+    left = by_judge(missed)
     room = MOST_EXHIBITS
     for judge in view.judges:
-        shown = _judge(judge, evidence, view, room // (len(view.judges) - len(judges)))
+        of_judge = left.pop(judge.sheet.name, [])
+        shown = _judge(judge, of_judge, evidence, view, room // (len(view.judges) - len(judges)))
         room -= sum(len(one["groups"]) for one in shown["findings"])
         judges.append(shown)
     return environment.from_string(template_text("page.html")).render(
@@ -102,7 +111,8 @@ def page_text(
         sheet=view.sheet,
         judges=judges,
         headline=_headline(judges),
-        missed=missed,
+        missed=list(left.values()),
+        not_measured=not_measured,
         history=_history(history) if len(history) > 1 else None,
         compared=[
             {**_table(one), "open": one["analysis"] == compared.comparison.name}
@@ -158,7 +168,9 @@ def _cell(value: Any) -> str:
     return printable(shortened(shown(value)))
 
 
-def _judge(judge: JudgeView, evidence: Evidence, view: View, room: int) -> dict[str, Any]:
+def _judge(
+    judge: JudgeView, missed: Sequence[Missed], evidence: Evidence, view: View, room: int
+) -> dict[str, Any]:
     """What the page adds to the view of a judge; ``room``: for groups of judgments."""
     checks = judge.sheet.checks
     calls = judge.sheet.calls
@@ -166,8 +178,11 @@ def _judge(judge: JudgeView, evidence: Evidence, view: View, room: int) -> dict[
         "view": judge,
         "sheet": judge.sheet,
         "name": printable(shortened(judge.sheet.name)),
-        "verdict": outcome_words(line.outcome for line in checks),
-        "worst": next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
+        "verdict": verdict(judge, missed),
+        "missed": missed,
+        "worst": "fail"
+        if missed
+        else next((word for word in _FIRST if any(o.outcome == word for o in checks)), ""),
         "replies": f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}",
         "checks": sorted(checks, key=lambda line: (_FIRST[line.outcome], line.suite)),
         "findings": [_finding(one) for one in findings_of(judge, evidence, view.registry, room)],
@@ -180,12 +195,12 @@ def _judge(judge: JudgeView, evidence: Evidence, view: View, room: int) -> dict[
 
 def _headline(judges: Sequence[Mapping[str, Any]]) -> str:
     """What came of all judges."""
-    failing = sum(bool(one["findings"]) for one in judges)
+    failing = sum(bool(one["findings"] or one["missed"]) for one in judges)
     if not judges:
         return "Nothing was measured"
     if len(judges) == 1:
         return "The last measurement"
-    if not any(one["checks"] for one in judges):
+    if not any(one["checks"] or one["missed"] for one in judges):
         return f"{len(judges)} judges, no checks"
     return f"{failing} of {len(judges)} judges fail" if failing else f"{len(judges)} judges pass"
 

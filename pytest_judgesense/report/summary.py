@@ -39,9 +39,8 @@ class Missed(NamedTuple):
 
 def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[str]:
     """Judges of which nothing was measured: in one line each, or with the reasons."""
-    for name, of_judge in _by_judge(missed).items():
-        count = sum(one.checks for one in of_judge)
-        said = f"{count} check{'s' * (count != 1)} not measured"
+    for name, of_judge in by_judge(missed).items():
+        said = not_measured(of_judge)
         if brief:
             yield Toned(excerpt(f"{name}: {said}, {of_judge[0].why}", columns()), "bad")
             continue
@@ -50,12 +49,19 @@ def missed_lines(missed: Iterable[Missed], *, brief: bool = False) -> Iterator[s
         yield from _missed_of(of_judge)
 
 
+def not_measured(missed: Iterable[Missed]) -> str:
+    """How many checks that are."""
+    checks = sum(one.checks for one in missed)
+    return f"{checks} check{'s' * (checks != 1)} not measured"
+
+
 def _missed_of(missed: Iterable[Missed]) -> Iterator[str]:
     for one in missed:
         yield Toned(excerpt_of(f"  NOT MEASURED {one.suite}: {one.why}"), "bad")
 
 
-def _by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
+def by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
+    """What was not measured, by judge."""
     found: dict[str, list[Missed]] = {}
     for one in missed:
         found.setdefault(one.judge, []).append(one)
@@ -64,12 +70,12 @@ def _by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
 
 def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:
     """One line a judge."""
-    left = _by_judge(missed)
+    left = by_judge(missed)
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
         failing = [one for one in judge.sheet.checks if one.outcome != "pass"]
         named = ", ".join(f"{line.suite} {line.check}" for line in failing)
-        said = f"{judge.sheet.name}: {_verdict(judge, of_judge)}{': ' * bool(named)}{named}"
+        said = f"{judge.sheet.name}: {verdict(judge, of_judge)}{': ' * bool(named)}{named}"
         yield Toned(excerpt(said, columns()), _tone([*failing, *of_judge]))
     yield from missed_lines((one for of_judge in left.values() for one in of_judge), brief=True)
 
@@ -90,7 +96,7 @@ def summary_lines(
         tables: whether the numbers of each suite stand in place of its one line.
     """
     yield from _legend(view)
-    left = _by_judge(missed)
+    left = by_judge(missed)
     for judge in view.judges:
         yield ""
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
@@ -107,7 +113,7 @@ def judge_lines(
     failing = [line for line in judge.sheet.checks if line.outcome != "pass"]
     calls = judge.sheet.calls
     replies = f"{calls.made + calls.replayed:,} replies{missing_words(judge.sheet.estimates)}"
-    for line in headed(judge.sheet.name, [_verdict(judge, missed), replies]):
+    for line in headed(judge.sheet.name, [verdict(judge, missed), replies]):
         yield Toned(line, _tone([*failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
     provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
@@ -164,7 +170,8 @@ def _legend(view: View) -> Iterator[str]:
     yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
 
 
-def _verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
+def verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
+    """How many checks of a judge passed, failed and were not measured."""
     words = outcome_words(line.outcome for line in judge.sheet.checks)
     left_out = sum(one.checks for one in missed)
     return f"{words}, {left_out} not measured" if left_out else words

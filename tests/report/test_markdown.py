@@ -19,6 +19,7 @@ from pytest_judgesense.report import numbers
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.codec import datasheet_json
 from pytest_judgesense.report.markdown import badge, code, cut, markdown
+from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import outcome_words, view_of
 
@@ -126,10 +127,11 @@ def test_leaderboards_are_those_of_the_terminal() -> None:
 
 
 def test_what_was_not_measured_is_said_and_no_judge_is_needed_for_it() -> None:
-    page = Seen(markdown(None, ["jss_floor[0.9] of judge x on y: no cassette"]))
-    assert "Not measured: 1" in page.plain
+    page = Seen(markdown(None, [Missed("x", "y", "no cassette", 2), Missed("x", "z", "old", 1)]))
+    assert "Not measured: 3" in page.plain
     assert "no checks" in page.plain
-    assert page.code == "jss_floor[0.9] of judge x on y: no cassette"
+    assert "2 checks not measured of judge x on y: no cassette" in page.code
+    assert "1 check not measured of judge x on z: old" in page.code
 
 
 def test_hostile_words_stay_words() -> None:
@@ -143,7 +145,8 @@ def test_hostile_words_stay_words() -> None:
         served=(HOSTILE,),
         notices=(HOSTILE,),
     )
-    page = Seen(markdown(view_of(sheet_of([measured], seed=0, mode="replay")), [HOSTILE]))
+    missed = [Missed(HOSTILE, HOSTILE, HOSTILE, 2)]
+    page = Seen(markdown(view_of(sheet_of([measured], seed=0, mode="replay")), missed))
     allowed = "h2 p strong ul li table thead tbody tr th td code br wbr details summary"
     assert page.tags <= set(allowed.split())
     for trap in (

@@ -27,6 +27,7 @@ from pytest_judgesense.report.evidence import Before, Evidence
 from pytest_judgesense.report.findings import MOST_EXHIBITS
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.page import page_text
+from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.suites.known import builtin_suites
@@ -385,6 +386,19 @@ def test_every_failing_check_has_a_figure_and_the_sentence_of_the_terminal() -> 
                     assert gauge(found, gate) in text
             assert html.escape(lines[0].sentence) in text
             assert str(escape(lines[0].measured)) in text
+
+
+def test_what_was_not_measured_fails_its_judge_and_stands_once_below_what_failed() -> None:
+    parts = [replayed(judge, "vacuum").sheet for judge in ("noisy", "mixed")]  # without checks
+    sheet = sheet_of(parts, seed=0, mode="replay")
+    missed = [Missed("noisy", "rubric", "no cassette", 9), Missed("gone", "rubric", "no key", 1)]
+    text = page_text(view_of(sheet), missed=missed)
+    assert "1 of 2 judges fail" in text
+    assert text.count("no checks, 9 not measured") == 2  # on the tile and at the judge
+    assert text.count("rubric: 9 checks not measured") == 1
+    assert text.count("no cassette") == 1
+    assert "<strong>gone</strong>: 1 check not measured on rubric: no key" in text
+    assert text.index('id="verdicts-title"') < text.index("no key") < text.index("no cassette")
 
 
 def test_figures_without_numbers_are_not_mentioned() -> None:

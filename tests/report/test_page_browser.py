@@ -14,6 +14,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.evidence import Before, Evidence
 from pytest_judgesense.report.page import page_text
+from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.instruments.temperature.tables_by_hand import temperature_sheet
@@ -142,6 +143,33 @@ def test_the_first_screen_says_what_fails_and_shows_it(
         assert line.measured in finding.inner_text()
         assert line.example in finding.inner_text()
     assert not inside(page.locator("#about"))
+    context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_names_and_what_was_not_measured_widen_nothing_and_hide_no_finding(
+    started: Any, tmp_path: Path, width: int
+) -> None:
+    part = checked(replayed("noisy", "vacuum"))
+    names = [f"{letter}-of-a-judge-with-a-name-of-{'many-words-' * 7}v17" for letter in "abc"]
+    named = [replace(part, judge=name, identity={**part.identity, "name": name}) for name in names]
+    sheet = sheet_of(named, seed=0, mode="replay")
+    why = f"none of the first 20 replies of judge {names[0]} states a verdict"
+    missed = [Missed(name, suite, why, 9) for name in names for suite in ("rubric", "ladder")]
+    path = tmp_path / "x.html"
+    path.write_text(page_text(view_of(sheet), missed=missed), encoding="utf-8")
+    context = started.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for tile in page.locator(".tile").all():
+        box, said = tile.bounding_box(), tile.locator(".outcome").bounding_box()
+        assert box["x"] <= said["x"]
+        assert said["x"] + said["width"] <= box["x"] + box["width"]
+    # What was measured and failed comes first; its sentence is on the first screen.
+    first = page.locator(".finding h3").first
+    assert first.inner_text().startswith("✗ fail the judge")
+    assert first.bounding_box()["y"] < 900
     context.close()
 
 

@@ -163,7 +163,8 @@ def _frozen(
             found=f"{len(judgments)} judgments without a prompt and without texts",
             expected="lines with source.prompt or source.fields",
             remedy="import it anew: judgesense import inspect, promptfoo or deepeval; of a table "
-            "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text",
+            "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
+            "asked, its file has the texts, and a preset with items = N takes some of them",
         )
     drawn = _drawn(list(items.values()), sample, seed)
     told = [f"{silent} judgments do not say what was judged: left out"] if silent else []

@@ -19,7 +19,12 @@ from pytest_judgesense.cassettes.checking import _REMOVED
 from pytest_judgesense.cassettes.credentials import request_credentials
 from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
-from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
+from pytest_judgesense.cassettes.redaction import (
+    _SHAPES,
+    same_but_for_secrets,
+    scrub_body,
+    scrub_url,
+)
 from pytest_judgesense.cassettes.storage import _is_torn
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
@@ -118,6 +123,13 @@ def test_the_search_for_secrets(name: str, around: tuple[str, str]) -> None:
         repeated(UNITS[name], lambda text: scrub_body(f"{before}{text}{behind}", {"K": KEY})),
         1_500,
     )
+
+
+def test_the_search_for_each_shape_of_a_key() -> None:
+    # What a key begins with, over and over, with whatever may stand before it and within it.
+    for _, hints, shape in _SHAPES:
+        for unit in (f"{hint}{glue}" for hint in hints for glue in ("", ".", "/", " ", "a", "-.")):
+            holds(repeated(unit, lambda text, shape=shape: shape.findall(text)), 1_500)
 
 
 def _b64(text: str) -> str:

@@ -58,11 +58,14 @@ _LONGEST_HIDDEN: Final = 4000
 _EDGE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 # Of services whose keys begin with a word of their own, as they document them.
 _PREFIXES: Final = """
-    ATATT3 HRKU- NRAK- api_org_ csk- dckr_pat_ dp.pt. figd_ fm2_ glc_ glsa_ hvs. jina_ lin_api_
-    lsv2_ ntn_ ops_eyJ pcsk_ phx_ pscale_ pypi-AgEI rubygems_ sbp_ shpat_ shpca_ shppa_ shpss_
-    sntrys_ sntryu_ sq0atp- sq0csp- tgp_v1_ tvly- xkeysib-
+    ATATT3 GOCSPX- HRKU- NRAK- PMAK- api_org_ csk- dckr_oat_ dckr_pat_ dp.pt. dp.sa. dp.st. figd_
+    fm2_ glc_ gldt- glptt- glrt- glsa_ hvb. hvs. jina_ lin_api_ lsv2_ ntn_ ops_eyJ pcsk_ phx_
+    pscale_ pypi-AgEI rubygems_ sb_secret_ sbp_ shpat_ shpca_ shppa_ shpss_ sntrys_ sntryu_ sq0atp-
+    sq0csp- tgp_v1_ tskey- tvly- wandb_v1_ xapp- xkeysib-
 """.split()
 _PREFIXED: Final = "|".join(map(re.escape, _PREFIXES))
+# Of others, whose word begins names of variables too: letters and numbers alone follow theirs.
+_SHORT_PREFIXED: Final = "esecret_|flp_|fw_|rpa_|vck_"
 _SHAPES: Final = tuple(
     (name, tuple(hints.split("|")), re.compile(pattern, re.DOTALL))
     for name, hints, pattern in (
@@ -72,7 +75,7 @@ _SHAPES: Final = tuple(
             _EDGE + r"(?:sk|gsk|xai|pplx|rk)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}",
         ),
         ("an AWS key", "AKIA|ASIA", _EDGE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("a Google key", "AIza", _EDGE + r"AIza[0-9A-Za-z_-]{35}"),
+        ("a Google key", "AIza|AQ.", _EDGE + r"(?:AIza[0-9A-Za-z_-]{35}|AQ\.[A-Za-z0-9_-]{40,})"),
         (
             "a GitHub token",
             "ghp_|gho_|ghu_|ghs_|ghr_|github_pat_",
@@ -98,13 +101,26 @@ _SHAPES: Final = tuple(
         (
             "a service's key",
             "|".join(_PREFIXES),
-            rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]*\d)[A-Za-z0-9._-]{{20,}}",
+            # A dot may stand before and within such a key: looked ahead is a stretch, not all.
+            rf"{_EDGE}(?:{_PREFIXED})(?=[A-Za-z._-]{{0,60}}\d)[A-Za-z0-9._-]{{20,}}",
         ),
+        (
+            "a service's key",
+            _SHORT_PREFIXED,
+            rf"{_EDGE}(?:{_SHORT_PREFIXED})(?=[A-Za-z]*\d)[A-Za-z0-9]{{20,}}(?![A-Za-z0-9_])",
+        ),
+        ("a webhook's secret", "whsec_", _EDGE + r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+        ("an Entra secret", "Q~", r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
+        ("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}"),
         ("a Databricks token", "dapi", _EDGE + r"dapi[a-f0-9]{32}(?![A-Za-z0-9])"),
         ("a Twilio key", "SK", _EDGE + r"SK[a-f0-9]{32}(?![A-Za-z0-9])"),
         ("a Mailchimp key", "-us", _EDGE + r"[a-f0-9]{32}-us\d{1,2}(?![A-Za-z0-9])"),
         ("an Airtable token", "pat", _EDGE + r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-        ("a Bedrock key", "ABSK", _EDGE + r"ABSK[A-Za-z0-9+/]{80,}={0,2}"),
+        (
+            "a Bedrock key",
+            "ABSK|bedrock-api-key-",
+            _EDGE + r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{80,}={0,2}",
+        ),
         ("a storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{80,}={0,2})"),
         ("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
         (
@@ -115,7 +131,7 @@ _SHAPES: Final = tuple(
         ("a Discord webhook", "/webhooks/", r"/webhooks/(\d{17,20}/[A-Za-z0-9_-]{60,})"),
         ("a Telegram token", ":A", _EDGE + r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])"),
         ("a Slack webhook", "/B", r"/(T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/[A-Za-z0-9]{20,})"),
-        ("a Slack token", "xox", _EDGE + r"xox[abprs]-[A-Za-z0-9-]{20,}"),
+        ("a Slack token", "xox", _EDGE + r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
         (
             "a JSON web token",
             "eyJ",
@@ -138,7 +154,7 @@ _SHAPES: Final = tuple(
 # Of several credentials of one name: which comes first may be chance.
 _NUMBER: Final = re.compile(r" \d+$")
 _SEPARATOR: Final = re.compile(r"([/?&=#;])")
-_KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY-----")
+_KEY_EDGE: Final = re.compile(r"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 
 
 def allowed_headers(headers: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -377,7 +393,8 @@ _LINE_ENDS: Final = re.compile(r"(?:(?<!\\)\\+[nr])+")
 _ZEROS: Final = re.compile(r"(&#[xX]?)0+(?=[0-9a-fA-F])")
 _NO_CHARACTER: Final = re.compile(r"&#(?:\d{8,}|[xX][0-9a-fA-F]{7,});?")
 _ESCAPE: Final = re.compile(
-    r"\\+(u[0-9a-fA-F]{4}|u\{0*[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{2}|.)", re.DOTALL
+    r"\\+(u[0-9a-fA-F]{4}|u\{0*[0-9a-fA-F]{1,6}\}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-3][0-7]{2}|.)",
+    re.DOTALL,
 )
 _LETTERS: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -386,7 +403,7 @@ def _unescaped(match: re.Match[str]) -> str:
     escape = match[1]
     if len(escape) == 1:
         return _LETTERS.get(escape, escape)
-    code = int(escape[1:].strip("{}"), 16)
+    code = int(escape, 8) if escape.isdecimal() else int(escape[1:].strip("{}"), 16)
     return chr(code) if code <= sys.maxunicode else ""
 
 
@@ -414,9 +431,9 @@ def _written(character: str, slashes: str = r"\\+") -> str:
     code = ord(character)
     units = character.encode("utf-16-be", "surrogatepass").hex()
     unicode = r"\\+u".join(f"(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
-    escapes = [f"u{unicode}", rf"u\{{0*(?i:{code:x})\}}"]
+    escapes = [f"u{unicode}", rf"u\{{0*(?i:{code:x})\}}", f"U(?i:{code:08x})"]
     if code < 256:
-        escapes.append(f"x(?i:{code:02x})")
+        escapes += [f"x(?i:{code:02x})", f"{code:03o}"]
     octets = character.encode("utf-8", "surrogatepass")
     percent = "".join(f"%(?:25)*(?i:{octet:02x})" for octet in octets)
     escapes += [letter for letter, meant in _LETTERS.items() if character == meant]

@@ -551,6 +551,13 @@ FURTHER_SHAPES = [
     "xkeysib-" + "a1" * 32, "dor_v1_" + "a1" * 32, "dapi" + "a1" * 16, "SK" + "a1" * 16,
     "a1" * 16 + "-us12", "pat" + "a1B2c3D4e5F6g7" + "." + "a1" * 32, "ABSK" + "a1B2" * 28,
     "AGE-SECRET-KEY-1" + "Q7" * 29,
+    "bedrock-api-key-" + "a1B2" * 30 + "/+a1B2==", "AQ.Ab8" + "a1B2" * 12, "GOCSPX-" + "a1B2" * 7,
+    "fw_" + "a1B2" * 6, "vck_" + "a1B2" * 12, "rpa_" + "A1B2" * 10, "flp_" + "a1B2" * 9,
+    "esecret_" + "a1b2" * 8, "sb_secret_" + "a1B2" * 8, "wandb_v1_" + "a1B2" * 12,
+    "whsec_" + "a1B2" * 7 + "/+a=", "PMAK-" + "a1" * 12 + "-" + "b2" * 17, "glrt-" + "a1B2" * 5,
+    "dckr_oat_" + "a1B2" * 8, "dp.st.dev." + "a1B2" * 10, "hvb." + "a1B2" * 24,
+    "tskey-auth-" + "a1B2" * 8, "xapp-1-A0123456789-" + "a1" * 20, "xoxe-1-" + "a1B2" * 20,
+    "a1B8Q~" + "a1B2" * 8 + "x.", "a1B2c3D4e5F6g7.atlasv1." + "a1B2" * 16,
 ]  # fmt: skip
 
 
@@ -582,13 +589,25 @@ def test_shapes_with_something_before_them(text: str, clean: str) -> None:
         "0123456789abcdef0123456789abcdef", "9f86d081-884c-4d63-a15b-0f3d6a2f5b61",
         "gpt-4o-mini-2024-07-18", "chatcmpl-AbC123dEf456GhI789jKl012MnO345", "fp_0123456789abcdef",
         "patient.0123456789 hvs. 20 lines", "claude-3-5-sonnet-20241022",
+        "fw_version_2_of_the_firmware_image", "rpa_process_12_of_the_back_office", "vck_2", "AQ.1",
     ],
 )  # fmt: skip
 def test_words_and_ids_are_no_keys(text: str) -> None:
     assert scrub_body(text, {}) == (text, set())
 
 
-@pytest.mark.parametrize("written", [r"\x73ecret-value-1", r"\u{73}ecret-value-1"])
+def test_a_private_key_of_pgp_is_one() -> None:
+    key = "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ0\n-----END PGP PRIVATE KEY BLOCK-----"
+    assert scrub_body(f"it is {key}.", {}) == ("it is [secret: a private key].", {"a private key"})
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        r"\x73ecret-value-1", r"\u{73}ecret-value-1", r"\U00000073ecret-value-1",
+        r"\163\145cret-value-1",
+    ],
+)  # fmt: skip
 def test_further_escapes_hide_nothing(written: str) -> None:
     assert scrub_body(f"it is {written}.", {"K": "secret-value-1"})[0] == "it is [secret: K]."
 

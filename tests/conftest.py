@@ -17,7 +17,7 @@ from tests.judges.local.known import missing
 from tests.report.browser import MISSING, chromium
 from tests.shared_data import LLMBAR
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.long"]
 
 # Sessions within tests are no step of a job of GitHub Actions, though the tests may be.
 for _name in [name for name in os.environ if name.startswith("GITHUB_")]:

@@ -19,12 +19,10 @@ ROOM = "debate"
 # What tests read and nothing in them changes.
 SHARED = ("cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
-    "tests/test_architecture.py",
     "tests/test_rooms.py",
     "tests/test_registry.py",
     "tests/measures/test_published_rates.py",
     "tests/checks/test_explanation.py",
-    "tests/checks/test_shipped_bars.py",
     "tests/suites/test_builtin.py",
     "tests/suites/test_kind.py",
     "tests/suites/test_loading.py",

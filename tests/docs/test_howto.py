@@ -13,8 +13,18 @@ import pytest
 from tests.docs.blocks import PAGE_NAMES, needs_of
 from tests.docs.kinds import is_for_a_task, problems_of_page
 
+# It imports litellm, twice. What it shows of the SDKs, tests/judges test with their own code.
+LONG = "howto/clients.md"
 
-@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if is_for_a_task(name)])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == LONG else ())
+        for name in PAGE_NAMES
+        if is_for_a_task(name)
+    ],
+)
 def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
     if (needed := needs_of(name)) and find_spec(needed) is None:
         pytest.skip(f"{name} is not run: there is no {needed}; pip install '.[scorers]'")

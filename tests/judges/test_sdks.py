@@ -168,7 +168,16 @@ def project(folder: Path, code: str, table: str = "") -> None:
     parity_suite(folder)
 
 
-@pytest.mark.parametrize("sdk", SDKS, ids=lambda sdk: sdk.package)
+# litellm takes seconds to import; in the gate test_any_client.py records and replays it.
+@pytest.mark.parametrize(
+    "sdk",
+    [
+        pytest.param(
+            sdk, id=sdk.package, marks=pytest.mark.long if sdk.package == "litellm" else ()
+        )
+        for sdk in SDKS
+    ],
+)
 def test_an_sdk_is_recorded_with_a_key_and_replayed_without(sdk: Sdk, tmp_path: Path) -> None:
     try:
         found = importlib.util.find_spec(sdk.package)

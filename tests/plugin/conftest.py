@@ -36,7 +36,14 @@ def project(pytester: pytest.Pytester, server: ChatServer) -> Project:
     return Project(pytester, server)
 
 
-@pytest.fixture(params=[(), ("-n", "0"), ("-n", "2")], ids=["plain", "n0", "n2"])
+# `-n 0` takes the way of a session without xdist; in the gate test_xdist.py compares the two.
+@pytest.fixture(
+    params=[
+        pytest.param((), id="plain"),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ]
+)
 def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Arguments of a session without xdist, with no worker of it, and with two."""
     return request.param

@@ -75,7 +75,15 @@ SENT = {
 @pytest.mark.parametrize(
     ("send", "number", "workers"),
     [
-        pytest.param(*sent, workers, id=f"{name}-{'n' + workers[1] if workers else 'plain'}")
+        pytest.param(
+            *sent,
+            workers,
+            id=f"{name}-{'n' + workers[1] if workers else 'plain'}",
+            # In the gate: as a terminal sends it, and as a CI system does.
+            marks=()
+            if name in ("Ctrl-C", "SIGTERM to it") and workers != ("-n", "0")
+            else pytest.mark.long,
+        )
         for name, sent in SENT.items()
         for workers in ((), ("-n", "0"), ("-n", "2"))
         if workers != ("-n", "0") or name == "Ctrl-C"
@@ -118,8 +126,15 @@ def test_the_first_signal_loses_no_call_and_says_how_to_resume(
     no_traceback(result)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "workers"),
+    [
+        pytest.param(signal.SIGINT, (), id="Ctrl-C-plain"),
+        pytest.param(signal.SIGINT, ("-n", "2"), id="Ctrl-C-n2", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, (), id="SIGTERM-plain", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, ("-n", "2"), id="SIGTERM-n2"),
+    ],
+)
 def test_the_second_signal_ends_at_once(
     project: Project, number: int, workers: tuple[str, ...]
 ) -> None:

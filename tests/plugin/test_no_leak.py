@@ -63,7 +63,12 @@ def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str,
 
 @pytest.mark.parametrize("mode", ["record", "live"])
 @pytest.mark.parametrize(
-    "workers", [(), ("-n", "1"), ("-n", "2", "--dist", "loadfile")], ids=["plain", "n1", "n2"]
+    "workers",
+    [
+        pytest.param((), id="plain"),
+        pytest.param(("-n", "1"), id="n1", marks=pytest.mark.long),
+        pytest.param(("-n", "2", "--dist", "loadfile"), id="n2"),
+    ],
 )
 def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
     project: Project, mode: str, workers: tuple[str, ...]

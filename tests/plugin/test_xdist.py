@@ -72,9 +72,15 @@ def test_other_question(judge):
 """
 
 MODES = ("load", "loadscope", "loadfile", "loadgroup", "worksteal", "no")
-# Every mode with two workers, some with four; recording and live in turns.
+# Every mode with two workers, some with four; recording and live in turns. In the gate: how README
+# runs its own tests, xdist's default, and groups.
+IN_GATE = {("2", "load"), ("2", "loadgroup"), ("4", "worksteal")}
 SPREAD = [
-    (("record", "live")[i % 2], ("-n", n, "--dist", dist))
+    pytest.param(
+        ("record", "live")[i % 2],
+        ("-n", n, "--dist", dist),
+        marks=() if (n, dist) in IN_GATE else pytest.mark.long,
+    )
     for i, (n, dist) in enumerate(
         [*(("2", dist) for dist in MODES), ("4", "load"), ("4", "loadscope"), ("4", "worksteal")]
     )
@@ -254,7 +260,8 @@ def test_what_a_limit_left_out_is_left_out_for_every_worker(project: Project) ->
         ("suite", ("-n", "2")),
         ("marker", ("-n", "2")),
         ("fixture", ("-n", "2")),
-        ("suite", ("--tx", "2*popen")),
+        # Two interpreters.
+        pytest.param("suite", ("--tx", "2*popen"), marks=pytest.mark.long),
     ],
     ids=["suite", "marker", "fixture", "tx"],
 )

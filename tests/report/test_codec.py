@@ -20,6 +20,11 @@ from pytest_judgesense.report.view import view_of
 
 from .replaying import SHIPPED, parts_of
 
+# In the gate the best judge, and one with every failure.
+PROFILES = [
+    pytest.param(name, marks=() if name in ("clean", "noisy") else pytest.mark.long)
+    for name in sorted(SHIPPED)
+]
 NUMBER = {"type": "number"}
 NULL_OR_NUMBER = {"type": ["number", "null"]}
 COUNT = {"type": "integer", "minimum": 0}
@@ -163,7 +168,7 @@ def as_json(parts: list[SuiteSheet]) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("profile", sorted(SHIPPED))
+@pytest.mark.parametrize("profile", PROFILES)
 def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
     value = as_json(parts_of(profile))
     jsonschema.validate(value, LAYOUT)
@@ -173,7 +178,7 @@ def test_the_datasheet_has_the_layout_of_version_1(profile: str) -> None:
     assert judge["checks"]
 
 
-@pytest.mark.parametrize("profile", sorted(SHIPPED))
+@pytest.mark.parametrize("profile", PROFILES)
 def test_a_value_and_a_reason_exclude_each_other(profile: str) -> None:
     (judge,) = as_json(parts_of(profile))["judges"]
     for measure in judge["measures"]:
@@ -198,7 +203,7 @@ def test_no_time_of_writing_is_in_the_file() -> None:
     assert datasheet_json(sheet_of(parts, seed=0, mode="replay")) == text
 
 
-@pytest.mark.parametrize("profile", sorted(SHIPPED))
+@pytest.mark.parametrize("profile", PROFILES)
 def test_a_part_survives_being_sent_as_json(profile: str) -> None:
     # What a worker process sends to the controller is JSON of plain values.
     for part in parts_of(profile):

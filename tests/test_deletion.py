@@ -17,7 +17,7 @@ from tests.suites.known import builtin_suites
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
 # What tests read and nothing in them changes.
-SHARED = ("cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
+SHARED = (".ci", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
     "tests/test_rooms.py",
     "tests/test_registry.py",

@@ -230,7 +230,7 @@ def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
         return []
     models = " and ".join(f"{name} ({served[name]} replies)" for name in sorted(served))
     notice = f"the model behind {model} changed under this recording, its replies name {models}"
-    return [f"{notice}: they do not describe one judge, record it anew"]
+    return [f"{notice}: they do not describe one judge, record it again"]
 
 
 def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
@@ -243,7 +243,7 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
         return []
     answered = "; ".join(f"{suite} by {' and '.join(models)}" for suite, models in named.items())
     notice = f"the suites were answered by different models, {answered}"
-    return [f"{notice}: they do not describe one judge, record them anew together"]
+    return [f"{notice}: they do not describe one judge, record them again together"]
 
 
 def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -263,8 +263,8 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
             values = sorted(by_value, key=lambda one: (len(one), one))
             groups = "; ".join(f"{one}: {', '.join(by_value[one])}" for one in values)
             notices.append(
-                f"the judges compared differ in {setting} ({groups}): it belongs to what a judge "
-                "is, and may be all that sets them apart"
+                f"the compared judges differ in {setting} ({groups}), which may be the only "
+                "difference between them"
             )
     return notices
 

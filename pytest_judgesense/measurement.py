@@ -275,7 +275,7 @@ def measure(
             *failures(judgments),
             *_in_free_text(judge, suite),
             *([stop.said(suite.name)] if stop else []),
-            *([f"{suite.name} was asked whole: {', '.join(left)} hung on it"] if left else []),
+            *([f"{suite.name} was asked completely: {', '.join(left)} needed it"] if left else []),
         ),
         asked={id_: answer.retried for id_, answer in answers.items() if answer.made},
         registry=registry,
@@ -450,8 +450,8 @@ def _only(opened: _Opened, trials: Iterable[Trial]) -> list[tuple[Cassette, list
 def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
     if judge.structured and suite.form.sweeps:
         yield (
-            f"{suite.name} was asked for free text, for all that the judge has structured = "
-            f"{json.dumps(judge.structured)}: it counts the replies that are out of form"
+            f"{suite.name} was asked for free text although the judge has structured = "
+            f"{json.dumps(judge.structured)}: it counts malformed replies"
         )
 
 
@@ -592,7 +592,7 @@ def _refuse_gaps(
     trial, limit = left_out[0]
     paid = "what is recorded is not asked again"
     if mode == "live":
-        paid = "keep what is asked with --judge-save-live"
+        paid = "record the calls with --judge-save-live"
     raise LimitReached(
         f"{limit.what}: {len(left_out)} of {planned} trials of judge {judge.name!r} on suite "
         f"{suite.name} are left out, the first is {trial.id}",

@@ -229,7 +229,7 @@ function browse(data) {
     $("records").replaceChildren(...found.slice(from, to).map(render));
     const number = n => n.toLocaleString("en");
     $("count").textContent = found.length
-      ? `${number(from + 1)} to ${number(to)} of ${number(found.length)}` : "Nothing fits these filters.";
+      ? `${number(from + 1)} to ${number(to)} of ${number(found.length)}` : "No trial matches these filters.";
     $("previous").disabled = page === 0;
     $("next").disabled = to >= found.length;
   }
@@ -286,7 +286,7 @@ function difference(one, other) {
 }
 
 if (typeof DecompressionStream === "undefined") {
-  $("unpacking").textContent = "This browser cannot unpack the evidence (it has no DecompressionStream); one of 2023 or later can. Everything above is complete.";
+  $("unpacking").textContent = "This browser cannot unpack the evidence (it has no DecompressionStream); a browser from 2023 or later can. Everything above is complete.";
 } else {
   unpack().then(browse).catch(error => {
     $("unpacking").textContent = `The evidence cannot be unpacked: ${error}`;

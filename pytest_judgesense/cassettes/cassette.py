@@ -137,8 +137,8 @@ class Cassette:
             notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
         if self._unread:
             notices.append(
-                f"bodies encoded as {', '.join(sorted(self._unread))} are kept as they came, "
-                "unsearched for secrets: install brotli or zstandard and record again"
+                f"bodies encoded as {', '.join(sorted(self._unread))} are stored undecoded, "
+                "and not scanned for secrets: install brotli or zstandard and record again"
             )
         return tuple(notices)
 

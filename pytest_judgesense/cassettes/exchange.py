@@ -466,7 +466,7 @@ def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCass
         expected = "bodies as text, or as json with texts that stand in lines before"
         remedy = (
             "run scripts/convert_cassettes.py of the source repository on the folder, or "
-            "delete the cassette with its .parts file and record it anew with --judge-mode record"
+            "delete the cassette with its .parts file and record it again with --judge-mode record"
         )
     elif isinstance(error, ValidationError):
         first = error.errors()[0]

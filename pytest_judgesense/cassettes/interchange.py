@@ -89,8 +89,8 @@ def vcr_text(exchanges: Iterable[Exchange], form: Form) -> str:
     except UnicodeEncodeError as error:
         raise CassetteError(
             "the cassette has no form in a vcrpy YAML file",
-            found="half of a surrogate pair in a text",
-            expected="texts that UTF-8 can hold",
+            found="an unpaired surrogate in a text",
+            expected="text that UTF-8 can encode",
             remedy="convert to JSON",
         ) from error
 
@@ -108,7 +108,7 @@ def _interaction(exchange: Exchange, form: Form) -> dict[str, Any]:
             f"{form.upper()} file",
             found=found,
             expected="an HTTP exchange" + (" of text" if form == "json" else ""),
-            remedy="convert to YAML" if "text" in found else "leave this recording in its own form",
+            remedy="convert to YAML" if "text" in found else "keep this recording as it is",
         )
     return {
         "request": {
@@ -139,7 +139,7 @@ def read_vcr(path: Path) -> list[Answered]:
         value = json_value(text) if is_json else _yaml_value(text)
         check_depth(value)
         if _written(value, {}) > limits().file_bytes:
-            raise ValueError("what its aliases stand for is larger than file_bytes together")  # noqa: TRY301
+            raise ValueError("with its aliases expanded it is larger than file_bytes")  # noqa: TRY301
         where = f"{path}: the file"
         interactions = _typed(_typed(value, dict, "the file").get("interactions"), list, where)
         found = []

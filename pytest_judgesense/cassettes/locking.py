@@ -86,7 +86,7 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _READ_ONLY:
             raise CassetteError(
-                f"{path} cannot be held against other processes",
+                f"{path} cannot be locked against other processes",
                 found=str(error),
                 expected="a folder in which files can be made and locked",
                 remedy="name another folder with --judge-cassettes",

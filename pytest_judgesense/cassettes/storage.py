@@ -73,7 +73,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
     """The exchanges of a cassette in the order of its lines; none if there is no such file.
 
     Raises:
-        BrokenCassette: a line cannot be read, or a call of a trial stands twice, or there is more
+        BrokenCassette: a line cannot be read, or a call of a trial appears twice, or there is more
             than may be read; names file and line.
         CassetteError: the file cannot be opened.
     """
@@ -120,8 +120,8 @@ def replace_content(path: Path, data: bytes) -> None:
     with _explained(
         f"{path} could not be put into its final form",
         "a folder in which a file can be written and replaced",
-        "nothing is lost, the file is as it was: free the disk or fix the permissions, "
-        "and record on with --judge-mode record, which asks only what is missing",
+        "nothing is lost, the file is unchanged: free some space or fix the permissions, "
+        "and resume with --judge-mode record, which asks only what is missing",
     ):
         # What a process has left that was killed here. Nobody else is at it: see `locking`.
         for left in path.resolve().parent.glob(f".{glob.escape(path.resolve().name)}.*.tmp"):
@@ -200,8 +200,8 @@ class Journal:
             _explained(
                 f"{self.path}: an exchange of trial {exchange.trial} could not be recorded",
                 "a file that can be written",
-                "what was recorded before stands: free the disk or fix the permissions and "
-                "record on with --judge-mode record, or name another folder with "
+                "earlier answers are kept: free some space or fix the permissions and "
+                "resume with --judge-mode record, or name another folder with "
                 "--judge-cassettes",
             ),
             self._lock,
@@ -252,7 +252,7 @@ def _read_tolerantly(path: Path, torn: Callable[[Path, int, bytes], None]) -> It
             first = known.setdefault((head.trial, head.call), number)
             if first != number:
                 raise BrokenCassette(
-                    f"{path}:{number}: call {head.call} of trial {head.trial} stands twice",
+                    f"{path}:{number}: call {head.call} of trial {head.trial} appears twice",
                     found=f"the same call in line {first}",
                     expected="one line for each call of a trial",
                     remedy="restore the file from version control, or delete one of the two lines",
@@ -265,8 +265,7 @@ def _refuse_torn(path: Path, number: int, rest: bytes) -> None:
         f"{path}:{number}: the last line is cut off; its recording was interrupted",
         found=f"{len(rest)} bytes of an exchange",
         expected="a whole exchange and a line break",
-        remedy="record on with --judge-mode record: it removes the torn line and makes its "
-        "call again",
+        remedy="resume with --judge-mode record: it removes the torn line and makes its call again",
     )
 
 
@@ -314,6 +313,6 @@ def _readable(path: Path) -> Iterator[None]:
 @contextmanager
 def _repairable(path: Path) -> Iterator[None]:
     what = f"{path}: the last line was cut off in mid-write, and cannot be repaired"
-    remedy = "fix the permissions, and record on with --judge-mode record"
+    remedy = "fix the permissions, and resume with --judge-mode record"
     with _explained(what, "a file that can be written", remedy):
         yield

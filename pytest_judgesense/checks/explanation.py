@@ -468,7 +468,7 @@ def _difference_text(comparison: Comparison) -> str:
     text = f"{name} {values[0]} -> {values[1]}"
     ends = comparison.interval()
     if comparison.identical:
-        return f"{text}, nothing of it changed"
+        return f"{text}, no unit changed"
     if comparison.difference is None or ends is None:
         return text
     value = comparison.sign * comparison.difference.value

@@ -118,9 +118,9 @@ def luck_line(told: Mapping[tuple[str, str, str], str | None]) -> str:
             counted, draws = counted + 1, 4 * len(found)
     head = "if each judge truly is as recorded: chance of any failure by luck"
     if not counted:
-        return f"{head} unknown, for no check passes here whose clusters can be drawn anew"
+        return f"{head} unknown: no check that passes here has clusters to resample"
     holds = math.prod(1 - any_.bit_count() / draws for any_ in lost_on.values())
     left_out = len(told) - counted
     chance = f"{1 - holds:.0%}" if holds <= 0.995 or holds == 1 else f"{1 - holds:.1%}"
-    but = f"; without {left_out} that fail here or cannot be drawn" if left_out else ""
+    but = f"; not counted: {left_out} that fail here or cannot be resampled" if left_out else ""
     return f"{head} {chance} (checks on other items: {counted}{but})"

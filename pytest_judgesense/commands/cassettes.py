@@ -71,7 +71,11 @@ def run_check(options: argparse.Namespace) -> int:
     for error in checked.broken:
         complain(error)
     named = ", ".join(f"{name} ({why})" for name, why in checked.skipped.items())
-    show([f"taken for words and not for secrets, so not searched for: {named}"] if named else [])
+    show(
+        [f"not removed, for such short or plain values are ordinary words too: {named}"]
+        if named
+        else []
+    )
     counts = f"{checked.files} files, {checked.exchanges} exchanges"
     show([f"{len(checked.findings)} secrets in {counts}"])
     if checked.broken:
@@ -86,7 +90,7 @@ def run_convert(options: argparse.Namespace) -> list[str]:
         return _from_foreign_vcr(source, *judge_and_suite(options), options.judge_cassettes)
     if target is None or options.judge_name or options.judge_suite:
         raise UsageError(
-            "it is not said where to convert to",
+            "the command does not say where to convert to",
             expected="-o FILE; or, for what vcrpy has recorded itself, --judge-name and "
             "--judge-suite together, which name the cassette",
         )
@@ -175,7 +179,7 @@ def requests_of(judge: JudgeSpec, suite: Suite) -> Iterator[tuple[Trial, HttpReq
     if judge.provider == "callable":
         raise UsageError(
             f"what judge {judge.name!r} sends is not known",
-            found="a Python function, which asks whom it likes",
+            found="a Python function, which makes its own requests",
             expected="a judge with a provider",
             remedy="record it with --judge-mode record",
         )

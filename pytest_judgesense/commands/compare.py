@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", type=Path, metavar="OLD", help=said)
     said = "measured now: .json or .jsonl"
     parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=said)
-    said = "a loss that does not matter, for every measure"
+    said = "acceptable loss, for every measure (default: that of each measure)"
     parser.add_argument("--margin", type=number("margin", float), help=said)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
 
@@ -143,7 +143,7 @@ def _comparison_lines(
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
     left = [one for one in (*old, *new) if id(one) not in used]
-    lines += [f"in one of the two only: {_named(left)}"] if left else []
+    lines += [f"in only one of the two: {_named(left)}"] if left else []
     return lines, regressed
 
 
@@ -226,7 +226,7 @@ def _flips(old: Side, new: Side) -> Iterator[str]:
     flips = [(i,) for i, now in new.by_id.items() if i in old.by_id and differs(old.by_id[i], now)]
     both = sum(i in old.by_id for i in new.by_id)
     if both:
-        title = f"another verdict (of {both} trials in both)"
+        title = f"changed verdicts (of {both} trials in both)"
         yield from (
             flip_lines(flips, title, old, new, shown=_SHOWN_FLIPS)
             if flips

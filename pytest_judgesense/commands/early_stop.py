@@ -92,7 +92,7 @@ def early_stop_lines(
         if not one.can_stop(policy):
             yield f"  {one.check.id}: all {priced(trials)}: it is decided on all clusters"
         elif one.finding is None or one.finding.estimate.count is None or len(one.sizes) < 2:
-            yield f"  {one.check.id}: not planned: it is no share with one bar"
+            yield f"  {one.check.id}: not planned: it is not a share with one bar"
         else:
             by_value = expected_trials(one.finding, one.sizes, trials, policy, rho, seed)
             shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())

@@ -33,23 +33,23 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         return
     yield from _wrapped(f"{measure.name}: {measure.meaning}")
     better = {"higher": "higher is better", "lower": "lower is better"}
-    direction = better.get(measure.direction, "neither is better by itself")
+    direction = better.get(measure.direction, "neither direction is better")
     gated = f"; checked by {measure.check}" if measure.check else ""
     yield from _wrapped(f"of {measure.unit}s, {direction}{gated}")
     yield from _page_lines(measure)
 
 
 def _check_lines(check: CheckKind | None) -> Iterator[str]:
-    assert check is not None, "a name that is known is that of a measure or of a check"
+    assert check is not None, "the name of a measure or of a check"
     yield from _wrapped(f"{check.signature}: {check.meaning}")
-    yield from _wrapped("its measures have pages of their own: judgesense explain MEASURE")
+    yield from _wrapped("its measures have separate pages: judgesense explain MEASURE")
 
 
 def _page_lines(measure: Measure) -> Iterator[str]:
     page = measure_page(measure.name)
     if page is None:
         source = measure.source or "this package"
-        yield from _wrapped(f"there is no page of it here; it is given by {source}")
+        yield from _wrapped(f"it has no page here; it is provided by {source}")
         return
     parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)[1:]
     for title, text in zip(parts[::2], parts[1::2], strict=True):

@@ -245,10 +245,10 @@ def _labels(
         labels = scale_of(labels) or labels
     if not 2 <= len(labels) <= _MOST_LABELS:
         raise UsageError(
-            f"it is not known what the judge of suite {name} may answer",
+            f"the possible answers of the judge of suite {name} are not known",
             found=f"{', '.join(labels[:9]) or 'no verdict'} in {log}",
             expected=f"2 to {_MOST_LABELS} labels",
-            remedy="say them: --labels YES,NO",
+            remedy="name them: --labels YES,NO",
         )
     return labels
 
@@ -264,7 +264,7 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
             f"the two candidates of suite {found.name} are not told apart",
             found=", ".join(found.shown[0].fields) or "whole prompts",
             expected="fields a and b, to be shown in both orders",
-            remedy="import the log anew with --map field.a=COLUMN --map field.b=COLUMN",
+            remedy="import the log again with --map field.a=COLUMN --map field.b=COLUMN",
         )
     if pairwise and "question" in found.shown[0].fields:
         found = replace(found, shown=[_with_task(one) for one in found.shown])
@@ -283,17 +283,17 @@ def _worded(found: Frozen, template: str | None) -> Frozen:
         system, users = _split([prompt for prompt, _ in sent])
         texts = [(text, fields) for text, (_, fields) in zip(users, sent, strict=True)]
         if (own := recovered(texts)) is not None:
-            said = f"the judge's own, as {len(sent)} prompts of the log have it"
+            said = f"the judge's own, as in {len(sent)} prompts of the log"
             return replace(found, template=own, source=said, system=system)
         if not pairwise and len(sent) == len(found.shown):
             shown = [
                 replace(one, fields={_PROMPT: text})
                 for one, text in zip(found.shown, users, strict=True)
             ]
-            said = "the judge's own, whole: no one template gives back the prompts of the log"
+            said = "the judge's own, whole: no single template reproduces the prompts of the log"
             template = f"{{{{{_PROMPT}}}}}"
             return replace(found, template=template, source=said, system=system, shown=shown)
-    said = "one of this project: the log does not hold the judge's own; --template FILE gives it"
+    said = "a generic one: the log does not hold the judge's own; --template FILE gives it"
     return replace(found, template=_default(found), source=said)
 
 
@@ -516,7 +516,7 @@ def judge_of(name: str) -> tuple[str, str] | None:
 def judge_table(name: str, provider: str, model: str) -> str:
     """The table of a judge that a log names."""
     lines = [
-        "# The judge of the log; what it was asked with beside its prompt the log does not say.",
+        "# The judge of the log, which does not hold its settings.",
         f"[tool.judgesense.judges.{toml_key(name)}]",
         f"provider = {toml_text(provider)}",
         f"model = {toml_text(model)}",

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     column_of = {"metavar": "COLUMN"}
     steps, least = number("number of steps", int, _MOST_STEPS), number("threshold", float)
     for name, said, form in (
-        ("--reparse", "read recorded completions anew, recorded verdicts aside", FLAG),
+        ("--reparse", "parse recorded completions again; ignore recorded verdicts", FLAG),
         ("--pairs", "judgesense: the pair file of a decision log, for its clusters", FILE),
         ("--map", f"table, {tools}: the column that holds a field of a judgment; {again}", column),
         (
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--suite", f"games, table, {tools}: the suite of all rows", {"metavar": "NAME"}),
         (
             "--cluster",
-            f"{tools}: the column of what belongs together (default: the test)",
+            f"{tools}: the column of the cluster (default: the test)",
             column_of,
         ),
         ("--order", f"{tools}: the column of the order of two candidates, ab or ba", column_of),

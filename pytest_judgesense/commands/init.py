@@ -33,28 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     said = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=said)
-    own = parser.add_argument_group("a function and items of your own, as they are")
+    own = parser.add_argument_group("your own function and items")
     said = "the function that judges, such as myapp.judges:judge"
     own.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=said)
     own.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
-    said = "what it gives: the better of two, a label, or a grade (default: as its parameters and "
+    said = "what it returns: the better of two, a label, or a grade (default: inferred from its "
     kinds = ["pairwise", "labels", "score"]
-    own.add_argument("--kind", choices=kinds, help=f"{said}the labels say)")
+    own.add_argument("--kind", choices=kinds, help=f"{said}parameters and the labels)")
     said = "the column of a parameter; also label=, id=, cluster= and category=; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     own.add_argument("--map", metavar="PARAMETER=COLUMN", help=said, **pair)
     said = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
     own.add_argument("--value", metavar="FOUND=LABEL", help=said, **pair)
-    said = "what may be answered, where no column or log tells, such as YES,NO"
+    said = "the possible answers, if no column or log holds them, such as YES,NO"
     own.add_argument("--labels", metavar="A,B,...", help=said)
-    frozen = parser.add_argument_group("outputs that were judged before, as a log holds them")
+    frozen = parser.add_argument_group("outputs of a log that were judged before")
     said = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
     frozen.add_argument("--from-log", help=said, dest="log", metavar="LOG", type=Path)
-    said = "so many outputs of each suite, drawn in proportion to the verdicts (default: all)"
+    said = "number of outputs of each suite, drawn in proportion to the verdicts (default: all)"
     whole = number("number of outputs", int)
     frozen.add_argument("--sample", type=whole, metavar="N", help=said)
-    frozen.add_argument("--seed", type=seed, default=0, help="of that draw (default: 0)")
-    said = "the first wording, in place of the judge's own, with {{NAME}} for each text"
+    frozen.add_argument("--seed", type=seed, default=0, help="seed of that draw (default: 0)")
+    said = "the first wording, instead of the judge's own, with {{NAME}} for each text"
     frozen.add_argument("--template", help=said, **FILE)
 
 
@@ -113,7 +113,7 @@ def start_own(options: argparse.Namespace) -> Iterator[str]:
         yield f"            {line}"
     yield _declare(folder / "pyproject.toml", name, own.judge_text(name, target, found.arguments))
     if (folder / place).exists():
-        yield f"left alone: {folder / place} is there; remove it to write it anew"
+        yield f"left alone: {folder / place} exists; remove it to write it again"
     else:
         file, copied = _within(items.file, folder, folder / place)
         if copied:
@@ -154,7 +154,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         yield f"understood: suite {one.name}"
         yield from (f"            {line}" for line in from_log.told(one))
         if (folder / place).exists():
-            yield f"left alone: {folder / place} is there; remove it to write it anew"
+            yield f"left alone: {folder / place} exists; remove it to write it again"
         else:
             for name, text in files[one.name].items():
                 yield _written(folder / place / name, text)
@@ -246,7 +246,7 @@ def start(folder: Path) -> Iterator[str]:
     yield _write_workflow(folder)
     yield _write_attributes(folder)
     yield ""
-    yield "next: record what the judge says, once; then replay it, here and in CI"
+    yield "next: record the judge's replies, once; then replay them, here and in CI"
     yield from _moved(folder)
     place = _SUITE.as_posix()
     yield from (f"  judgesense lint {place}", f"  pytest {place} --judge-mode record")

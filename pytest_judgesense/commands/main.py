@@ -30,18 +30,18 @@ COMMANDS: Final = {
     "report": "print the datasheet of judgment logs",
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
-    "lint": "say what would make a suite's numbers worthless",
+    "lint": "find what would distort a suite's numbers",
     "equivalence": "ask a judge whether templates ask the same",
     "label": "have a judge label the items that have no label",
     "import": "turn foreign files into a judgment log or suite",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1",
-    "models": "bring a language model to this machine",
+    "models": "fetch a language model to this machine",
     "cassettes": "work with recordings",
-    "batch": "ask by an OpenAI-batch file (or vllm run-batch)",
+    "batch": "make calls with an OpenAI batch file (or vllm run-batch)",
     "merge": "join cassettes, logs or datasheets of CI shards",
     "record": "record suites in shards, here or on a Ray cluster",
     "plan": "calls, tokens, cost and power, before any call",
-    "power": "chances that checks do not pass, and what they stop",
+    "power": "the chance that each check fails, and the drop that it detects",
 }
 
 

@@ -123,7 +123,7 @@ def _joined_logs(paths: Iterable[Path]) -> str:
             where, first, its = of_suite.setdefault(judgment.trial.id, (path, judgment, design))
             if (replace(first, latency_s=judgment.latency_s), its) != (judgment, design):
                 raise LogError(
-                    f"trial {judgment.trial.id} of judge {judgment.judge} stands twice",
+                    f"trial {judgment.trial.id} of judge {judgment.judge} appears twice",
                     found=f"{first.outcome} in {where}, {judgment.outcome} in {path}; "
                     "or their replies, labels or designs differ",
                     expected="the same judgment in both, or in one of them alone",

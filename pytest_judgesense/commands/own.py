@@ -180,7 +180,7 @@ def _columns_taken(
             continue
         turned = column in names and name in columns
         raise UsageError(
-            f"--map {name}={column} joins nothing",
+            f"--map {name}={column} matches nothing",
             found=both,
             expected=f"PARAMETER=COLUMN; or one of {', '.join(_BESIDE)} in place of a parameter",
             remedy=f"write --map {column}={name}" if turned else "fix the name",
@@ -315,15 +315,15 @@ def _contents(
         said = ["1", "2", "3", "4", "5"]
     if not 2 <= len(said) <= _MOST_LABELS:
         raise UsageError(
-            f"it is not known what {called} may answer",
+            f"the possible answers of {called} are not known",
             found=f"{len(said)} labels in column {label}" if label else "no column with labels",
             expected=f"2 to {_MOST_LABELS} labels",
-            remedy=f"say them: {command} --labels YES,NO; or --map label=COLUMN",
+            remedy=f"name them: {command} --labels YES,NO; or --map label=COLUMN",
         )
     clash = [name for name in taken if name in _BESIDE]
     if clash:
         raise UsageError(
-            f"{called} takes {clash[0]}, which no judge is shown",
+            f"{called} takes {clash[0]}, which judges never see",
             expected=f"parameters other than {', '.join(_BESIDE)}",
             remedy="rename the parameter",
         )
@@ -390,7 +390,7 @@ def told(found: Understood) -> Iterator[str]:
             yield f"{parameters.get(name, name)} is column {fields[name]}"
     if found.label:
         counts = ", ".join(f"{label} {n}" for label, n in found.counts.items()) or "none"
-        yield f"labels stand in column {found.label}: {counts}"
+        yield f"labels are in column {found.label}: {counts}"
     else:
         yield "no column with labels: agreement is not gated; --map label=COLUMN names one"
 
@@ -478,16 +478,16 @@ def suite_text(found: Understood, name: str, file: str, called: str) -> str:
         ORDER_POSITIONAL.check: "pairs of which the same slot wins in both orders",
         REPEAT_FLIP_RATE.check: "items of which the two replicates disagree",
         AGREEMENT.check: "the verdict is the label",
-        UNPARSED_RATE.check: "returns in which no verdict is found",
+        UNPARSED_RATE.check: "return values without a verdict",
     }
     design = "each pair in both orders" if found.kind == "pairwise" else "each item twice"
     lines = [
         f"# {called} on the items of {Path(file).name}, each as it is.",
         f'schema = "judgesense/suite/1"\nname = {toml_text(name)}\nkind = {toml_text(_kind())}',
-        f"\n# What the function may answer.\n[space]\n{_pairs_of(table['space'])}",
+        f"\n# The possible answers of the function.\n[space]\n{_pairs_of(table['space'])}",
         f"\n# Fields by column, and what a label means.\n[stimuli]\n{_pairs_of(table['stimuli'])}",
         f"\n# Asked: {design}.\n[design]\n{_pairs_of(table['design'])}",
-        "\n# How reports show an item; the function has a prompt of its own.",
+        "\n# How reports show an item; the function builds its own prompt.",
         f'[[templates]]\nid = "t1"\ntext = """\n{_text(found)}\n"""',
         "\n# Each line is a test. A judge without any error clears these bars with confidence.",
         "[checks]",
@@ -517,8 +517,8 @@ def toml_key(name: str) -> str:
 def judge_text(name: str, target: str, arguments: Mapping[str, str]) -> str:
     """The table of the judge."""
     lines = [
-        "# The function as it is. A synchronous one is called once at a time: concurrency = 8 asks",
-        "# eight items at once, where the function permits it.",
+        "# A synchronous function runs one call at a time. If it is thread-safe, concurrency = 8",
+        "# makes eight calls at once.",
         f"[tool.judgesense.judges.{toml_key(name)}]",
         'provider = "callable"',
         f"model = {toml_text(target)}",

@@ -123,9 +123,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = Fal
     option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
     option("--judge-name", required=judge_required, metavar="NAME", help=JUDGE)
     add_cassettes(parser)
-    said = "what has to clear a bar (default: the estimate)"
+    said = "what must clear a bar (default: the estimate)"
     option("--judge-policy", choices=get_args(Policy), default="estimate", help=said)
-    said, alpha = "under refuted: the most chance to fail by luck", number("alpha", float, 0.5)
+    said, alpha = "under refuted: the maximum chance to fail by luck", number("alpha", float, 0.5)
     option("--judge-alpha", type=alpha, default=ALPHA, metavar="A", help=said)
     option("--judge-seed", type=seed, default=0, metavar="N", help="seed of every random draw")
 
@@ -133,11 +133,11 @@ def add_arguments(parser: argparse.ArgumentParser, *, judge_required: bool = Fal
         name, _, value = text.partition("=")
         return name, share(value)
 
-    said = "a measure's value, where nothing is recorded; may be repeated"
+    said = "assumed value of a measure, instead of a recording; may be repeated"
     option("--assume", type=assumption, metavar="MEASURE=SHARE", help=said, **MANY)
-    said = "how alike the units of a cluster are, where nothing is recorded (default: 0.3)"
+    said = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
     option("--correlation", type=share, default=0.3, metavar="RHO", help=said)
-    option("--drop", type=share, metavar="D", help="a change for the worse to be stopped")
+    option("--drop", type=share, metavar="D", help="the drop to be detected")
     option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
     said = "how many calls to expect with --judge-early-stop, at several true values"
     option("--early-stop", action="store_true", help=said)
@@ -375,7 +375,7 @@ def power_lines(
     if judge and not cell:
         yield f"  not all trials of judge {judge.name} are recorded"
     like = "judges like this recording" if cell else "judges as assumed"
-    yield f"chance not to pass (95% interval), for {like}; smallest drop stopped in 80%"
+    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%"
     head = ["check", "now", "same items", "new items", "drop", "clusters"]
     table = [head + ([f"for {asked.drop:g}"] if asked.drop else [])]
     notes: dict[str, None] = {}

@@ -54,17 +54,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     said = "a suite by name, NAME@PRESET, or its file; or a folder of them"
     parser.add_argument("suites", nargs="+", metavar="SUITE", help=said)
     parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
-    said = "how many shards, each of whole clusters, are recorded at once (default: 1)"
+    said = "number of shards, of whole clusters each, to record at once (default: 1)"
     parser.add_argument("--shards", type=number("number of shards", int), default=1, help=said)
-    said = "as tasks of the Ray cluster at ADDRESS (default: one of this machine, for the time)"
+    said = "as tasks of the Ray cluster at ADDRESS (default: a temporary local one)"
     parser.add_argument("--ray", nargs="?", const=_HERE, metavar="ADDRESS", help=said)
     add_cassettes(parser)
     kinds: dict[str, Any] = {
-        "--judge-concurrency": (int, "calls under way at once, in each shard"),
-        "--judge-max-calls": (int, "most calls of the whole job, retries counted"),
-        "--judge-max-cost": (float, "most USD of the whole job, by the prices of the judge"),
-        "--judge-deadline": (float, "seconds after which no shard begins a call"),
-        "--judge-max-unparsed": (int, "most first replies of a shard without any verdict"),
+        "--judge-concurrency": (int, "maximum number of concurrent calls in each shard"),
+        "--judge-max-calls": (int, "maximum number of calls of the whole job, including retries"),
+        "--judge-max-cost": (float, "maximum cost of the whole job in USD, by the judge's prices"),
+        "--judge-deadline": (float, "seconds after which no shard starts a call"),
+        "--judge-max-unparsed": (int, "stop a shard whose first N replies all lack a verdict"),
     }
     given = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
     for name, (kind, said) in kinds.items():

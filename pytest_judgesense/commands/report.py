@@ -50,9 +50,7 @@ _WITH_REPLIES: Final = (".jsonl", ".html")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the logs and what becomes of them."""
-    said = (
-        "judgment logs (.jsonl); or datasheets and baselines (.json): their checks are told, and "
-    )
+    said = "judgment logs (.jsonl); or datasheets and baselines (.json): checks are printed, and "
     said += "--datasheet x.html shows each measure over time"
     parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=said)
     said = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
@@ -62,8 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     said = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
     parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=said, **MANY)
     for flags, said, form in (
-        (["--ranking"], "print what ranks the judges before the datasheet", FLAG),
-        (["--badge"], "write what came of the checks as an SVG badge", FILE),
+        (["--ranking"], "print the ranking of the judges before the datasheet", FLAG),
+        (["--badge"], "write the outcomes of the checks as an SVG badge", FILE),
         (["--seed"], "seed of every random draw", {"type": seed, "default": 0}),
         (["-v", "--verbose"], "show where a file that cannot be made fails", FLAG),
     ):
@@ -140,7 +138,7 @@ def _history_written(options: argparse.Namespace) -> int:
     view = view_of(last, registry)
     outcomes = [line.outcome for judge in last.judges for line in judge.checks]
     told = f"{sheets[-1].name}: {outcome_words(outcomes)}"
-    order = "by when they were recorded" if dated else "in the order given"
+    order = "by date of recording" if dated else "in the order given"
     files = ", ".join(one.name for one in sheets)
     show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [told])
     outputs = Outputs(verbose=options.verbose)
@@ -232,7 +230,7 @@ def cells_of_logs(
 
     Without ``replies`` their texts are left out, unless something measures them.
 
-    A judgment that stands twice counts once. A `LogError`: a log cannot be read, two lines
+    A judgment that appears twice counts once. A `LogError`: a log cannot be read, two lines
     contradict one another, or the lines of one suite were made by different designs.
     """
     given: list[Any] = [*registry.measures.values(), *registry.kinds.values()]
@@ -251,7 +249,7 @@ def cells_of_logs(
             known = judgments[key].setdefault(judgment.trial.id, judgment)
             if known.outcome != judgment.outcome:
                 raise LogError(
-                    f"{path}: trial {judgment.trial.id} of judge {judgment.judge} stands twice",
+                    f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
                     found=f"{judgment.outcome} and {known.outcome}",
                     expected="one outcome for one trial",
                     remedy="number replicates, or give the logs different suite names",

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the port, and the model."""
     port = number("port", int, 65535)
     parser.add_argument("--port", type=port, default=8471, help="port (default: 8471; 0: any)")
-    said = "a local model, by name or as PATH.gguf, in place of the embedded judge"
+    said = "a local model, by name or as PATH.gguf, instead of the embedded judge"
     parser.add_argument("--model", metavar="NAME", help=said)
     threads, context = number("number of threads", int), number("number of tokens", int)
     said = "of the processors that compute (default: all)"

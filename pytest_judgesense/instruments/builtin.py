@@ -53,7 +53,7 @@ REPORTS: Final = (
         closing=(_board("most_stable"),),
         words=(
             Word("one-sided", any_above("side_bias", 0.1)),
-            Word("unreliable in form", any_above("unparsed_rate", 0.02)),
+            Word("malformed replies", any_above("unparsed_rate", 0.02)),
         ),
     ),
 )

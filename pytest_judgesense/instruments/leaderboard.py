@@ -302,7 +302,7 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
 def _spread_words(of: Row) -> str:
     measure = of["measure"]
     if of["spread"] is None:
-        words = f"spread of {measure} over judges: N/A, {of['least']} alone has a place"
+        words = f"spread of {measure} over judges: N/A, {of['least']} is the only one ranked"
     else:
         words = f"spread of {measure} over {of['judges']} judges: {number_text(of['spread'])}, "
         words += f"from {number_text(of['lowest'])} ({of['least']}) "
@@ -317,7 +317,7 @@ def pair_words(pairs: Rows) -> Iterator[str]:
     """Every two judges in words, the first ones of many."""
     yield from map(_pair_words, pairs[:_SHOWN_PAIRS])
     if len(pairs) > _SHOWN_PAIRS:
-        yield f"{len(pairs) - _SHOWN_PAIRS} more pairs stand in the JSON of the datasheet"
+        yield f"{len(pairs) - _SHOWN_PAIRS} more pairs are in the JSON of the datasheet"
 
 
 def _pair_words(of: Row) -> str:

@@ -377,10 +377,10 @@ class Client:
 
     def _not_replayable(self, reason: str) -> JudgeError:
         return JudgeError(
-            f"judge {self._spec.name!r} cannot be replayed here: it fails before it asks anybody",
+            f"judge {self._spec.name!r} cannot be replayed here: it fails before its first request",
             found=f"{self._spec.model}: {reason}",
-            expected="a function that needs its recorded answers alone; keys that usual clients "
-            "read are stood in for",
+            expected="a function that needs only its recorded answers; keys that common clients "
+            "read get placeholders",
             remedy="name the variable of another key in the judge's table, "
             'api_key_env = "NAME", or set it',
         )
@@ -424,7 +424,7 @@ async def imported(spec: JudgeSpec, place: Apart) -> JudgeFunction:
             f"the module of judge {spec.name!r} has not been imported",
             found=f"{spec.model}: {error}",
             expected="a module that is imported within 10 minutes",
-            remedy="load models when they are first asked, not while importing",
+            remedy="load models at the first call, not at import",
         ) from error
     return found
 
@@ -514,7 +514,7 @@ async def _connected(
     trust.refuse_host(spec, base_url, name)
     if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
         raise JudgeError(
-            f"judge {spec.name!r} has no key to be asked with",
+            f"judge {spec.name!r} has no key",
             found=f"no environment variable {name}",
             expected=f"the key of {base_url} in {name}",
             remedy=f"export {name}=..., or name another variable by api_key_env",

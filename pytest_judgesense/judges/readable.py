@@ -78,9 +78,9 @@ class FirstReplies:
             f"--judge-max-unparsed {self._most}: none of the first {len(self._unread)} replies "
             "states a verdict",
             found=shown,
-            expected="a verdict in one of them, or the recording goes no further",
+            expected="a verdict in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "
-            "what is recorded is kept; --judge-max-unparsed 0 asks all the same",
+            "recorded replies are kept; --judge-max-unparsed 0 turns this limit off",
         )
 
 

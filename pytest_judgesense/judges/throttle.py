@@ -364,8 +364,8 @@ class Throttle:
                     f"judge {spec.name!r} cannot be asked",
                     found=reply.reason if isinstance(reply, Failed) else "",
                     expected=f"an answer of {spec.base_url or spec.provider} to {spec.model}",
-                    remedy="fix its key, model, base_url or account; nothing more was asked, and "
-                    "with --judge-mode record what was answered is kept",
+                    remedy="fix its key, model, base_url or account; no more calls were made, and "
+                    "with --judge-mode record the answers so far are kept",
                 )
                 raise self.ended
         self._open()

@@ -123,8 +123,8 @@ class Trust:
             raise SendingRefused(
                 f"{what} cannot be asked about: a file of it lies outside the project",
                 found=str(file),
-                expected=f"files in {self.root}, links resolved: what else is sent, a repository "
-                "alone does not decide",
+                expected=f"files in {self.root}, with links resolved: a repository alone may not "
+                "decide what else is sent",
                 remedy=self._how_to_allow("paths", str(file.parent)),
             )
 
@@ -149,8 +149,8 @@ class Trust:
         raise SendingRefused(
             f"judge {judge.name!r} is not asked: its host is not that of its key's provider",
             found=found,
-            expected=f"{', '.join(expected)}, or a host that you allow: where prompts and keys go, "
-            "a repository alone does not decide",
+            expected=f"{', '.join(expected)}, or a host that you allow: a repository alone "
+            "may not decide where prompts and keys go",
             remedy=remedy,
         )
 

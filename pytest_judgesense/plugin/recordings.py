@@ -138,7 +138,7 @@ class Recordings:
             f"the recording of {what} is {age:.1f} days old, --judge-max-age {limit:g} is passed",
             found=f"an answer of {recorded_at} in {cassette}",
             expected=f"answers of the last {limit:g} days",
-            remedy=f"record it anew: {command} --judge-mode live --judge-save-live "
+            remedy=f"record it again: {command} --judge-mode live --judge-save-live "
             f"{shlex.quote(folder)}",
         )
 

@@ -124,14 +124,14 @@ class Gate:
                 f"the baseline {self.path} has no judge {name!r}",
                 found=", ".join(names),
                 expected="the judge that is measured, or one judge in both",
-                remedy="save it anew: pytest --judge-save-baseline PATH",
+                remedy="save it again: pytest --judge-save-baseline PATH",
             )
         found = [one for one in self._baseline if (one.judge, one.suite) == (name, suite)]
         if not found:
             raise UsageError(
                 f"the baseline {self.path} has no suite {suite} of judge {name!r}",
                 found=", ".join(one.suite for one in self._baseline if one.judge == name),
-                remedy="save it anew: pytest --judge-save-baseline PATH",
+                remedy="save it again: pytest --judge-save-baseline PATH",
             )
         digest = stimuli_digest(member.suite)
         if found[0].digest != digest:
@@ -139,6 +139,6 @@ class Gate:
                 f"suite {suite} is not the one that the baseline {self.path} was measured on",
                 found=f"suite digest {found[0].digest} in the baseline, {digest} now",
                 expected="the same items and design; prompts may differ",
-                remedy="save the baseline anew, or look at both with: judgesense compare",
+                remedy="save the baseline again, or look at both with: judgesense compare",
             )
         return found[0]

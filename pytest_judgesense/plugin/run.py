@@ -262,7 +262,7 @@ class Run:
         settings = self._settings
         if settings.baseline is None:
             raise UsageError(
-                "no_regression has nothing to be held against",
+                "no_regression has no baseline",
                 expected="--judge-baseline PATH",
                 remedy="write one from a judge that you trust: pytest --judge-save-baseline PATH",
             )

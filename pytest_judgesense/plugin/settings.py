@@ -24,34 +24,32 @@ _HELP: Final = {
     ".html (a page with figures and evidence), .md (Markdown), .csv or .tex (tables; LaTeX with "
     "booktabs), or .jsonl (the log of all "
     "judgments); may be repeated",
-    "judge-policy estimate|confident|refuted": "what has to clear the bar of a check: the estimate "
-    "(the default), or, confident, the one-sided 95%% bound of its clustered interval; refuted: a "
-    "check fails only where a bound shows that the judge misses the bar, with --judge-alpha",
-    "judge-alpha A": "under --judge-policy refuted: the most chance of a session to fail though "
-    "the judges keep to all of its bars (Holm over all that are declared; default: 0.05)",
+    "judge-policy estimate|confident|refuted": "what must clear the bar of a check: the estimate "
+    "(the default); with confident, the one-sided 95%% bound of its clustered interval; with "
+    "refuted, a check fails only if a bound shows that the judge misses the bar (--judge-alpha)",
+    "judge-alpha A": "under --judge-policy refuted: the maximum chance that a session fails "
+    "although its judges meet all bars (Holm over all declared bars; default: 0.05)",
     "judge-max-missing SHARE": "share of missing replies beyond which the worst case must clear "
     "the bar too (default: 0.05)",
     "judge-early-stop": "ask whole clusters in an order drawn by the seed, and stop a suite when "
     "every check declared on it is decided (see docs/early-stopping.md)",
     "judge-seed N": "seed of every random draw of the estimators (default: 0)",
-    "judge-concurrency N": "calls under way at once (default: 8)",
-    "judge-max-calls N": "stop before more than N calls have been made in the session, retries "
-    "counted",
-    "judge-max-cost USD": "stop before the calls of the session may have cost more, by the prices "
-    "of the judges",
-    "judge-max-unparsed N": "stop asking about a suite when its first N replies state no verdict, "
-    "none of them, and show three (default: 20; 0: never)",
-    "judge-deadline SECONDS": "begin no call later than so many seconds after the session "
-    "began; calls under way come to their end, within their timeout_s",
-    "judge-baseline PATH": "hold no_regression checks against this file",
-    "judge-save-baseline PATH": "write what was judged to this file, for --judge-baseline of later "
+    "judge-concurrency N": "maximum number of concurrent calls (default: 8)",
+    "judge-max-calls N": "stop before the session makes more than N calls, including retries",
+    "judge-max-cost USD": "stop before the session may cost more than this, by the judges' prices",
+    "judge-max-unparsed N": "stop asking a suite if none of its first N replies states a verdict, "
+    "and show three of them (default: 20; 0: never)",
+    "judge-deadline SECONDS": "start no calls later than this many seconds after the start of "
+    "the session; calls in progress finish, within their timeout_s",
+    "judge-baseline PATH": "compare no_regression checks with this file",
+    "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
     "sessions",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",
     "judge-shard I/N": "record the I-th of N shards of each suite and decide no check: "
     "`judgesense merge` joins the recordings of all N",
-    "judge-save-live DIR": "keep what live mode records, in this folder",
+    "judge-save-live DIR": "record the calls of live mode in this folder",
 }
 _NUMBERS: Final = {
     "N": "int",

@@ -447,7 +447,7 @@ class State:
             yield f"secrets removed from what was recorded: {', '.join(sorted(self._removed))}"
         if self._skipped:
             named = ", ".join(f"{name} ({why})" for name, why in sorted(self._skipped.items()))
-            yield f"taken for words and not for secrets, so not searched for: {named}"
+            yield f"not removed, for such short or plain values are ordinary words too: {named}"
 
     def _resume_lines(self) -> Iterator[str]:
         if self.settings.mode != "record" or not self._was_interrupted:

@@ -294,7 +294,7 @@ def kill_a_recording(
 
         tally.hold(set(asked.values()) <= {1}, f"{where}: asked twice in one session")
         tally.hold(not set(asked) & had, f"{where}: asked what was recorded")
-        tally.hold(len(after.prompts) == len(kept), f"{where}: a line stands twice")
+        tally.hold(len(after.prompts) == len(kept), f"{where}: a line appears twice")
         tally.hold(had <= kept, f"{where}: a line was lost")
         tally.hold(kept <= had | set(asked), f"{where}: a line that nobody asked for")
         lost = set(asked) - kept

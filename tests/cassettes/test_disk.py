@@ -86,7 +86,7 @@ def test_on_a_full_disk_a_line_is_written_whole_or_not_at_all(small_disk: Path) 
     assert caught.value.what == (
         f"{path}: an exchange of trial t{len(recorded)} could not be recorded"
     )
-    assert "record on with --judge-mode record" in caught.value.remedy
+    assert "resume with --judge-mode record" in caught.value.remedy
     # No part of the line that did not fit is left behind the others.
     assert [entry.trial for entry in read_exchanges(path)] == recorded
     assert path.read_bytes().endswith(b"\n")
@@ -318,7 +318,7 @@ EDITED = {
     "a merge's marks": (b"<<<<<<< HEAD\n" + GOOD, 1),
     "an empty line": (GOOD.replace(b"\n", b"\n\n", 1), 2),
     "a renamed key": (GOOD.replace(b'"call": 1', b'"calls": 1', 1), 1),
-    "a line that stands twice": (GOOD + bytes_of("b"), 4),
+    "a line that appears twice": (GOOD + bytes_of("b"), 4),
     # An editor left no line break behind it: closed, so it was not torn by a kill.
     "a last line closed too early": (GOOD + b'{"trial": "d"}', 4),
     "a last line of text": (GOOD + b"to do: record d", 4),

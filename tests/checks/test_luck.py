@@ -78,7 +78,7 @@ def test_complements_fail_together_and_suites_by_themselves() -> None:
     line = luck_line({("a", "s", "x"): "f000", ("a", "t", "x"): "ff00", ("a", "t", "y"): None})
     assert line == (
         "if each judge truly is as recorded: chance of any failure by luck 62% (checks on other "
-        "items: 2; without 1 that fail here or cannot be drawn)"
+        "items: 2; not counted: 1 that fail here or cannot be resampled)"
     )
 
 
@@ -92,9 +92,7 @@ def test_what_fails_here_and_what_no_draw_tells_is_left_out_and_said() -> None:
     rule = Rule()
     assert bits(agreeing(20, 40), "jss_floor", 0.9, rule) is None
     line = luck_line({("a", "s", "jss"): None})
-    assert line.endswith(
-        "by luck unknown, for no check passes here whose clusters can be drawn anew"
-    )
+    assert line.endswith("by luck unknown: no check that passes here has clusters to resample")
 
 
 def test_the_side_bias_is_drawn_on_both_sides() -> None:

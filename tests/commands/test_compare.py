@@ -79,7 +79,7 @@ def test_a_regression_is_exit_code_1_and_shows_what_changed_and_the_flips(tmp_pa
     assert jss[1:4] == ["1.000", "0.700", "-0.300"]
     assert jss[-2:] == [f"{5 * 2**-12:.3g}", "regressed"]
     # Of each of the 12 items the second wording changed, or, of those that were NO, the first.
-    assert "  another verdict (of 80 trials in both): 12, on 12 items" in lines
+    assert "  changed verdicts (of 80 trials in both): 12, on 12 items" in lines
     assert "    s/i0/t2/ab/r1: YES -> NO" in lines
     assert max(map(len, lines)) <= 100
 

@@ -40,7 +40,7 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     two = run("init", "--from-log", "hours.jsonl", cwd=tmp_path)
     assert two.returncode == 0, two.stderr
     assert "20 outputs in 10 clusters; verdicts of the log: NO 10, YES 10" in two.stdout
-    assert "wording t1 is the judge's own, as 20 prompts of the log have it" in two.stdout
+    assert "wording t1 is the judge's own, as in 20 prompts of the log" in two.stdout
     judge = ("--judge-name", "embedded:clean", "suites/hours")
     three = processes.run("pytest", *judge, "--judge-mode", "record", cwd=tmp_path)
     assert three.returncode == 0, three.stdout

@@ -199,7 +199,7 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     printed = folder.init(*MAPPED).stdout
     assert "understood: judge on 30 items of pairs.csv: pairwise" in printed
     assert "question is column prompt" in printed
-    assert "labels stand in column better: 1 15, 2 15" in printed
+    assert "labels are in column better: 1 15, 2 15" in printed
     judge = declared_judges(folder.path)["judge"]
     assert judge.arguments == {"question": "task", "answer_a": "a", "answer_b": "b"}
     suite = folder.suite
@@ -292,8 +292,8 @@ def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "more", "told"),
     [
-        ("def judge(text): return 1\n", (), "it is not known what own:judge may answer"),
-        ("def judge(text): return 1\n", ("--map", "text=txt"), "--map text=txt joins nothing"),
+        ("def judge(text): return 1\n", (), "the possible answers of own:judge are not known"),
+        ("def judge(text): return 1\n", ("--map", "text=txt"), "--map text=txt matches nothing"),
         ("def judge(body): return 1\n", ("--map", "text=body"), "write --map body=text"),
         ("def judge(messages): return 1\n", (), "takes nothing of x.jsonl"),
         ("raise KeyError('MY_KEY')\n", (), "its module fails"),

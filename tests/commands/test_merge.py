@@ -284,7 +284,7 @@ def test_logs_that_disagree_are_an_error_that_names_the_judgment(capsys, session
 
     err = refused(capsys, sessions / "shard-1" / "sheet.jsonl", "changed.jsonl")
 
-    assert f"trial {changed['trial']} of judge mixed stands twice" in err
+    assert f"trial {changed['trial']} of judge mixed appears twice" in err
     assert "changed.jsonl" in err
 
 

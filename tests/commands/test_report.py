@@ -89,7 +89,7 @@ def test_a_judgment_that_stands_twice_counts_once(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "found"),
     [
-        ((_line(), _line(verdict="NO")), "stands twice"),
+        ((_line(), _line(verdict="NO")), "appears twice"),
         (("{\n",), ":1 is not JSON"),
         (("[]\n",), ":1 is no judgment"),
         ((_line(), _line(trial=None)), ":2: field 'trial' is wrong"),

@@ -264,7 +264,7 @@ def test_many_pairs_are_told_by_the_first_of_them() -> None:
     judges = {f"j{k}": flips(k) for k in range(5)}
     lines = " ".join(datasheet_lines(view_of(sheet_of(YES_NO, **judges))))
     assert lines.count(": differ by") == 6
-    assert "4 more pairs stand in the JSON of the datasheet" in lines
+    assert "4 more pairs are in the JSON of the datasheet" in lines
 
 
 def test_markdown_shows_the_same_board_for_measures_with_and_without_columns_beside() -> None:
@@ -340,7 +340,7 @@ def budgeted(sheet: Datasheet, **budgets: int) -> Datasheet:
     return replace(sheet, judges=tuple(judges))
 
 
-NOTICE = "notice: the judges compared differ in max_tokens (16: plain; 4096: thinker)"
+NOTICE = "notice: the compared judges differ in max_tokens (16: plain; 4096: thinker)"
 
 
 def test_every_section_that_compares_judges_says_where_their_budgets_differ(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_degenerate_suite_is_named_and_is_no_stability() -> None:
 
 @pytest.mark.parametrize(
     ("measure", "limit", "word"),
-    [("side_bias", 0.1, "one-sided"), ("unparsed_rate", 0.02, "unreliable in form")],
+    [("side_bias", 0.1, "one-sided"), ("unparsed_rate", 0.02, "malformed replies")],
 )
 def test_habits_begin_above_their_limit(measure: str, limit: float, word: str) -> None:
     assert sketch_of(BUILT_IN.profile, [of(measure, limit)]) == ""

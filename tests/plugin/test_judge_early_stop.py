@@ -169,7 +169,7 @@ def test_it_comes_to_the_end_for_what_only_all_clusters_decide(long: Project) ->
     result = long.run(*RECORD, EARLY)
     result.assert_outcomes(passed=2)
     assert len(long.server.asked) == CLUSTERS * WORDINGS
-    result.stdout.fnmatch_lines(["*parity was asked whole: kappa_floor[[]0.5] hung on it*"])
+    result.stdout.fnmatch_lines(["*parity was asked completely: kappa_floor[[]0.5] needed it*"])
 
 
 def test_under_confident_it_stops_at_one_of_four_looks(long: Project) -> None:

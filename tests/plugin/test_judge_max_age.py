@@ -75,7 +75,7 @@ def test_the_command_that_is_told_records_it_anew(project: Project) -> None:
     project.record()
     project.age(40)
     result = project.run("parity.suite.toml", "--judge-max-age", "30")
-    command = re.search(r"record it anew: pytest (.*)", result.stdout.str())
+    command = re.search(r"record it again: pytest (.*)", result.stdout.str())
     assert command
     project.run(*shlex.split(command[1])).assert_outcomes(passed=1)
     assert times_asked(project.server.prompts) == {1: TRIALS}
@@ -122,7 +122,7 @@ def test_it_holds_for_what_a_test_asks_directly(project: Project) -> None:
     project.age(40)
     result = project.run("test_ask.py", "--judge-max-age", "30")
     result.assert_outcomes(errors=1)
-    for said in ("40.0 days old", str(project.cassette), "record it anew: pytest 'test_ask.py::"):
+    for said in ("40.0 days old", str(project.cassette), "record it again: pytest 'test_ask.py::"):
         assert said in result.stdout.str()
     project.run("test_ask.py", "--judge-max-age", "41").assert_outcomes(passed=1)
 

@@ -23,7 +23,9 @@ def test_it_is_said_once_and_the_same_under_any_workers(
     project.server.reply = flips_on_two
     project.record()
     said = lines(project, *workers)
-    assert said.endswith("(checks on other items: 2; without 1 that fail here or cannot be drawn)")
+    assert said.endswith(
+        "(checks on other items: 2; not counted: 1 that fail here or cannot be resampled)"
+    )
     chance = int(said.removeprefix(HEAD).partition("%")[0])
     assert abs(chance - 26.3) <= 4.2
 
@@ -33,4 +35,4 @@ def test_without_a_check_of_shares_it_says_why_there_is_none(project: Project) -
     project.server.reply = flips_on_two
     project.record()
     text = " ".join(project.run("parity.suite.toml").stdout.str().split())
-    assert HEAD + "unknown, for no check passes here" in text
+    assert HEAD + "unknown: no check that passes here" in text

@@ -127,7 +127,7 @@ def test_the_metrology_map_holds_all_judges_with_the_estimates_of_the_datasheet(
     assert places == [(row[1], row[5]) for row in found.rows]
     # `positional` always names a winner, `clean` never does where there is nothing.
     assert found.finding == (
-        "positional names a winner in 100.0% of comparisons of nothing, clean in 0.0%"
+        "positional names a winner in 100.0% of calls with nothing to judge, clean in 0.0%"
     )
 
 

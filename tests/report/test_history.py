@@ -105,7 +105,7 @@ def test_the_command_writes_a_page_of_datasheets_and_no_mixture(
     out = tmp_path / "x.html"
     assert main(["report", *map(str, files), "--datasheet", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "by when they were recorded: mixed.json, noisy.json, clean.json" in said
+    assert "by date of recording: mixed.json, noisy.json, clean.json" in said
     assert 'id="history"' in out.read_text(encoding="utf-8")
     log = tmp_path / "log.jsonl"
     log.write_text("", encoding="utf-8")

@@ -245,10 +245,10 @@ def test_filters_find_what_the_judgments_hold(opened: Opened) -> None:
     opened.write("text", words)
     shown = min(25, len(holding))
     assert opened.count == (
-        f"1 to {shown} of {len(holding):,}" if holding else "Nothing fits these filters."
+        f"1 to {shown} of {len(holding):,}" if holding else "No trial matches these filters."
     )
     opened.write("text", "no such words anywhere")
-    assert opened.count == "Nothing fits these filters."
+    assert opened.count == "No trial matches these filters."
     assert opened.complaints == []
 
 

@@ -55,7 +55,7 @@ def test_the_profiles_have_clearly_different_sketches() -> None:
     assert len(set(sketches.values())) == len(SHIPPED)
     assert "vacuum-clean" in sketches["clean"]
     assert "presentation-conflicted" in sketches["positional"]
-    assert "unreliable in form" in sketches["noisy"]
+    assert "malformed replies" in sketches["noisy"]
 
 
 def estimate(measure: str = "jss", **given: Any) -> Estimate:
@@ -192,7 +192,7 @@ def test_suites_that_different_models_answered_are_flagged() -> None:
     text = " ".join(" ".join(lines_of(parts)).split())
     assert (
         "notice: the suites were answered by different models, coherence by m-1-2026; vacuum by "
-        "m-1-2027: they do not describe one judge, record them anew together"
+        "m-1-2027: they do not describe one judge, record them again together"
     ) in text
     assert "notice" not in " ".join(lines_of([part(estimate()), part(estimate(), suite="vacuum")]))
 

@@ -144,7 +144,7 @@ def within(text: str, limit: int) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the only action."""
     verbs = parser.add_subparsers(required=True, metavar="ACTION")
-    generate = verbs.add_parser("generate", help="debate every topic twice, sides exchanged")
+    generate = verbs.add_parser("generate", help="debate every topic twice, with the sides swapped")
     generate.add_argument(
         "--debater",
         action="append",
@@ -166,7 +166,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument("--style", default="analytical", choices=list(STYLES), help=said)
     said = "of the debaters (default: 0.1)"
     generate.add_argument("--temperature", type=float, default=0.1, help=said)
-    said = "calls under way at once (default: 8)"
+    said = "maximum number of concurrent calls (default: 8)"
     generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N", help=said)
     folder: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
     said = "folder of the recordings (default: cassettes)"
@@ -401,7 +401,7 @@ class _Held:
             first = min(self.failed, key=lambda debate: debate.replace("-original", "-"))
             reason = self.failed[first]
             yield f"{len(self.failed)} debates incomplete, the first {first}: {reason}"
-            yield "the same command goes on where they stopped"
+            yield "the same command resumes them"
 
 
 def _messages(

@@ -83,7 +83,7 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[Found]:
 
     _, worst, most, equals, _ = max(marks, key=lambda one: one[2].value)
     _, best, least, *_ = min(marks, key=lambda one: one[2].value)
-    finding = f"{worst} names a winner in {percent(most.value)} of comparisons of nothing"
+    finding = f"{worst} names a winner in {percent(most.value)} of calls with nothing to judge"
     if len(marks) > 1:
         finding += f", {best} in {percent(least.value)}"
     else:
@@ -91,7 +91,7 @@ def vacuum_figures(sheet: Datasheet) -> Iterator[Found]:
     yield Figure(
         head,
         finding,
-        "A judge that reports nothing where nothing is stands at the lower left. The larger the "
+        "A judge that reports nothing where there is nothing is at the lower left. The larger the "
         "mark, the more often the better candidate is chosen at distance 1. Bars are 95% clustered "
         "intervals.",
         (Panel(draw),),
@@ -151,7 +151,7 @@ def _psychometric(sheet: Datasheet) -> Found:
     if thresholds:
         first = thresholds[0][0]
         found = [f"{who} {text}" for suite, who, text in thresholds if suite == first]
-        finding = f"Distance found three times of four on {first}: {', '.join(found)}"
+        finding = f"Distance detected three times out of four on {first}: {', '.join(found)}"
     return Figure(
         head,
         finding,
@@ -272,8 +272,8 @@ def _criterion(sheet: Datasheet) -> Found:
         f"preference, and from {percent(near.value)} to {percent(then.value)} sensitivity"
         if moved(arms)
         else "The strict prompt changes no judge",
-        f"From the baseline to the strict prompt on {suite}. A move to the left costs nothing only "
-        "if it is not a move down. Bars are 95% clustered intervals.",
+        f"From the baseline to the strict prompt on {suite}. A move to the left is free only "
+        "if it is not also a move down. Bars are 95% clustered intervals.",
         (Panel(draw),),
         ("judge", "prompt", *named("false preference"), *named("sensitivity")),
         tuple(rows),
@@ -310,8 +310,8 @@ def _position(sheet: Datasheet) -> Found:
     return Figure(
         head,
         finding,
-        f"Of the same-quality pairs on {suite}: what the place in the prompt decides, against what "
-        "the content decides. Above the line, place decides more.",
+        f"Same-quality pairs on {suite}: the share that position decides against the share that "
+        "content decides. Above the line, position decides more.",
         (Panel(draw),),
         ("judge", *named("stable"), *named("positional")),
         tuple((who, *cells(stable), *cells(place)) for _, who, stable, place in known),

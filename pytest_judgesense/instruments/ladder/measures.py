@@ -98,11 +98,11 @@ D_PRIME: Final = _floor(
 )
 DETECTION_THRESHOLD: Final = _ceiling(
     name="detection_threshold",
-    meaning="smallest distance at which the better candidate is chosen three times of four",
+    meaning="smallest distance at which the better candidate is chosen three times out of four",
     bounds=(0.0, 100.0),  # a distance, no share
     margin=0.5,
     evidence=_MISSED,
-    sentence="the better text is chosen three times of four only from distance {value} on",
+    sentence="the better text is chosen three times out of four only from distance {value} on",
     brief=Brief("D75"),
 )
 FILLER_PREFERENCE: Final = _share(
@@ -123,7 +123,7 @@ MISS_BY_TIE: Final = _share(
 )
 CRITERION_SHIFT: Final = _construct(
     name="criterion_shift",
-    meaning="tie rate under the strict prompt less that under the baseline prompt",
+    meaning="tie rate under the strict prompt minus that under the baseline prompt",
     estimator=_CRITERION,
     brief=Brief("shift"),
 )

@@ -99,7 +99,7 @@ def wording_notices(cell: Cell) -> tuple[str, ...]:
         return ()
     names = ", ".join(f"{a}~{b}" for a, b in cell.design.unsure)
     doubt = f"{cell.suite}: reviewers are unsure whether templates ask the same: {names}"
-    return (f"{doubt}; flips there may be right",)
+    return (f"{doubt}; flips there may be justified",)
 
 
 def meaning(cell: Cell, judgment: Judgment) -> str | None:

@@ -278,7 +278,7 @@ def read_table(
 
     Raises:
         UsageError: the mapping names no field of a judgment.
-        LogError: a field is missing or malformed, or a trial stands twice.
+        LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
     rows = list(read_rows(path))

@@ -79,7 +79,7 @@ def _tiers(estimates: Estimates) -> dict[str, str | None]:
     else:
         published, note = tier_of(jss.value, kappa.value)
         if kappa.value < 0:
-            note = f"kappa {kappa.value:.3f} is negative: two wordings pull apart"
+            note = f"kappa {kappa.value:.3f} is negative: two wordings disagree systematically"
         if jss.clustered and kappa.clustered:
             low, _ = tier_of(jss.clustered.lower, kappa.clustered.lower)
             high, _ = tier_of(jss.clustered.upper, kappa.clustered.upper)
@@ -109,7 +109,7 @@ def _what_is_constant(first_slot: Estimate | None) -> str:
         return f"degenerate: {first_slot.unavailable}"
     slot = {0.0: "B", 1.0: "A"}.get(first_slot.value, "one slot")
     if "one presentation order only" in first_slot.flags:
-        return f"degenerate: always {slot}, in one order: slot or content, both orders would tell"
+        return f"degenerate: always {slot}, in one order: only both orders tell slot from content"
     return f"degenerate: the slot, {slot} in both orders"
 
 

@@ -49,7 +49,7 @@ PASS_MARK_FLIPS: Final = _measure(
     gate="bound",
     evidence=_evidence("outputs on both sides of the mark", "over_the_mark"),
     best="units",
-    sentence="{count} of {n} outputs pass or not by the wording",
+    sentence="for {count} of {n} outputs the wording decides whether they pass",
     brief=Brief("pass flips"),
 )
 CEILING_SHARE: Final = _measure(
@@ -67,7 +67,7 @@ LEVELS_USED: Final = _measure(
     name="levels_used",
     direction="higher",
     unit="grade",
-    meaning="grades that are in use, as many as equally frequent ones would tell as much",
+    meaning="effective number of grades in use",
     estimator=here("estimators", "levels_used"),
     gate="floor",
     bounds=(1.0, math.inf),

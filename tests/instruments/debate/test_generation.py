@@ -116,7 +116,7 @@ def test_a_debate_that_cannot_be_finished_is_told_and_left_out(tmp_path: Path) -
     assert told == [
         f"0 of 2 debates written: {tmp_path / 'd.jsonl'}",
         "2 debates incomplete, the first tips-original: con_rebuttal: TimeoutError: too slow",
-        "the same command goes on where they stopped",
+        "the same command resumes them",
     ]
 
 

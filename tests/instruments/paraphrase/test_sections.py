@@ -114,7 +114,7 @@ def test_a_negative_kappa_is_a_note_of_its_own() -> None:
     answers = {"a": ["YES", "NO"], "b": ["NO", "YES"]}
     (tier,) = rows(cell(YES_NO, worded(answers)), "tier")
     assert tier["paper_tier"] == "low"
-    assert tier["note"] == "kappa -1.000 is negative: two wordings pull apart"
+    assert tier["note"] == "kappa -1.000 is negative: two wordings disagree systematically"
 
 
 def test_a_degenerate_cell_has_no_tier() -> None:
@@ -130,7 +130,7 @@ def test_a_degenerate_pairwise_judge_is_known_by_its_slot_if_both_orders_were_ru
     one = [judgment(f"i{i}", "A", template=t) for i in range(3) for t in ("t1", "t2")]
     (tier,) = rows(cell(SLOTS, one), "tier")
     assert tier["note"] == (
-        "degenerate: always A, in one order: slot or content, both orders would tell"
+        "degenerate: always A, in one order: only both orders tell slot from content"
     )
 
 

@@ -9,8 +9,9 @@ and a flag of the estimate says that the truth is at or below it (``left-censore
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal
 
 # What people read before a censored number.
@@ -143,19 +144,37 @@ class Missing:
         return "missing: " + ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observations:
     """The units behind a rate, so that two measurements can be paired unit by unit.
 
     Attributes:
-        keys: what a unit is made of: the ids of its trials, one a line.
-        values: its value, within [0, 1].
-        clusters: its cluster.
+        numbers: the value of each unit, within [0, 1]; shape (units,).
+        codes: the cluster of each unit, as its place in ``names``; shape (units,).
+        names: of the clusters; some may have no unit.
+        made_of: gives the keys. Of half a million units they are as large as their log, and few
+            readers want them.
     """
 
-    keys: tuple[str, ...]
-    values: tuple[float, ...]
-    clusters: tuple[str, ...]
+    numbers: Any = field(repr=False)
+    codes: Any = field(repr=False)
+    names: Sequence[str] = field(repr=False)
+    made_of: Callable[[], Sequence[str]] = field(repr=False)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What a unit is made of: the ids of its trials, one a line."""
+        return tuple(self.made_of())
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """The value of each unit."""
+        return tuple(self.numbers.tolist())
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The cluster of each unit."""
+        return tuple(str(self.names[code]) for code in self.codes.tolist())
 
 
 def share_of(total: Any, units: Any) -> Any:

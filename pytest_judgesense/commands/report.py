@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -77,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         return show(_checks_told(options))
     registry = registry_of(options)
     texts = options.export or any(one.suffix in _WITH_REPLIES for one in options.datasheet)
-    cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
+    with _uncollected():
+        cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
     if not cells:
         raise UsageError(
             "there is nothing to report on",
@@ -107,6 +110,21 @@ def run(options: argparse.Namespace) -> int:
         names = [judge.judge for judge in sheet.judges]
         outputs.write("badge", options.badge, partial(badge, (), names))
     return _concluded(outputs)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Values are made that refer to nothing that refers to them, and are not searched for cycles.
+
+    Of millions the search takes a quarter of the time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _concluded(outputs: Outputs) -> int:

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
@@ -132,11 +134,15 @@ def _signed_share(sign: int, sums: Any) -> Any:
 
 
 def _by_cluster(units: Observations | None) -> dict[str, list[float]]:
+    """The sum and the number of the units of each cluster, in the order in which they begin."""
     found: dict[str, list[float]] = {}
-    for value, cluster in zip(units.values, units.clusters, strict=True) if units else ():
-        of_cluster = found.setdefault(cluster, [0.0, 0.0])
-        of_cluster[0] += value
-        of_cluster[1] += 1
+    if units is None:
+        return found
+    codes = units.codes
+    sums = np.bincount(codes, weights=units.numbers).tolist()
+    sizes = np.bincount(codes).astype(float).tolist()
+    for code in dict.fromkeys(codes.tolist()):
+        found[str(units.names[code])] = [sums[code], sizes[code]]
     return found
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,22 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Design, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Condition,
+    Design,
+    Failed,
+    Judgment,
+    Unparsed,
+    Verdict,
+)
 
 _Value = TypeVar("_Value")
+_Said = TypeVar("_Said")
+
+VERDICT, UNPARSED, FAILED = range(3)
+_KINDS: Final[dict[type, int]] = {Verdict: VERDICT, Unparsed: UNPARSED, Failed: FAILED}
 
 
 @dataclass(frozen=True)
@@ -52,17 +65,61 @@ class Cell:
         value: _Value = self._made[name]
         return value
 
+    def coded(
+        self, name: str, read: Callable[[Judgment], _Said | None]
+    ) -> tuple[NDArray[np.int32], list[_Said]]:
+        """What ``read`` says of each judgment, as codes, and what each code stands for.
+
+        Made once under the ``name``. Codes are in the order of first appearance; ``None`` is -1.
+        """
+
+        def make() -> tuple[NDArray[np.int32], list[_Said]]:
+            known: dict[Any, int] = {None: -1}
+            codes = (known.setdefault(read(one), len(known) - 1) for one in self.judgments)
+            found = np.fromiter(codes, dtype=np.int32, count=len(self.judgments))
+            return found, list(known)[1:]
+
+        return self.once(f"coded {name}", make)
+
+    @property
+    def items(self) -> NDArray[np.int32]:
+        """The item of each judgment, as a code."""
+        return self.coded("item", lambda one: one.trial.item)[0]
+
+    @cached_property
+    def cluster_codes(self) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+        """The cluster of each judgment as a code, and the names by code: codes sort like names."""
+        codes, names = self.coded("cluster", lambda one: one.trial.cluster)
+        order = sorted(range(len(names)), key=names.__getitem__)
+        place = np.empty(len(names), dtype=np.int32)
+        place[order] = np.arange(len(names))
+        return place[codes] if names else codes, tuple(names[at] for at in order)
+
+    @property
+    def verdicts(self) -> NDArray[np.int32]:
+        """The verdict of each judgment, as a code; -1 where there is none."""
+        return self.coded("verdict", verdict_of)[0]
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.int8]:
+        """What came of each judgment: `VERDICT`, `UNPARSED` or `FAILED`."""
+        kinds = (_KINDS[type(one.outcome)] for one in self.judgments)
+        return np.fromiter(kinds, dtype=np.int8, count=len(self.judgments))
+
+    def every_call(self) -> Groups:
+        """Each judgment by itself."""
+        return Groups.of_rows(np.arange(len(self.judgments), dtype=np.int32)[:, None])
+
     @cached_property
     def templates(self) -> tuple[str, ...]:
         """Template ids in reading order (``t2`` before ``t10``), however a log is sorted."""
-        return tuple(trial_order({judgment.trial.template for judgment in self.judgments}))
+        return tuple(trial_order(set(self.coded("template", template_of)[1])))
 
     @cached_property
     def degenerate(self) -> bool:
         """Whether the judge used one label, or one slot, for everything that it answered."""
-        verdicts = {judgment.verdict for judgment in self.judgments} - {None}
-        answered = sum(judgment.verdict is not None for judgment in self.judgments)
-        return len(verdicts) == 1 and answered > 1
+        codes, verdicts = self.coded("verdict", verdict_of)
+        return len(verdicts) == 1 and int((codes >= 0).sum()) > 1
 
     def where(self, **condition: object) -> list[Judgment]:
         """Judgments whose trial has all of ``condition``."""
@@ -81,6 +138,20 @@ class Cell:
         }
         return sorted(found, key=lambda value: (isinstance(value, str), value))
 
+    def order_pairs(self) -> Groups:
+        """The same of all judgments, by their places in the cell."""
+        at = self.coded("temperature", lambda one: one.trial.condition.get("temperature"))[0]
+        template = self.coded("template", template_of)[0]
+        replicate = self.coded("replicate", replicate_of)[0]
+        asked = joint_codes(self.items, template, at + 1, replicate)
+        orders, names = self.coded("order", order_of)
+        rows = np.full((int(asked.max(initial=-1)) + 1, 2), -1, dtype=np.int32)
+        for side, order in enumerate(("ab", "ba")):
+            if order in names:
+                places = np.flatnonzero(orders == names.index(order))
+                rows[asked[places], side] = places
+        return Groups.of_rows(rows[(rows >= 0).all(axis=1)])
+
     def both_orders(self, judgments: Iterable[Judgment]) -> list[tuple[Judgment, Judgment]]:
         """Judgments of one item, template, temperature and replicate in both orders."""
         found: dict[tuple[object, ...], dict[str, Judgment]] = defaultdict(dict)
@@ -89,6 +160,85 @@ class Cell:
             at = trial.condition.get("temperature")
             found[trial.item, trial.template, at, trial.replicate][trial.order] = judgment
         return [(two["ab"], two["ba"]) for two in found.values() if len(two) == 2]
+
+
+def template_of(judgment: Judgment) -> str:
+    """The template of the prompt that was answered."""
+    return judgment.trial.template
+
+
+def verdict_of(judgment: Judgment) -> str | None:
+    """The verdict's value, or ``None`` without one."""
+    return judgment.verdict
+
+
+def chosen_of(judgment: Judgment) -> str | None:
+    """The content that the verdict points at."""
+    return judgment.chosen
+
+
+def order_of(judgment: Judgment) -> str:
+    """The presentation order of the contents."""
+    return judgment.trial.order
+
+
+def replicate_of(judgment: Judgment) -> int:
+    """The number of the asking."""
+    return judgment.trial.replicate
+
+
+class Groups(NamedTuple):
+    """Groups of judgments of a cell, by their places in it.
+
+    Attributes:
+        places: group after group, shape (calls,).
+        starts: where each group begins, shape (groups,); none is empty.
+    """
+
+    places: NDArray[np.int32]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[Any]) -> Groups:
+        """Groups of one size, a row each."""
+        return cls(rows.ravel().astype(np.int32), np.arange(0, rows.size, rows.shape[1]))
+
+    @classmethod
+    def alike(cls, *codes: NDArray[Any]) -> Groups:
+        """The judgments that are alike in all of several codes, in the order of the first ones."""
+        same = joint_codes(*codes)
+        places = np.argsort(same, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(same[places], prepend=-1))
+        return cls(places, starts)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """The judgments of each group."""
+        return np.diff(self.starts, append=self.places.size)
+
+    def kept(self, which: NDArray[np.bool_]) -> Groups:
+        """Some of the groups."""
+        sizes = self.sizes
+        starts = np.cumsum(sizes[which]) - sizes[which]
+        return Groups(self.places[np.repeat(which, sizes)], starts)
+
+    def of_each(self, reduce: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """What ``reduce`` makes of a value of each judgment, by group."""
+        if not self.starts.size:
+            return values[:0]
+        found: NDArray[Any] = reduce.reduceat(values[self.places], self.starts)
+        return found
+
+
+def joint_codes(*codes: NDArray[Any]) -> NDArray[np.intp]:
+    """One code for what several codes say together, in the order of first appearance."""
+    joint = np.zeros(codes[0].size, dtype=np.int64)
+    for one in codes:
+        joint = joint * (int(one.max(initial=0)) + 1) + one
+        _, first, joint = np.unique(joint, return_index=True, return_inverse=True)
+    place = np.empty(first.size, dtype=np.intp)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[joint]
 
 
 def no_preference(judgment: Judgment) -> bool:
@@ -112,7 +262,8 @@ class Units:
         undecided: units of value 0 that count although a reply in them is missing, which could
             still have made them 1.
         unparsed: such replies without a verdict, in calls; ``failed``: calls without a reply.
-        keys: for each unit the ids of its trials, one a line; empty where they are not known.
+        keys: for each unit the ids of its trials, one a line, or what gives them; empty where they
+            are not known.
         names: the names of the clusters by code, where they are codes.
     """
 
@@ -123,8 +274,51 @@ class Units:
     failed: int = 0
     calls: int = 0
     undecided: int = 0
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     names: tuple[str, ...] = ()
+
+    @classmethod
+    def at(
+        cls,
+        cell: Cell,
+        groups: Groups,
+        values: NDArray[Any],
+        *,
+        usable: NDArray[np.bool_] | None = None,
+        weight: int = 1,
+    ) -> Units:
+        """Units from groups of judgments of a cell, by arrays: `collect` for many judgments.
+
+        Args:
+            cell: whose judgments they are.
+            groups: the judgments of each unit.
+            values: one value in [0, 1] a group.
+            usable: of each judgment of the cell, as in `collect`; those with a verdict by default.
+            weight: as in `collect`.
+        """
+        usable = cell.outcomes == VERDICT if usable is None else usable
+        kept = groups.of_each(np.logical_and, usable).astype(bool)
+        asked = np.zeros(len(cell.judgments), dtype=bool)
+        asked[groups.places] = True
+        counts = np.bincount(cell.outcomes[asked], minlength=3)
+        codes, names = cell.cluster_codes
+        units = groups.kept(kept)
+
+        def keys() -> tuple[str, ...]:
+            parts = np.split(units.places, units.starts[1:]) if units.starts.size else []
+            calls = cell.judgments
+            return tuple("\n".join(calls[at].trial.id for at in part.tolist()) for part in parts)
+
+        return cls(
+            values=values[kept].astype(np.float64),
+            clusters=codes[units.places[units.starts]],
+            dropped=weight * int((~kept).sum()),
+            unparsed=int(counts[UNPARSED]),
+            failed=int(counts[FAILED]),
+            calls=int(counts.sum()),
+            keys=keys,
+            names=names,
+        )
 
     @classmethod
     def collect(
@@ -153,7 +347,7 @@ class Units:
             unparsed=sum(isinstance(outcome, Unparsed) for outcome in outcomes.values()),
             failed=sum(isinstance(outcome, Failed) for outcome in outcomes.values()),
             calls=len(outcomes),
-            keys=tuple("\n".join(call.trial.id for call in group) for group in kept),
+            keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in kept),
         )
 
     @classmethod
@@ -170,16 +364,22 @@ class Units:
     @property
     def observations(self) -> Observations | None:
         """The units as two measurements are paired by."""
-        if len(self.keys) != len(self.values):
+        keys = self.keys
+        if not callable(keys) and len(keys) != len(self.values):
             return None
-        return Observations(self.keys, tuple(self.values.tolist()), self._cluster_names)
+        codes, names = self.clusters, self.names
+        if not names:
+            names = tuple(dict.fromkeys(map(str, self.clusters)))
+            index = {name: code for code, name in enumerate(names)}
+            codes = np.array([index[str(name)] for name in self.clusters], dtype=np.intp)
+        return Observations(self.values, codes, names, keys if callable(keys) else lambda: keys)
 
     def anew(self) -> Anew:
         """What their mean is taken of."""
-        return Anew(self._cluster_names, [self.values], share_of)
+        return Anew(self.cluster_names, [self.values], share_of)
 
     @property
-    def _cluster_names(self) -> tuple[str, ...]:
+    def cluster_names(self) -> tuple[str, ...]:
         clusters = (
             np.array(self.names, dtype=object)[np.asarray(self.clusters)]
             if self.names

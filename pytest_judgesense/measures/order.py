@@ -33,10 +33,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import Cell, Units, no_preference, rate, unavailable
-from pytest_judgesense.trial import Condition, Judgment
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Groups,
+    Units,
+    chosen_of,
+    no_preference,
+    order_of,
+    rate,
+    unavailable,
+    verdict_of,
+)
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment
 
 DECOMPOSITION: Final[dict[str, Callable[[Judgment, Judgment], bool]]] = {
     "stable": lambda ab, ba: not no_preference(ab) and ab.chosen == ba.chosen,
@@ -56,10 +69,11 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     """The decomposition over all canonical pairs of the cell, and its side bias."""
     if not cell.design.pairwise:
         return []
-    if pairs := cell.both_orders(cell.judgments):
+    pairs = cell.order_pairs()
+    if pairs.starts.size:
         terms = [
-            rate(measure, cell, Units.collect(pairs, matches))
-            for measure, matches in zip(_MEASURES, DECOMPOSITION.values(), strict=True)
+            rate(measure, cell, Units.at(cell, pairs, values))
+            for measure, values in zip(_MEASURES, _decomposed(cell, pairs), strict=True)
         ]
     else:
         reason = "the suite was not run in both presentation orders"
@@ -67,23 +81,56 @@ def order_estimates(cell: Cell) -> list[Estimate]:
     return [*terms, side_bias(cell), first_slot_rate(cell)]
 
 
+def _decomposed(cell: Cell, pairs: Groups) -> list[NDArray[np.bool_]]:
+    """The terms of `DECOMPOSITION` of complete pairs, each of shape (pairs,)."""
+    ab, ba = pairs.places.reshape(-1, 2).T
+    chosen, slots = cell.coded("chosen", chosen_of)[0], cell.verdicts
+    neither = _preferring_neither(cell)
+    decisive = ~neither[ab]
+    return [
+        decisive & (chosen[ab] == chosen[ba]),
+        decisive & (slots[ab] == slots[ba]),
+        neither[ab] != neither[ba],
+        neither[ab] & neither[ba],
+    ]
+
+
+def _preferring_neither(cell: Cell) -> NDArray[np.bool_]:
+    """`no_preference` of each judgment of the cell."""
+    chosen, contents = cell.coded("chosen", chosen_of)
+    return np.isin(chosen, [code for code, one in enumerate(contents) if one in (TIE, ABSTAIN)])
+
+
+def _naming(cell: Cell, slot: str) -> tuple[Groups, NDArray[np.bool_]]:
+    """The calls that do not prefer neither, and which of them name the slot."""
+    calls = cell.every_call().kept(~_preferring_neither(cell))
+    codes, slots = cell.coded("verdict", verdict_of)
+    return calls, codes[calls.places] == (slots.index(slot) if slot in slots else len(slots))
+
+
 def first_slot_rate(cell: Cell) -> Estimate:
     """The first slot's share of decisive answers; flagged where it is a slot or a content alone."""
-    answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
-    decisive = [judgment for judgment in answered if judgment.verdict is not None]
-    units = Units.of_calls(answered, lambda judgment: judgment.verdict == "A")
+    calls, first = _naming(cell, "A")
+    decisive = calls.places[cell.verdicts[calls.places] >= 0]
+
+    def kinds(name: str, read: Callable[[Judgment], str | None]) -> int:
+        return np.unique(cell.coded(name, read)[0][decisive]).size
+
     flags = []
-    if len({judgment.trial.order for judgment in decisive}) < 2:
+    if kinds("order", order_of) < 2:
         flags.append("one presentation order only")
-    elif len({judgment.verdict for judgment in decisive}) == 1:
+    elif kinds("verdict", verdict_of) == 1:
         flags.append("one slot throughout")
-    elif len({judgment.chosen for judgment in decisive}) == 1 and not all(
-        judgment.correct for judgment in decisive
+    elif kinds("chosen", chosen_of) == 1 and not all(
+        cell.judgments[at].correct for at in decisive.tolist()
     ):
         flags.append("one content throughout")
-    nothing = "no decisive answer"
     return rate(
-        shared.FIRST_SLOT_RATE, cell, units, flags=tuple(flags * bool(decisive)), nothing=nothing
+        shared.FIRST_SLOT_RATE,
+        cell,
+        Units.at(cell, calls, first),
+        flags=tuple(flags * bool(decisive.size)),
+        nothing="no decisive answer",
     )
 
 
@@ -98,8 +145,8 @@ def side_bias(
         first: the verdict that names it.
         exchanged: whether the stimuli themselves exchange the sides.
     """
-    answered = [judgment for judgment in cell.judgments if not no_preference(judgment)]
-    units = Units.of_calls(answered, lambda judgment: judgment.verdict == first)
+    calls, named = _naming(cell, first)
+    units = Units.at(cell, calls, named)
     share = rate(shared.SIDE_BIAS, cell, units, condition)
     missing, wilson = share.missing, share.interval
     if share.value is None or wilson is None:
@@ -110,7 +157,8 @@ def side_bias(
         low, high = folded_ends(missing.lower_bound, missing.upper_bound)
         missing = replace(missing, lower_bound=low, upper_bound=high)
     lower, upper = folded_ends(wilson.lower, wilson.upper)
-    both = exchanged or len({judgment.trial.order for judgment in answered}) == 2
+    orders = cell.coded("order", order_of)[0][calls.places]
+    both = exchanged or np.unique(orders).size == 2
     return replace(
         share,
         value=abs(share.value - 0.5),

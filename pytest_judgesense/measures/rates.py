@@ -23,30 +23,40 @@ Both prefer neither content, but only a tie is a judgment of the pair.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+
+import numpy as np
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import Cell, Units, answered, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    FAILED,
+    UNPARSED,
+    Cell,
+    Groups,
+    Units,
+    order_of,
+    rate,
+    template_of,
+    unavailable,
+)
 from pytest_judgesense.measures.measure import Measure
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed
 
 # How the reasons of replies that decline to judge begin: those of readers, and those of logs.
 _REFUSED = ("refusal", "refused")
 
 
-def _received(judgment: Judgment) -> bool:
-    return not isinstance(judgment.outcome, Failed)
-
-
 def agreement(cell: Cell) -> list[Estimate]:
     """Agreement with the label, where items have one."""
-    labelled = [judgment for judgment in cell.judgments if judgment.trial.label is not None]
-    if not labelled:
+    labels, _ = cell.coded("label", lambda judgment: judgment.trial.label)
+    if not (labels >= 0).any():
         return [unavailable(shared.AGREEMENT, cell, "the items have no labels")]
-    units = Units.of_calls(labelled, lambda judgment: judgment.correct is True, usable=_received)
+    calls = cell.every_call().kept(labels >= 0)
+    right = [judgment.correct is True for judgment in cell.judgments]
+    values = np.array(right, dtype=bool)[calls.places]
+    units = Units.at(cell, calls, values, usable=cell.outcomes != FAILED)
     return [rate(shared.AGREEMENT, cell, units)]
 
 
@@ -63,34 +73,34 @@ def repeat_flips(cell: Cell) -> list[Estimate]:
 
 def repeat_flip_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
     """Items whose replicates disagree, over the judgments of ``cell``."""
-    repeats: dict[tuple[str, str, str], list[Judgment]] = defaultdict(list)
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        repeats[trial.item, trial.template, trial.order].append(judgment)
-    groups = [tuple(group) for group in repeats.values() if len(group) > 1]
-    if not groups:
+    order = cell.coded("order", order_of)[0]
+    repeats = Groups.alike(cell.items, cell.coded("template", template_of)[0], order)
+    groups = repeats.kept(repeats.sizes > 1)
+    if not groups.starts.size:
         reason = "needs two or more replicates; set replicates in [design]"
         return unavailable(shared.REPEAT_FLIP_RATE, cell, reason, condition)
     return rate_of_disagreement(shared.REPEAT_FLIP_RATE, cell, groups, condition)
 
 
 def rate_of_disagreement(
-    measure: Measure,
-    cell: Cell,
-    groups: Sequence[tuple[Judgment, ...]],
-    condition: Condition | None = None,
+    measure: Measure, cell: Cell, groups: Groups, condition: Condition | None = None
 ) -> Estimate:
     """How many ``groups`` of two judgments or more name different verdicts."""
-    enough = [group for group in groups if sum(map(answered, group)) > 1]
-    every = Units.collect(groups, disagree)
+    said, told = cell.verdicts, cell.verdicts >= 0
+    enough = groups.of_each(np.add, told.astype(np.int64)) > 1
+    # Codes without a verdict are -1, and lie above all others for the least one.
+    least = groups.of_each(np.minimum, np.where(told, said, np.iinfo(said.dtype).max))
+    differ = groups.of_each(np.maximum, said) > least
+    whole = groups.of_each(np.logical_and, told).astype(bool)
+    every = Units.at(cell, groups, differ)
     units = replace(
-        Units.collect(enough, disagree, usable=lambda _: True),
+        Units.at(cell, groups.kept(enough), differ[enough], usable=np.ones_like(told)),
         unparsed=every.unparsed,
         failed=every.failed,
         calls=every.calls,
-        dropped=len(groups) - len(enough),
+        dropped=int((~enough).sum()),
         # Judgments that agree so far, with one missing: a reply could still have disagreed.
-        undecided=sum(not disagree(*group) and not all(map(answered, group)) for group in enough),
+        undecided=int((enough & ~differ & ~whole).sum()),
     )
     return rate(measure, cell, units, condition)
 
@@ -102,9 +112,8 @@ def disagree(*group: Judgment) -> bool:
 
 def unparsed(cell: Cell) -> list[Estimate]:
     """Replies without a verdict, of those received."""
-    units = Units.of_calls(
-        cell.judgments, lambda judgment: isinstance(judgment.outcome, Unparsed), usable=_received
-    )
+    values = cell.outcomes == UNPARSED
+    units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
     return [rate(shared.UNPARSED_RATE, cell, units)]
 
 
@@ -120,16 +129,15 @@ def refused(judgment: Judgment) -> bool:
 
 def refusals(cell: Cell) -> list[Estimate]:
     """Replies that decline to judge, of those received."""
-    return [
-        rate(shared.REFUSAL_RATE, cell, Units.of_calls(cell.judgments, refused, usable=_received))
-    ]
+    values = np.fromiter(map(refused, cell.judgments), dtype=bool, count=len(cell.judgments))
+    units = Units.at(cell, cell.every_call(), values, usable=cell.outcomes != FAILED)
+    return [rate(shared.REFUSAL_RATE, cell, units)]
 
 
 def failed(cell: Cell) -> list[Estimate]:
     """Calls without a reply, of all."""
-    units = Units.of_calls(
-        cell.judgments, lambda judgment: not _received(judgment), usable=lambda _: True
-    )
+    values = cell.outcomes == FAILED
+    units = Units.at(cell, cell.every_call(), values, usable=np.ones_like(values))
     return [rate(shared.FAILED_RATE, cell, units)]
 
 

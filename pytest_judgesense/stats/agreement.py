@@ -54,7 +54,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_weights
+from pytest_judgesense.stats.dirichlet import drawn_interval, drawn_units, drawn_weights, grouped
 from pytest_judgesense.stats.inputs import Clusters, cluster_codes, two_sided_level
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-clusters in which the streams agree
@@ -82,8 +82,8 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
 
 
 def clustered_kappa(
-    first: Sequence[Hashable],
-    second: Sequence[Hashable],
+    first: Sequence[Hashable] | NDArray[np.intp],
+    second: Sequence[Hashable] | NDArray[np.intp],
     clusters: Clusters,
     level: float = 0.95,
     scale: Sequence[Hashable] = (),
@@ -91,8 +91,9 @@ def clustered_kappa(
     """Interval of Cohen's kappa over clusters (see the module).
 
     Args:
-        first: labels of rater 1.
-        second: labels of rater 2 on the same units, in the same order.
+        first: labels of rater 1; many are faster as an array of numbers: places on the scale, if
+            there is one.
+        second: labels of rater 2 on the same units, in the same order; likewise.
         clusters: cluster of each unit.
         level: nominal coverage of the interval, and of each one-sided bound; above 0.5.
         scale: all labels in their order, for kappa with quadratic weights; the agreement of a unit
@@ -111,11 +112,10 @@ def clustered_kappa(
     _check_paired(first, codes)
     if count < 2:
         return None
-    places = {label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))}
-    labels = len(places)
-    one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
-    cell = (codes * labels + one) * labels + other
-    tables = np.bincount(cell, minlength=count * labels**2).reshape(count, labels, labels)
+    one, other, labels = _placed(first, second, scale)
+    units = drawn_units(count)
+    cell = (grouped(codes, count) * labels + one) * labels + other
+    tables = np.bincount(cell, minlength=units * labels**2).reshape(units, labels, labels)
     weights = _weights(labels, quadratic=bool(scale))
     total = tables.sum(axis=0)
     whole = float(_kappas(total[None], weights)[0])
@@ -123,19 +123,43 @@ def clustered_kappa(
         return None
 
     def ends(tail: float) -> tuple[float, float]:
-        return _kappa_ends(tables, weights, tail)
+        return _kappa_ends(tables, count, weights, tail)
 
     return drawn_interval(whole, ends, count, level)
 
 
+def _placed(
+    first: Sequence[Hashable] | NDArray[np.intp],
+    second: Sequence[Hashable] | NDArray[np.intp],
+    scale: Sequence[Hashable],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
+    """The places of two streams of labels, on a scale or by first appearance, and how many."""
+    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
+        places = {
+            label: place for place, label in enumerate(scale or dict.fromkeys((*first, *second)))
+        }
+        one, other = (np.array([places[label] for label in stream]) for stream in (first, second))
+        return one, other, len(places)
+    if scale:
+        return first, second, len(scale)
+    _, at, codes = np.unique(np.append(first, second), return_index=True, return_inverse=True)
+    place = np.empty(at.size, dtype=np.intp)
+    place[np.argsort(at)] = np.arange(at.size)
+    one, other = np.split(place[codes], [first.size])
+    return one, other, at.size
+
+
 def _kappa_ends(
-    tables: NDArray[np.int64], weights: NDArray[np.int64], level: float
+    tables: NDArray[np.int64], count: int, weights: NDArray[np.int64], level: float
 ) -> tuple[float, float]:
-    """One-sided bounds from the tables of clusters, shape (clusters, labels, labels)."""
-    count, labels, _ = tables.shape
-    drawn, pseudo = drawn_weights(count, level, (_AGREEMENT, _DISAGREEMENT))
+    """One-sided bounds from the tables of what is weighted, shape (drawn, labels, labels)."""
+    units, labels, _ = tables.shape
+    drawn, pseudo = drawn_weights(units, level, (_AGREEMENT, _DISAGREEMENT))
     like, apart = (pseudo * (tables.sum() / count)).T[:, :, None, None]
-    seen = np.einsum("dc,cij->dij", drawn, tables)
+    if units == count:
+        seen = np.einsum("dc,cij->dij", drawn, tables)
+    else:  # as many products once more, faster: their sums may differ in the last digit
+        seen = (drawn @ tables.reshape(units, -1)).reshape(-1, labels, labels)
     agreed = seen + like * np.eye(labels) / labels
     low = _kappas(agreed + apart * (1 - np.eye(labels)) / (labels * (labels - 1)), weights)
     return float(np.quantile(low, 1 - level)), float(np.quantile(_kappas(agreed, weights), level))
@@ -281,7 +305,9 @@ def confusion(
     return table
 
 
-def _check_paired(first: Sequence[Hashable], second: Sequence[Hashable] | NDArray[np.intp]) -> None:
+def _check_paired(
+    first: Sequence[Hashable] | NDArray[np.intp], second: Sequence[Hashable] | NDArray[np.intp]
+) -> None:
     if len(first) != len(second):
         msg = f"both streams label the same units, found {len(first)} and {len(second)} labels"
         raise ValueError(msg)

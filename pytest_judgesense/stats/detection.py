@@ -40,7 +40,9 @@ from pytest_judgesense.estimate import Clustered, censored_end
 from pytest_judgesense.stats.dirichlet import (
     PSEUDO_WEIGHT,
     drawn_interval,
+    drawn_units,
     drawn_weights,
+    grouped,
 )
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
@@ -105,8 +107,12 @@ def clustered_d_prime(
     most = ceiling(n_s, n_n)
     whole = d_prime(float(hits.sum()), n_s, float(alarms.sum()), n_n)
 
+    units, groups = drawn_units(count), grouped(codes, count)
+    hits, signals = _totals(values, groups, kind, units)
+    alarms, noises = _totals(values, groups, ~kind, units)
+
     def ends(tail: float) -> tuple[float, float]:
-        return _ends(hits, signals, alarms, noises, most, tail)
+        return _ends(hits, signals, alarms, noises, count, most, tail)
 
     found = drawn_interval(whole, ends, count, level)
     return replace(found, lower=max(found.lower, -most), upper=min(found.upper, most))
@@ -144,12 +150,12 @@ def _ends(
     signals: NDArray[np.intp],
     alarms: NDArray[np.float64],
     noises: NDArray[np.intp],
+    count: int,
     most: float,
     level: float,
 ) -> tuple[float, float]:
-    """One-sided bounds from the totals of clusters, each of shape (clusters,)."""
-    count = hits.size
-    weights, pseudo = drawn_weights(count, level, (PSEUDO_WEIGHT,))
+    """One-sided bounds from the totals of what is weighted, each of shape (drawn,)."""
+    weights, pseudo = drawn_weights(hits.size, level, (PSEUDO_WEIGHT,))
     # One further cluster has both kinds, so that they may change places.
     unseen = pseudo * (np.array([signals.sum(), noises.sum()]) / count)
     hit, signal = weights @ hits, weights @ signals + unseen[:, 0]

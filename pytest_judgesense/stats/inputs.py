@@ -76,6 +76,10 @@ def cluster_codes(clusters: Clusters) -> tuple[NDArray[np.intp], int]:
             msg = f"clusters are a 1-d sequence, found shape {clusters.shape}"
             raise ValueError(msg)
         if clusters.dtype.kind in "iu":
+            most = int(clusters.max(initial=0))
+            if most <= 2 * clusters.size and clusters.min(initial=0) >= 0:
+                there = np.bincount(clusters, minlength=most + 1) > 0
+                return (np.cumsum(there) - 1)[clusters], int(there.sum())
             found, inverse = np.unique(clusters, return_inverse=True)
             return inverse, int(found.size)
     names = sorted(dict.fromkeys(clusters), key=_place)

@@ -47,7 +47,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, drawn_interval, drawn_weights
+from pytest_judgesense.stats.dirichlet import (
+    PSEUDO_WEIGHT,
+    drawn_interval,
+    drawn_units,
+    drawn_weights,
+    grouped,
+)
 from pytest_judgesense.stats.inputs import Clusters, clustered_vector, two_sided_level
 
 TARGET: Final = 0.75
@@ -114,10 +120,15 @@ def detection_threshold(
     if count < 2:
         return Threshold(value, None, None, flag)
 
+    units, groups = drawn_units(count), grouped(np.arange(count), count)
+    right_of, calls_of = np.zeros((units, range_of.size)), np.zeros((units, range_of.size))
+    np.add.at(right_of, groups, right)
+    np.add.at(calls_of, groups, calls)
+
     def ends(tail: float) -> tuple[float, float]:
-        weights, pseudo = drawn_weights(count, tail, (PSEUDO_WEIGHT,))
+        weights, pseudo = drawn_weights(units, tail, (PSEUDO_WEIGHT,))
         unseen = pseudo * calls.mean(axis=0)
-        seen, of = weights @ right, weights @ calls + unseen
+        seen, of = weights @ right_of, weights @ calls_of + unseen
         early, late = (
             threshold_of_curve(range_of, isotonic_fit(each, of), target)
             for each in (seen + unseen, seen)
@@ -151,9 +162,11 @@ def _task_bootstrap(
 ) -> Interval | None:
     """Order statistics, taken outwards, of the thresholds of resampled tasks."""
     count = len(right)
-    drawn = np.random.default_rng(seed).integers(0, count, size=(_RESAMPLES, count))
-    times = np.stack([np.bincount(row, minlength=count) for row in drawn])
-    answers, asked = times @ right, times @ calls
+    rng = np.random.default_rng(seed)
+    answers, asked = np.empty((2, _RESAMPLES, steps.size))
+    for one in range(_RESAMPLES):  # all at once would be as large as resamples by tasks
+        times = np.bincount(rng.integers(0, count, size=count), minlength=count)
+        answers[one], asked[one] = times @ right, times @ calls
     whole = (asked > 0).all(axis=1)
     found = np.empty(_RESAMPLES)
     found[whole] = threshold_of_curve(steps, isotonic_fit(answers[whole], asked[whole]), target)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.stats.agreement import (
     clustered_kappa,
     cohen_kappa,
@@ -355,3 +356,46 @@ def test_alpha_is_undefined_without_two_labels_or_two_labels_of_a_unit() -> None
     assert krippendorff_alpha([]) is None
     assert krippendorff_alpha([["PRO", "PRO"], ["PRO", None]]) is None
     assert krippendorff_alpha([["PRO", None], ["CON"]]) is None
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=30
+    ),
+    st.booleans(),
+)
+def test_an_array_of_places_has_the_kappa_of_its_labels(
+    units: list[tuple[int, int, int]], ordinal: bool
+) -> None:
+    words = "dbca"
+    first, second, clusters = zip(*units, strict=True)
+    one, other = ([words[place] for place in side] for side in (first, second))
+    labels = clustered_kappa(one, other, clusters, scale=words if ordinal else ())
+    places = clustered_kappa(
+        np.array(first), np.array(second), clusters, scale=range(4) if ordinal else ()
+    )
+    assert places == labels
+
+
+def test_groups_of_many_clusters_bound_kappa_as_the_clusters_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # In standard deviations of kappa: groups 0.026 and 2,000 draws 0.047 (see test_dirichlet), the
+    # 500 draws of clusters one by one sqrt(.05 * .95 / 500) / phi(1.645) = 0.095; together 0.11, of
+    # which four are allowed.
+    rng = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(9000), 2)
+    first = rng.integers(0, 3, clusters.size)
+    second = np.where(rng.random(9000)[clusters] < 0.8, first, rng.integers(0, 3, clusters.size))
+    grouped = clustered_kappa(first, second, clusters)
+    monkeypatch.setattr(dirichlet, "_MOST_DRAWN", 9000)
+    drawn_weights.cache_clear()
+    single = clustered_kappa(first, second, clusters)
+    drawn_weights.cache_clear()
+    assert grouped is not None
+    assert single is not None
+    assert grouped.clusters == single.clusters == 9000
+    deviation = (single.upper_bound - single.lower_bound) / 2 / 1.645
+    ends = (single.lower_bound, single.upper_bound)
+    found = (grouped.lower_bound, grouped.upper_bound)
+    assert found == pytest.approx(ends, abs=4 * 0.11 * deviation)

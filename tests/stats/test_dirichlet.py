@@ -10,7 +10,9 @@ from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.stats.dirichlet import (
     PSEUDO_WEIGHT,
     chances_above,
+    drawn_units,
     drawn_weights,
+    grouped,
     shape_of_cluster,
     share_bounds,
 )
@@ -155,3 +157,33 @@ def test_the_quadrature_has_converged() -> None:
         dirichlet._STEP = step  # type: ignore[misc]
         dirichlet._bounds.cache_clear()
     assert np.array(coarse) == pytest.approx(np.array(fine), abs=1e-6)
+
+
+def test_so_few_clusters_are_weighted_one_by_one_and_more_in_groups_of_one_size() -> None:
+    # 4,000,000 numbers are held at once, 500 draws at least: 8,000 clusters.
+    codes = np.arange(8000)
+    assert grouped(codes, 8000) is codes
+    assert (drawn_units(8000), drawn_units(8001)) == (8000, 2000)
+    groups = grouped(np.arange(20_000), 20_000)
+    assert np.bincount(groups).tolist() == [10] * 2000
+    # Neighbours by name may be alike: no group is a run of them.
+    assert np.abs(np.diff(np.sort(groups.argsort(kind="stable").reshape(2000, 10)))).mean() > 1000
+
+
+def test_groups_of_many_clusters_bound_a_share_as_the_clusters_do() -> None:
+    # The bounds by `share_bounds` are exact. Groups estimate the standard deviation to
+    # 1 / sqrt(2 * 2000) = 0.016 of it, times z(.95) = 1.645: 0.026; the quantile of 2,000 draws has
+    # sqrt(.05 * .95 / 2000) / phi(1.645) = 0.0047: together 0.054 of it, of which four are allowed.
+    # The names are in two runs of different rates, which groups of neighbours would not survive.
+    rng = np.random.default_rng(5)
+    clusters, level = 20_000, 0.95
+    sizes = rng.integers(1, 6, clusters).astype(float)
+    sums = rng.binomial(sizes.astype(int), np.repeat([0.95, 0.7], clusters // 2)).astype(float)
+    ((low, high),) = share_bounds(sums, sizes, (level,))
+    units, groups = drawn_units(clusters), grouped(np.arange(clusters), clusters)
+    weights, pseudo = drawn_weights(units, level, (PSEUDO_WEIGHT,))
+    right, of = (weights @ np.bincount(groups, weights=one) for one in (sums, sizes))
+    whole = of + pseudo[:, 0] * sizes.mean()
+    deviation = (high - low) / 2 / 1.645
+    found = np.quantile(right / whole, 1 - level), 1 - np.quantile((of - right) / whole, 1 - level)
+    assert found == pytest.approx((low, high), abs=4 * 0.054 * deviation)

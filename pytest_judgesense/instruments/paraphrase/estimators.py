@@ -30,40 +30,51 @@ the pooled estimates say how many. Worst cases of kappa stand where a verdict is
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Anew, Estimate, Missing
 from pytest_judgesense.instruments.paraphrase import measures as of
-from pytest_judgesense.measures.cell import Cell, Units, answered, estimated, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    VERDICT,
+    Cell,
+    Groups,
+    Units,
+    estimated,
+    order_of,
+    rate,
+    replicate_of,
+    template_of,
+    unavailable,
+    verdict_of,
+)
 from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.stats.agreement import (
     clustered_kappa,
-    cohen_kappa,
     kappa_bounds,
     table_kappa,
-    weighted_kappa,
 )
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
 Pair: TypeAlias = tuple[Judgment, Judgment]
-Say: TypeAlias = Callable[[Judgment], str | None]
+Places: TypeAlias = NDArray[np.int32]
 
 _NOTHING = "fewer than two templates were run on one item"
 _UNREAD = "no pair of templates has two verdicts: replies are unparsed, refused or failed"
 _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
+_BLOCK: Final = 1 << 20  # places of judgments that are held at once to find pairs
 
 
-def _why_nothing(cell: Cell, pairs: list[Pair]) -> str:
+def _why_nothing(cell: Cell, pairs: Places) -> str:
     """Why no pair counts: there is none, none that asks the same, or none with two verdicts."""
-    return _UNREAD if pairs else _ALL_EXCLUDED if cell.design.excluded else _NOTHING
+    return _UNREAD if len(pairs) else _ALL_EXCLUDED if cell.design.excluded else _NOTHING
 
 
 def paraphrase_pairs(cell: Cell) -> list[Pair]:
@@ -71,26 +82,53 @@ def paraphrase_pairs(cell: Cell) -> list[Pair]:
 
     Pairs that reviewers find not equivalent are left out.
     """
-    excluded = set(map(frozenset, cell.design.excluded))
-    return [pair for pair in _all_pairs(cell) if _templates(pair) not in excluded]
+    return _judged(cell, pair_places(cell)[0])
 
 
-def _templates(pair: Pair) -> frozenset[str]:
-    return frozenset(judgment.trial.template for judgment in pair)
+def _judged(cell: Cell, rows: Places) -> list[Pair]:
+    calls = cell.judgments
+    return [(calls[a], calls[b]) for a, b in rows.tolist()]
 
 
-def _all_pairs(cell: Cell) -> list[Pair]:
-    asked: dict[tuple[str, str, int], dict[str, Judgment]] = defaultdict(dict)
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        asked[trial.item, trial.order, trial.replicate][trial.template] = judgment
-    pairs = template_pairs(cell.templates, cell.design.pairs)
-    return [
-        (by_template[a], by_template[b])
-        for by_template in asked.values()
-        for a, b in pairs
-        if a in by_template and b in by_template
+def pair_places(cell: Cell, *, every: bool = False) -> tuple[Places, Places]:
+    """Pairs of judgments by their places in the cell, and the number of the template pair of each.
+
+    Args:
+        cell: the judgments.
+        every: with those that reviewers find not equivalent.
+
+    Returns:
+        Shapes (pairs, 2) and (pairs,).
+    """
+    return cell.once(f"template pairs {every}", partial(_pair_places, cell, every=every))
+
+
+def _pair_places(cell: Cell, *, every: bool) -> tuple[Places, Places]:
+    codes, names = cell.coded("template", template_of)
+    order, replicate = cell.coded("order", order_of)[0], cell.coded("replicate", replicate_of)[0]
+    groups = Groups.alike(cell.items, order, replicate)
+    excluded = set() if every else set(map(frozenset, cell.design.excluded))
+    pairs = [
+        (number, names.index(a), names.index(b))
+        for number, (a, b) in enumerate(template_pairs(cell.templates, cell.design.pairs))
+        if a in names and b in names and frozenset((a, b)) not in excluded
     ]
+    numbers, first, second = np.array(pairs, dtype=np.int32).reshape(-1, 3).T
+    step = max(1, _BLOCK // max(1, len(names), len(pairs)))
+    rows, of_pair = [np.zeros((0, 2), dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    ends = np.append(groups.starts, groups.places.size)
+    for begin in range(0, groups.starts.size, step):
+        stop = min(begin + step, groups.starts.size)
+        places = groups.places[ends[begin] : ends[stop]]
+        row = np.repeat(np.arange(stop - begin), np.diff(ends[begin : stop + 1]))
+        # The place of the judgment of each group under each template: the last, if there are more.
+        table = np.full((stop - begin, len(names)), -1, dtype=np.int32)
+        table[row, codes[places]] = places
+        found = np.stack([table[:, first], table[:, second]], axis=-1)
+        both = (found >= 0).all(axis=-1)
+        rows.append(found[both])
+        of_pair.append(np.broadcast_to(numbers, both.shape)[both])
+    return np.concatenate(rows), np.concatenate(of_pair)
 
 
 def wording_notices(cell: Cell) -> tuple[str, ...]:
@@ -109,8 +147,31 @@ def meaning(cell: Cell, judgment: Judgment) -> str | None:
     return judgment.chosen
 
 
-def _verdict(judgment: Judgment) -> str | None:
-    return judgment.verdict
+class Said(NamedTuple):
+    """What each judgment of a cell says, as a code, and what the codes stand for; -1 is nothing."""
+
+    codes: NDArray[np.int32]
+    words: Sequence[str]
+
+    @classmethod
+    def raw(cls, cell: Cell) -> Said:
+        """The verdicts themselves."""
+        return cls(*cell.coded("verdict", verdict_of))
+
+    @classmethod
+    def meant(cls, cell: Cell) -> Said:
+        """What they mean."""
+        return cls(*cell.coded("meaning", partial(meaning, cell)))
+
+    @classmethod
+    def halves(cls, cell: Cell) -> Said:
+        """On which side of the cut that lies."""
+        return cls(*cell.coded("half", partial(_half, cell)))
+
+    def texts(self, places: Places) -> list[str | None]:
+        """The words of the judgments at ``places``."""
+        words = [*self.words, None]
+        return [words[code] for code in self.codes[places].tolist()]
 
 
 def upper_half(cell: Cell) -> int:
@@ -121,16 +182,15 @@ def upper_half(cell: Cell) -> int:
 
 def estimates(cell: Cell) -> list[Estimate]:
     """JSS, flip rate and kappa: pooled, by polarity, of ordinal labels, by template pair."""
-    mean = partial(meaning, cell)
-    pairs = paraphrase_pairs(cell)
+    said, (pairs, of_pair) = Said.meant(cell), pair_places(cell)
     notes = _exclusions(cell, len(pairs))
-    found = _family(cell, pairs, {}, mean, notes)
+    found = _family(cell, pairs, {}, said, notes)
     if any(judgment.trial.condition.get("polarity") for judgment in cell.judgments):
-        for polarity, say in (("raw", _verdict), ("remapped", mean)):
-            found += _family(cell, pairs, {"polarity": polarity}, say, notes)
+        for polarity, other in (("raw", Said.raw(cell)), ("remapped", said)):
+            found += _family(cell, pairs, {"polarity": polarity}, other, notes)
     if cell.design.ordinal:
-        found += _ordinal_family(cell, pairs, mean)
-    return [*found, *_by_pair(cell, pairs, mean)]
+        found += _ordinal_family(cell, pairs, said)
+    return [*found, *_by_pair(cell, pairs, of_pair, said)]
 
 
 def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
@@ -138,60 +198,76 @@ def _exclusions(cell: Cell, compared: int) -> tuple[str, ...]:
     if not cell.design.excluded:
         return ()
     names = ", ".join(f"{a}~{b}" for a, b in cell.design.excluded)
-    return (f"{len(_all_pairs(cell)) - compared} pairs excluded, not equivalent: {names}",)
+    left_out = len(pair_places(cell, every=True)[0]) - compared
+    return (f"{left_out} pairs excluded, not equivalent: {names}",)
 
 
-def _by_pair(cell: Cell, pairs: list[Pair], say: Say) -> Iterator[Estimate]:
-    by_pair: dict[tuple[str, str], list[Pair]] = defaultdict(list)
-    for a, b in pairs:
-        by_pair[a.trial.template, b.trial.template].append((a, b))
+def _by_pair(cell: Cell, pairs: Places, of_pair: Places, said: Said) -> Iterator[Estimate]:
+    """The same of each template pair, in the order in which they are first asked."""
+    templates = template_pairs(cell.templates, cell.design.pairs)
     unsure = set(map(frozenset, cell.design.unsure))
-    for two, of_pair in by_pair.items():
-        part = replace(cell, judgments=tuple(j for j in cell.judgments if j.trial.template in two))
+    codes, names = cell.coded("template", template_of)
+    for number in dict.fromkeys(of_pair.tolist()):
+        two = templates[number]
+        among = np.isin(codes, [names.index(name) for name in two])
         notes = ("equivalence unsure",) * (frozenset(two) in unsure)
-        yield from _family(part, of_pair, {"template_pair": "~".join(two)}, say, notes)
+        condition = {"template_pair": "~".join(two)}
+        yield from _family(cell, pairs[of_pair == number], condition, said, notes, among=among)
 
 
 def _family(
-    cell: Cell, pairs: list[Pair], condition: Condition, say: Say, notes: tuple[str, ...]
+    cell: Cell,
+    pairs: Places,
+    condition: Condition,
+    said: Said,
+    notes: tuple[str, ...],
+    among: NDArray[np.bool_] | None = None,
 ) -> list[Estimate]:
-    agree = Units.collect(pairs, lambda a, b: say(a) == say(b))
-    flip = Units.collect(pairs, lambda a, b: say(a) != say(b))
+    """``among``: the judgments that tell whether the judge is degenerate; all by default."""
+    groups = Groups.of_rows(pairs)
+    same = said.codes[pairs[:, 0]] == said.codes[pairs[:, 1]]
+    agree, flip = Units.at(cell, groups, same), Units.at(cell, groups, ~same)
     shown: dict[str, Any] = {
         "interval": partial(percentile_bootstrap, seed=cell.seed),
-        "flags": (*_degenerate(cell, say), *notes),
+        "flags": (*_degenerate(cell, said, among), *notes),
         "nothing": _why_nothing(cell, pairs),
     }
     return [
         rate(of.JSS, cell, agree, condition, **shown),
         rate(of.FLIP_RATE, cell, flip, condition, **shown),
-        _kappa(of.KAPPA, cell, pairs, condition, say, agree, notes=notes),
+        _kappa(of.KAPPA, cell, pairs, condition, said, agree, notes=notes, among=among),
     ]
 
 
-def _degenerate(cell: Cell, say: Say) -> tuple[str, ...]:
+def _degenerate(cell: Cell, said: Said, among: NDArray[np.bool_] | None = None) -> tuple[str, ...]:
     """The flag of a judge that says, or means, one thing throughout, labels of both polarities."""
-    said = [meant for judgment in cell.judgments if (meant := say(judgment)) is not None]
-    one_thing = len(said) > 1 and len(set(said)) == 1
-    return ("degenerate",) if cell.degenerate or one_thing else ()
+
+    def one_thing(codes: NDArray[np.int32]) -> bool:
+        given = codes[codes >= 0] if among is None else codes[among & (codes >= 0)]
+        return given.size > 1 and bool((given == given[0]).all())
+
+    return ("degenerate",) if one_thing(cell.verdicts) or one_thing(said.codes) else ()
 
 
-def _ordinal_family(cell: Cell, pairs: list[Pair], mean: Say) -> list[Estimate]:
+def _ordinal_family(cell: Cell, pairs: Places, said: Said) -> list[Estimate]:
     labels, at = cell.design.labels, upper_half(cell)
-    if unknown := set(map(mean, cell.judgments)) - {*labels, None}:
-        reason = f"a verdict is no label of the scale: {min(map(str, unknown))}"
+    if unknown := {*said.words} - {*labels}:
+        reason = f"a verdict is no label of the scale: {min(unknown)}"
         names = (of.JSS_BINARY, of.WITHIN_ONE_AGREEMENT, of.KAPPA_QUADRATIC)
         return [unavailable(name, cell, reason) for name in names]
-    halves = partial(_half, cell)
-    agree = Units.collect(pairs, lambda a, b: mean(a) == mean(b))
-    binary = Units.collect(pairs, lambda a, b: halves(a) == halves(b))
-    near = Units.collect(pairs, lambda a, b: _steps(cell, a, b) <= 1)
+    halves, groups = Said.halves(cell), Groups.of_rows(pairs)
+    steps = np.array([*(labels.index(word) for word in said.words), 0])[said.codes[pairs]]
+
+    def units(side: NDArray[Any], within: int = 0) -> Units:
+        return Units.at(cell, groups, np.abs(side[:, 0] - side[:, 1]) <= within)
+
+    agree, binary, near = units(said.codes[pairs]), units(halves.codes[pairs]), units(steps, 1)
     nothing = _why_nothing(cell, pairs)
     cut = (*_degenerate(cell, halves), f"cut below {labels[at]}")
     return [
         rate(of.JSS_BINARY, cell, binary, flags=cut, nothing=nothing),
-        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, mean), nothing=nothing),
-        _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, mean, agree, scale=labels),
+        rate(of.WITHIN_ONE_AGREEMENT, cell, near, flags=_degenerate(cell, said), nothing=nothing),
+        _kappa(of.KAPPA_QUADRATIC, cell, pairs, {}, said, agree, scale=labels),
     ]
 
 
@@ -211,63 +287,75 @@ def _steps(cell: Cell, a: Judgment, b: Judgment) -> int:
 def _kappa(
     measure: Measure,
     cell: Cell,
-    pairs: list[Pair],
+    pairs: Places,
     condition: Condition,
-    say: Say,
+    said: Said,
     units: Units,
     *,
     scale: Sequence[str] = (),
     notes: tuple[str, ...] = (),
+    among: NDArray[np.bool_] | None = None,
 ) -> Estimate:
     """Kappa of the first verdicts and the second ones; quadratic over ``scale`` if it is given."""
-    complete = [pair for pair in pairs if all(map(answered, pair))]
-    missing = _kappa_missing(cell, pairs, say, units)
-    if not complete:
+    complete = pairs[(cell.outcomes[pairs] == VERDICT).all(axis=1)]
+    missing = _kappa_missing(cell, pairs, said, units)
+    if not len(complete):
         reason = _why_nothing(cell, pairs)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=notes)
-    first, second = (
-        [str(say(judgment)) for judgment in side] for side in zip(*complete, strict=True)
+    # Without a scale the labels stand in the order of their names.
+    words = [str(word) for word in said.words]
+    labels = tuple(
+        scale or sorted(words[code] for code in set(said.codes[complete].ravel().tolist()))
     )
-    value = weighted_kappa(first, second, scale) if scale else cohen_kappa(first, second)
+    place = np.array([labels.index(word) if word in labels else -1 for word in words])
+    first, second = place[said.codes[complete]].T
+    table = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    np.add.at(table, (first, second), 1)
+    value = table_kappa(table, quadratic=bool(scale))
     if value is None:
         reason = "undefined: both wordings gave one and the same label throughout"
         flags = ("degenerate", *notes)
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
-    flags = ("degenerate",) if cell.degenerate else ("negative",) if value < 0 else ()
+    degenerate = _degenerate(cell, Said.raw(cell), among)
+    flags = degenerate or (("negative",) if value < 0 else ())
     return estimated(
         measure,
         cell,
         condition,
         value=value,
         n=len(complete),
-        clustered=clustered_kappa(first, second, units.clusters, scale=scale),
-        anew=partial(_anew, first, second, units.clusters, scale),
+        clustered=clustered_kappa(
+            first, second, units.clusters, scale=range(len(labels)) if scale else ()
+        ),
+        anew=partial(_anew, first, second, units, labels, quadratic=bool(scale)),
         missing=missing,
         flags=(*flags, *notes),
     )
 
 
-def _anew(first: Sequence[str], second: Sequence[str], clusters: Any, scale: Sequence[str]) -> Anew:
+def _anew(
+    first: Places, second: Places, units: Units, labels: Sequence[str], *, quadratic: bool
+) -> Anew:
     """What kappa is taken of: for each cell of its table whether a unit stands in it."""
-    labels = scale or sorted({*first, *second})
-    cells = [(one, other) for one in labels for other in labels]
-    units = list(zip(first, second, strict=True))
+    size = len(labels)
+    columns = [(first == one) & (second == other) for one in range(size) for other in range(size)]
 
     def kappas(*sums: Any) -> Any:
         tables = np.stack(sums[:-1], axis=-1).astype(np.int64)
-        shape = (len(labels), len(labels))
-        found = [table_kappa(table.reshape(shape), quadratic=bool(scale)) for table in tables]
+        found = [table_kappa(table.reshape(size, size), quadratic=quadratic) for table in tables]
         return np.array([np.nan if one is None else one for one in found])
 
-    return Anew(clusters, [[unit == cell for unit in units] for cell in cells], kappas)
+    return Anew(units.cluster_names, columns, kappas)
 
 
-def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Missing:
+def _kappa_missing(cell: Cell, pairs: Places, said: Said, units: Units) -> Missing:
     """What is missing, with the worst cases of kappa where a verdict is one of two labels."""
     missing = units.missing(bounded=False)
     labels = cell.design.labels
-    first, second = [say(a) for a, _ in pairs], [say(b) for _, b in pairs]
-    if len(labels) != 2 or cell.design.others or not {*first, *second} <= {*labels, None}:
+    if len(labels) != 2 or cell.design.others:
+        return missing
+    first, second = said.texts(pairs[:, 0]), said.texts(pairs[:, 1])
+    if not {*first, *second} <= {*labels, None}:
         return missing
     lower, upper = kappa_bounds(first, second, (labels[0], labels[1])) or (None, None)
     return replace(missing, lower_bound=lower, upper_bound=upper)
@@ -276,12 +364,12 @@ def _kappa_missing(cell: Cell, pairs: list[Pair], say: Say, units: Units) -> Mis
 def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     """Template pairs that differ in what they say, or, of raw labels, in the verdict itself."""
     raw = condition.get("polarity") == "raw"
-    return _differing(cell, _verdict if raw else partial(meaning, cell))
+    return _differing(cell, Said.raw(cell) if raw else Said.meant(cell))
 
 
 def flips_over_the_cut(cell: Cell, _: Mapping[str, Any]) -> list[Pair]:
     """Template pairs on different sides of the cut."""
-    return _differing(cell, partial(_half, cell))
+    return _differing(cell, Said.halves(cell))
 
 
 def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
@@ -289,9 +377,8 @@ def flips_of_two_steps(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
     return [pair for pair in flips(cell, condition) if _steps(cell, *pair) > 1]
 
 
-def _differing(cell: Cell, say: Say) -> list[Pair]:
-    return [
-        (a, b)
-        for a, b in paraphrase_pairs(cell)
-        if answered(a) and answered(b) and say(a) != say(b)
-    ]
+def _differing(cell: Cell, said: Said) -> list[Pair]:
+    pairs, _ = pair_places(cell)
+    first, second = said.codes[pairs].T
+    told = (cell.outcomes[pairs] == VERDICT).all(axis=1)
+    return _judged(cell, pairs[told & (first != second)])

@@ -24,14 +24,16 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.instruments.paraphrase.estimators import Pair, meaning, paraphrase_pairs
+from pytest_judgesense.instruments.paraphrase.estimators import Said, pair_places
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
-from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell, template_of
 from pytest_judgesense.sections import Beside, Estimates, Rows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Judgment
 
 
 def tier_of(jss: float, kappa: float) -> tuple[str, str | None]:
@@ -117,33 +119,32 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
     """Flips and missing replies of each template, of the one that flips most first."""
     if _jss_of_wordings(cell, estimates) is None:
         return None
-    pairs = [pair for pair in paraphrase_pairs(cell) if None not in _meant(cell, pair)]
+    pairs, meant = pair_places(cell)[0], Said.meant(cell).codes
+    pairs = pairs[(meant[pairs] >= 0).all(axis=1)]
+    differ = meant[pairs[:, 0]] != meant[pairs[:, 1]]
+    codes, names = cell.coded("template", template_of)
     rows = []
     for name in cell.templates:
-        calls = [one.outcome for one in cell.judgments if one.trial.template == name]
-        unparsed = sum(isinstance(outcome, Unparsed) for outcome in calls)
-        failed = sum(isinstance(outcome, Failed) for outcome in calls)
-        own = [_meant(cell, pair) for pair in pairs if name in {one.trial.template for one in pair}]
-        flips = sum(first != second for first, second in own)
-        received = len(calls) - failed
+        own = codes == names.index(name)
+        counts = np.bincount(cell.outcomes[own], minlength=3).tolist()
+        unparsed, failed, calls = counts[UNPARSED], counts[FAILED], sum(counts)
+        of_pairs = own[pairs].any(axis=1)
+        compared, flips = int(of_pairs.sum()), int(differ[of_pairs].sum())
+        received = calls - failed
         rows.append(
             {
                 "template": name,
-                "pairs": len(own),
+                "pairs": compared,
                 "flips": flips,
-                "calls": len(calls),
+                "calls": calls,
                 "unparsed": unparsed,
                 "failed": failed,
-                "flip_rate": flips / len(own) if own else None,
+                "flip_rate": flips / compared if compared else None,
                 "unparsed_rate": unparsed / received if received else None,
-                "failed_rate": failed / len(calls),
+                "failed_rate": failed / calls,
             }
         )
     return sorted(rows, key=lambda row: -(row["flip_rate"] or 0.0))
-
-
-def _meant(cell: Cell, pair: Pair) -> list[str | None]:
-    return [meaning(cell, judgment) for judgment in pair]
 
 
 def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:

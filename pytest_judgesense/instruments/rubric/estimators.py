@@ -81,11 +81,14 @@ from pytest_judgesense.instruments.rubric.grades import (
 )
 from pytest_judgesense.measures.cell import (
     Cell,
+    Groups,
     Units,
     answered,
     estimated,
     missing_of,
+    order_of,
     rate,
+    replicate_of,
     unavailable,
 )
 from pytest_judgesense.measures.measure import Measure
@@ -186,21 +189,26 @@ def pass_mark_flips(cell: Cell) -> list[Estimate]:
     if sides is None:
         reason = "the suite has no pass mark; set pass_mark in [space]"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
-    groups = [group for group in by_wording(sides) if len(group) > 1]
-    if not groups:
+    groups = wordings(sides)
+    groups = groups.kept(groups.sizes > 1)
+    if not groups.starts.size:
         reason = "fewer than two templates were run on one item"
         return [unavailable(of.PASS_MARK_FLIPS, cell, reason)]
-    found = rate_of_disagreement(of.PASS_MARK_FLIPS, cell, groups)
+    found = rate_of_disagreement(of.PASS_MARK_FLIPS, sides, groups)
     return [replace(found, observations=None)]
 
 
-def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
+def wordings(cell: Cell) -> Groups:
     """Judgments of one item, order and replicate under all wordings."""
-    found: dict[tuple[object, ...], list[Judgment]] = defaultdict(list)
-    for judgment in cell.judgments:
-        trial = judgment.trial
-        found[trial.item, trial.order, trial.replicate].append(judgment)
-    return list(map(tuple, found.values()))
+    order, replicate = cell.coded("order", order_of)[0], cell.coded("replicate", replicate_of)[0]
+    return Groups.alike(cell.items, order, replicate)
+
+
+def by_wording(cell: Cell) -> list[tuple[Judgment, ...]]:
+    """The same, as judgments."""
+    groups = wordings(cell)
+    parts = np.split(groups.places, groups.starts[1:]) if groups.starts.size else []
+    return [tuple(cell.judgments[at] for at in part.tolist()) for part in parts]
 
 
 def ceiling(cell: Cell) -> list[Estimate]:

@@ -13,13 +13,22 @@ either side, at most 1; and there is a perfect judge. What is stopped is decided
 run to its end (policy ``estimate``), and the true share (policy ``confident``, coverage).
 
 Recorded: the judges of LLMBar in the shared data (skipped, and said so, where that is absent), and
-the shipped recordings of real models on their suites' checks, each in 200 drawn orders.
+the shipped recordings of real models on their suites' checks, each in 200 drawn orders; one with
+the full run's verdict in less than 99% of them in 4,000 more, for 3 of 200 are more than 1% by
+chance in a third of the cases that err in 1%.
+
+Held out: the constants of the bet were chosen by what they save on beta 0.3 of 5 calls at a bar of
+0.9. What they save elsewhere stands beside what the best of 27 would, chosen for each cell.
+
+Bytes: the datasheet of a suite that is recorded early-stopped and replayed with 0 and 2 workers,
+one and sixteen calls at once, three times each.
 
 Controls: rows in suite order, each taken for a cluster, under both policies, which must break; and
 suites whose strata differ as much as strata can, in the order that holds them evenly.
 
-Within each cell Monte Carlo errors stand beside what is barred: 4,000 runs have 0.16 points at 1%,
-0.34 at 5%. ``--quick``: 400 runs and few cells, whose rates are barred less three standard errors.
+4,000 runs have a standard error of 0.16 points at 1% and 0.34 at 5%. At the bar, where false passes
+are counted, five times as many are made (0.15): the worst of 40 cells would else be the unluckiest.
+``--quick``: 400 runs and few cells, whose rates are barred less three standard errors.
 """
 
 from __future__ import annotations
@@ -28,13 +37,16 @@ import argparse
 import json
 import math
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -59,9 +71,11 @@ from pytest_judgesense.suites.loading import load_suite, presets_of
 BAR, LEVEL = 0.9, 0.05
 OFF = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 ICCS, CLUSTERS, CALLS = (0.05, 0.3, 0.8), (20, 40, 100, 400), (1, 5, 12)
-ORDERS = 200
+ORDERS, SAME = 200, 0.99
 MEANT = (-2.0, -1.0, 1.0, 2.0)  # the truths over which savings are meant
-AT_BAR = "false pass at the bar, where the fixed design has at most 5%"
+AT_BAR = "false pass at the bar"
+MORE = 5  # times the runs at the bar
+AGAIN = 4000  # orders of a recorded judge that had another verdict than the full run
 REAL = ("qwen2.5-coder-0.5b", "smollm2-135m")
 SHARED = Path(os.environ.get("JUDGESENSE_SHARED", Path(__file__).parents[2] / "shared"))
 LLMBAR_BARS = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -78,10 +92,15 @@ class Process:
     clusters: int
     size: int
     icc: float
+    bar: float = BAR
+    seed: int = 0
 
     def pmf(self, share: float) -> NDArray[np.float64]:
         if self.kind == "beta":
             return beta_binomial(share, self.icc, self.size)
+        if self.kind == "two":  # half of the clusters are never wrong
+            easy, hard = (beta_binomial(p, 0.0, self.size) for p in (1.0, 2 * share - 1))
+            return np.asarray((easy + hard) / 2)
         fails = (1 - share) / 2
         chances = (1 - fails) * beta_binomial(share / (1 - fails), 0.0, self.size)
         chances[0] += fails
@@ -89,24 +108,24 @@ class Process:
 
     @property
     def half_width(self) -> float:
-        chances = self.pmf(BAR)
+        chances = self.pmf(self.bar)
         kinds = np.arange(self.size + 1)
-        variance = float(chances @ (kinds - self.size * BAR) ** 2) / self.size**2
+        variance = float(chances @ (kinds - self.size * self.bar) ** 2) / self.size**2
         return 1.96 * math.sqrt(variance / self.clusters)
 
     def truth(self, off: float) -> float:
-        return min(1.0, BAR + off * self.half_width)
+        return min(1.0, self.bar + off * self.half_width)
 
     def drawn(self, share: float, runs: int) -> Sums:
-        seed = [self.clusters, self.size, round(1000 * self.icc), round(1e6 * share)]
-        rng = np.random.default_rng(seed)
+        seed = [self.clusters, self.size, round(1000 * self.icc), round(1e6 * share), self.seed]
+        rng = np.random.default_rng(seed if self.seed else seed[:-1])
         chances = np.clip(self.pmf(share), 0, 1)
         shape = (runs, self.clusters)
         return rng.choice(self.size + 1, size=shape, p=chances / chances.sum())
 
     @property
     def cells(self) -> list[str]:
-        kind = self.kind if self.kind == "whole" else f"beta {self.icc:g}"
+        kind = f"beta {self.icc:g}" if self.kind == "beta" else self.kind
         return [kind, str(self.clusters), str(self.size)]
 
 
@@ -151,14 +170,15 @@ def on_estimate(
     k, m = process.clusters, process.size
     share = process.truth(off)
     sums = process.drawn(share, runs)
-    looks = early_stop.looks_of(k, k * m, every=True)
-    asked, passed = early_stop.stops_on_estimate(sums, m, BAR, looks, level)
-    full = sums.sum(axis=1) >= BAR * k * m - 1e-9
+    looks = early_stop.looks_of(k, every=True)
+    stopped, passed = early_stop.stops_on_estimate(sums, m, process.bar, looks, level)
+    full = sums.sum(axis=1) >= process.bar * k * m - 1e-9
     covered = np.ones(runs, dtype=bool)
-    for look in np.unique(asked) if cover else ():
+    for look in np.unique(stopped) if cover else ():
         tail = 0.025 if look == k else early_stop.any_look_tail(look / k, 0.025)
-        here = asked == look
+        here = stopped == look
         covered[here] = covers(sums[here, :look], m, share, tail)
+    asked = early_stop.asked_by(stopped, early_stop.asked_together(k, k * m), k)
     saved = 1 - float(asked.mean()) / k
     return Found(float((passed != full).mean()), 0.0, saved, float(covered.mean()))
 
@@ -181,12 +201,12 @@ def on_bounds(
     *,
     cover: bool = False,
     uneven: bool = False,
-    spending: early_stop.Spending = "obrien-fleming",
+    spending: early_stop.Spending = "hwang-shih-decani",
 ) -> Found:
     k, m = process.clusters, process.size
     share = process.truth(off)
     sums = process.drawn(share, runs)
-    at = early_stop.looks_of(k, k * m, every=False, looks=looks)
+    at = early_stop.looks_of(k, every=False, looks=looks)
     if uneven:
         at = tuple(sorted({math.ceil(k * part) for part in (0.15, 0.6, 0.7, 1.0)}))
     asked, passed = early_stop.stops_on_bounds(sums, m, BAR, at, 0.95, early, spending)
@@ -214,7 +234,7 @@ def by_rows(process: Process, runs: int) -> tuple[float, float]:
     full = sums.sum(axis=1) >= BAR * k * m - 1e-9
     _, passed = early_stop.stops_on_estimate(rows, 1, BAR, tuple(range(1, k * m + 1)))
     wrong = float((passed != full).mean())
-    looks = early_stop.looks_of(k * m, k * m, every=False)
+    looks = early_stop.looks_of(k * m, every=False)
     _, cleared = early_stop.stops_on_bounds(rows, 1, BAR, looks)
     return wrong, float(cleared.mean())
 
@@ -239,7 +259,7 @@ def by_strata(clusters: int, runs: int) -> tuple[float, float, float]:
                 sums[clusters // 2 + at // size] -= 1
             strata = [c >= clusters // 2 for c in range(clusters)] if even else [0] * clusters
             orders = [early_stop.drawn_order(strata, seed) for seed in range(runs)]
-            looks = early_stop.looks_of(clusters, clusters * size, every=True)
+            looks = early_stop.looks_of(clusters, every=True)
             asked, passed = early_stop.stops_on_estimate(sums[np.array(orders)], size, BAR, looks)
             wrong = max(wrong, float((passed == (short > 0)).mean()))
             saved = 1 - float(asked.mean()) / clusters if even else saved
@@ -263,7 +283,7 @@ def paired(clusters: int, falls_on: str, drop: float, runs: int) -> list[float]:
     # As shares: no loss is one half, and the margin lies .025 below.
     shares = (1 - baseline + now) / 2
     unsure = np.argsort(-baseline * (1 - baseline) + 1e-6 * rng.random(shape), axis=1)
-    looks = early_stop.looks_of(clusters, 5 * clusters, every=True)
+    looks = early_stop.looks_of(clusters, every=True)
     full = shares.mean(axis=1) >= 0.475 - 1e-9
     found = []
     for ordered in (shares, np.take_along_axis(shares, unsure, axis=1)):
@@ -322,14 +342,81 @@ def shipped() -> Iterator[tuple[str, Sums, int, float]]:
         loop.close()
 
 
-def in_orders(sums: Sums, size: int, bar: float) -> tuple[float, float]:
+def in_orders(sums: Sums, size: int, bar: float, seeds: range) -> tuple[float, float]:
     """Part of the drawn orders with the verdict of the full run, and calls saved in the mean."""
     k = sums.size
-    orders = np.array([early_stop.drawn_order([0] * k, seed) for seed in range(ORDERS)])
-    looks = early_stop.looks_of(k, k * size, every=True)
-    asked, passed = early_stop.stops_on_estimate(sums[orders], size, bar, looks)
+    orders = np.array([early_stop.drawn_order([0] * k, seed) for seed in seeds])
+    looks = early_stop.looks_of(k, every=True)
+    stopped, passed = early_stop.stops_on_estimate(sums[orders], size, bar, looks)
+    asked = early_stop.asked_by(stopped, early_stop.asked_together(k, k * size), k)
     full = sums.sum() >= bar * k * size - 1e-9
     return float((passed == full).mean()), 1 - float(asked.mean()) / k
+
+
+def held_out(quick: bool, runs: int) -> dict[str, float | None]:
+    """What the bet saves where its constants were not chosen; printed."""
+    print("\nheld out: what the bet saves, and the best of 27 bets, chosen for the cell\n")
+    cells = [
+        Process("beta", 40, 5, 0.3, seed=1),
+        Process("beta", 100, 5, 0.3, seed=1),
+        Process("beta", 60, 3, 0.15, 0.75, seed=1),
+        Process("beta", 150, 8, 0.5, 0.8, seed=1),
+        Process("two", 40, 5, 0.0, 0.8, seed=1),
+        Process("two", 100, 5, 0.0, 0.9, seed=1),
+        Process("whole", 100, 2, 0.0, 0.7, seed=1),
+        Process("whole", 40, 12, 0.0, 0.95, seed=1),
+    ]
+    own = early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD
+    bets = list(product((1.0, 1.6, 2.5), (0.7, 0.95, 0.99), (0.2, 0.4, 0.8)))
+    rows, short, worst = [], [], 0.0
+    for process in cells[:2] if quick else cells:
+
+        def saved(bet: tuple[float, ...], runs: int, process: Process = process) -> Found:
+            try:
+                early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD = bet
+                found = [on_estimate(process, off, runs) for off in MEANT]
+            finally:
+                early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD = own
+            mean = float(np.mean([one.saved for one in found]))
+            return Found(max(one.wrong for one in found), 0.0, mean, 1.0)
+
+        ours = saved(own, runs)
+        best = max(bets, key=lambda bet: saved(bet, runs // 8).saved)
+        theirs = saved(best, runs).saved
+        short.append(theirs - ours.saved)
+        worst = max(worst, ours.wrong, on_estimate(process, 0.0, runs).wrong)
+        numbers = (ours.saved, theirs, *best)
+        rows.append([*process.cells, f"{process.bar:g}", *(f"{x:.3g}" for x in numbers)])
+    head = ("process", "clusters", "calls", "bar", "saved", "best", "bold", "no ruin", "spread")
+    print_table(head, rows)
+    print(f"ours: {', '.join(f'{x:g}' for x in own)}")
+    return {
+        "held out: saved less than by the best bet, mean": float(np.mean(short)),
+        "held out: disagreement with the full run": worst,
+    }
+
+
+def same_bytes(quick: bool) -> float | None:
+    """How many datasheets one stopped recording gives, however it is replayed; 1 if all are one."""
+    if find_spec("xdist") is None:
+        print("\nNOT RUN: the same bytes on workers, for there is no pytest-xdist")
+        return None
+    with TemporaryDirectory() as folder:
+
+        def run(*arguments: str) -> bytes:
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+            command += ["--judge-suite", "coherence", "--judge-name", "embedded:clean"]
+            command += ["--judge-cassettes", "mine", "--judge-datasheet", "x.json", *arguments]
+            found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            assert found.returncode in (0, 1), found.stdout + found.stderr
+            return Path(folder, "x.json").read_bytes()
+
+        run("--judge-mode", "record", "--judge-early-stop")
+        assert Path(folder, "mine", "clean", "coherence.stopped.json").is_file(), "it stopped early"
+        ways = list(product(("0", "2"), ("1", "16"), range(1 if quick else 3)))
+        sheets = {run("-n", spread, "--judge-concurrency", once) for spread, once, _ in ways}
+    print(f"\na stopped recording replayed {len(ways)} times: {len(sheets)} datasheet(s)")
+    return float(len(sheets))
 
 
 def simulated(
@@ -340,7 +427,7 @@ def simulated(
     def least(rate: float) -> float:
         return rate - slack * math.sqrt(rate * (1 - rate) / runs)
 
-    worst = dict.fromkeys(("disagreement", "false pass", "more", "lost", "uncovered"), 0.0)
+    worst = dict.fromkeys(("disagreement", "false pass", "lost", "uncovered"), 0.0)
     saved: dict[tuple[str, int], float] = {}
     rows = []
     started = time.monotonic()
@@ -356,13 +443,14 @@ def simulated(
             ):
                 saved[name, process.clusters] = number
         wrong = max(one.wrong for one in cells.values())
-        passes, fixed = max(bounds[off].wrong for off in OFF if off <= 0), bounds[0].fixed
+        at_bar = on_bounds(process, 0.0, runs if quick else MORE * runs)
+        passes = max(at_bar.wrong, *(bounds[off].wrong for off in OFF if off < 0))
+        fixed = at_bar.fixed
         lost = max(one.lost for one in bounds.values())
         covered = [min(one.covered for one in by.values()) for by in (cells, bounds)]
         now = {
             "disagreement": least(wrong),
-            "false pass": least(passes) if fixed <= LEVEL else 0.0,
-            "more": passes - fixed,
+            "false pass": least(passes),
             "lost": least(lost),
             "uncovered": least(1 - min(covered)),
         }
@@ -379,7 +467,6 @@ def simulated(
     return {
         "disagreement with the full run": worst["disagreement"],
         AT_BAR: worst["false pass"],
-        "false pass at the bar, more than the fixed design": worst["more"],
         "power lost": worst["lost"],
         "coverage after stopping": 1 - worst["uncovered"],
     }, saved
@@ -394,7 +481,9 @@ def by_design(quick: bool, runs: int) -> None:
         *((f"{n} looks", {"looks": n}) for n in (2, 3, 5, 8)),
         ("at .15 .6 .7 1", {"uneven": True}),
         *((f"4 looks, {part:g} spent early", {"early": part}) for part in (0.3, 1.0)),
-        ("4 looks, Pocock's spending", {"spending": "pocock"}),
+        ("4 looks, O'Brien-Fleming .6", {"spending": "obrien-fleming", "early": 0.6}),
+        ("4 looks, O'Brien-Fleming 1", {"spending": "obrien-fleming", "early": 1.0}),
+        ("4 looks, Pocock .3", {"spending": "pocock", "early": 0.3}),
     ]
     for k, (name, design) in product((40,) if quick else (40, 100), designs):
         process = Process("beta", k, 5, 0.3)
@@ -449,10 +538,11 @@ def main() -> int:
     for name, clusters in product(("mean", "mean at 3%", "perfect"), (40, 100)):
         ratios[f"saved, {name}, {clusters}"] = saved[name, clusters]
     ratios |= controls(runs, slack)
+    ratios |= held_out(options.quick, runs)
+    ratios["datasheets of a stopped recording"] = same_bytes(options.quick)
     bars = {
         "disagreement with the full run": Bar("at most", 0.012),
         AT_BAR: Bar("at most", 0.055),
-        "false pass at the bar, more than the fixed design": Bar("at most", 0.005),
         "power lost": Bar("at most", 0.03),
         "coverage after stopping": Bar("at least", 0.93),
         "saved, mean, 40": Bar("at least", 0.3),
@@ -464,23 +554,30 @@ def main() -> int:
         "no_regression, drawn order: disagreement": Bar("at most", 0.012),
         "no_regression, unsure first: disagreement": Bar("at least", 0.02),
         "even strata: disagreement": Bar("at most", 0.012),
+        "held out: disagreement with the full run": Bar("at most", 0.012),
+        "datasheets of a stopped recording": Bar("at most", 1),
     }
     for source, judged in (("LLMBar", list(llmbar())), ("shipped", list(shipped()))):
         if not judged:
             print(f"\nNOT RUN: the LLMBar judgments are not at {SHARED} (JUDGESENSE_SHARED)")
             continue
-        recorded = [(name, bar, *in_orders(sums, m, bar)) for name, sums, m, bar in judged]
+        recorded = []
+        for name, sums, m, bar in judged:
+            same, part = in_orders(sums, m, bar, range(ORDERS))
+            more = (
+                same if same >= SAME else in_orders(sums, m, bar, range(ORDERS, ORDERS + AGAIN))[0]
+            )
+            recorded.append((name, bar, same, more, part))
         print(f"\n{source}: {len(recorded)} judges and bars, {ORDERS} orders each; the closest:\n")
         closest = sorted(recorded, key=lambda row: row[2])[:8]
-        lines = [[name, f"{bar:g}", f"{a:.3f}", f"{b:.3f}"] for name, bar, a, b in closest]
-        print_table(("judge", "bar", "same verdict", "saved"), lines)
-        same = [row[2] for row in recorded]
-        ratios[f"{source}: same verdict, mean"] = float(np.mean(same))
-        ratios[f"{source}: same verdict, least"] = min(same)
-        ratios[f"{source}: calls saved, mean"] = float(np.mean([row[3] for row in recorded]))
-        bars[f"{source}: same verdict, mean"] = Bar("at least", 0.99)
-        # Of 200 orders three standard errors at 1% are 2.1 points.
-        bars[f"{source}: same verdict, least"] = Bar("at least", 0.99 - 0.021)
+        lines = [[name, *(f"{x:.3g}" for x in numbers)] for name, *numbers in closest]
+        print_table(("judge", "bar", "same verdict", "where less, in 4,000", "saved"), lines)
+        ratios[f"{source}: same verdict, mean"] = float(np.mean([row[2] for row in recorded]))
+        ratios[f"{source}: same verdict, least of {ORDERS}"] = min(row[2] for row in recorded)
+        ratios[f"{source}: same verdict, least"] = min(row[3] for row in recorded)
+        ratios[f"{source}: calls saved, mean"] = float(np.mean([row[4] for row in recorded]))
+        bars[f"{source}: same verdict, mean"] = Bar("at least", SAME)
+        bars[f"{source}: same verdict, least"] = Bar("at least", SAME)
     return conclude("early_stop", ratios, bars)
 
 

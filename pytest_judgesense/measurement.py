@@ -220,8 +220,12 @@ def measure(
         def up_to_a_stop(known: Mapping[str, Answer]) -> Iterator[Sequence[Trial]]:
             nonlocal stop
             for look in range(1, len(looks.looks) + 1):
+                # Where nobody is waited for nothing is asked for beyond the look.
+                until = look if mode == "replay" else looks.asked_for(look)
+                ahead = _of_clusters(planned, looks.until(until))
+                if new := [trial for trial in ahead if trial.id not in known]:
+                    yield new
                 now = _of_clusters(planned, looks.until(look))
-                yield [trial for trial in now if trial.id not in known]
                 at = Stop(looks, look)
                 judged = tuple(judgment_of(suite, judge, trial, known[trial.id]) for trial in now)
                 seen = cell_of(judge.name, suite, judged, seed, registry)

@@ -1,8 +1,10 @@
 """When a suite may stop: which of its checks are decided by the clusters that were asked.
 
-Clusters are asked whole, in an order that the seed draws, up to one look after the other; the suite
-stops at the first look at which every check is decided. All of that follows from the suite, the
-policy, the seed and the replies: not from how many are asked at once, nor from who answers first.
+Clusters are asked whole, in an order that the seed draws; the suite stops at the first look at
+which every check is decided. With a look after every cluster several of few calls are asked
+together; what lies beyond the look is kept in the recording and left out of the estimates. All of
+that follows from the suite, the policy, the seed and the replies: not from how many calls are made
+at once, nor from who answers first.
 
 Policy ``estimate``: a check is decided if the run to its end would almost certainly say the same
 (`stats.early_stop`): curtailment, and betting at the level `DISAGREEMENT`. That needs a measure
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -32,6 +34,7 @@ from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.early_stop import (
     DISAGREEMENT,
     adjusted,
+    asked_together,
     clears,
     drawn_order,
     looks_of,
@@ -48,16 +51,18 @@ class Looks:
     """In which order clusters are asked, and after how many of them there is a look.
 
     Attributes:
-        policy: ``estimate`` (a look after every few clusters) or ``confident`` (four).
+        policy: ``estimate`` (a look after every cluster) or ``confident`` (four).
         seed: that drew the order.
         order: all clusters of the suite.
         looks: numbers of clusters, ascending; the last one is all of them.
+        together: how many looks are asked for at once.
     """
 
     policy: str
     seed: int
     order: tuple[str, ...]
     looks: tuple[int, ...]
+    together: int = field(default=1, compare=False)
 
     @classmethod
     def of(cls, trials: Sequence[Trial], policy: str, seed: int) -> Looks:
@@ -69,12 +74,17 @@ class Looks:
         ]
         names = list(by_cluster)
         order = tuple(names[at] for at in drawn_order(strata, seed))
-        looks = looks_of(len(order), len(trials), every=policy == "estimate")
-        return cls(policy, seed, order, looks)
+        every = policy == "estimate"
+        together = asked_together(len(order), len(trials)) if every else 1
+        return cls(policy, seed, order, looks_of(len(order), every=every), together)
 
     def until(self, look: int) -> tuple[str, ...]:
         """The clusters that are asked up to a look, which counts from 1."""
         return self.order[: self.looks[look - 1]]
+
+    def asked_for(self, look: int) -> int:
+        """The look up to which clusters are asked, to look at ``look``."""
+        return min(-(-look // self.together) * self.together, len(self.looks))
 
 
 @dataclass(frozen=True)

@@ -34,15 +34,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate, number_text
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
-from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.dirichlet import bounds_alike
 from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle, fewest_clusters
 from pytest_judgesense.suites.finding import LintFinding
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
@@ -402,6 +404,9 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
             if measure.best is None or not clusters:
                 continue
             needed = _needed(measure, bar, part)
+            if needed is None or needed > clusters:
+                # Clusters of one unit need the most; few bars are so close that it is worth a look.
+                needed = _needed(measure, bar, part, _units_each(measure, suite, part))
             if needed is not None and needed <= clusters:
                 continue
             yield LintFinding(
@@ -428,36 +433,54 @@ def bars_of_gate(check: Check) -> Iterator[tuple[Measure, float, dict[str, str |
     yield check.of, check.bars["bar"], {**within, **condition}
 
 
-def can_clear(measure: Measure, bar: float, clusters: int) -> bool:
+def can_clear(measure: Measure, bar: float, clusters: int, units: float = 1.0) -> bool:
     """Whether a judge without error clears ``bar`` with confidence on so many alike ``clusters``.
 
     Not for kappa, which depends on the labels.
+
+    Args:
+        measure: of the bar.
+        bar: what its bound must reach.
+        clusters: at least 1; one alone clears nothing.
+        units: of a cluster; that of one unit has the widest bound.
     """
     # Without bias every cluster names both slots equally often: the share is one half.
-    best = [0.0, 1.0] if measure.best == "half" else [float(measure.floor)]
-    owners = [cluster for cluster in range(clusters) for _ in best]
-    found = clustered_proportion(best * clusters, owners)
-    assert found is not None, "there are units"
-    return _is_cleared(measure, bar, found)
+    each, best = (2, 1) if measure.best == "half" else (units, units * measure.floor)
+    if clusters < 2:
+        return False
+    return _is_cleared(measure, bar, *bounds_alike(clusters, best, each, 1 - _CONFIDENT))
 
 
-def _is_cleared(measure: Measure, bar: float, interval: Clustered) -> bool:
-    low, high = interval.lower_bound, interval.upper_bound
+def _units_each(measure: Measure, suite: Suite, trials: Sequence[Trial]) -> float:
+    """The units of a cluster that the design gives a measure.
+
+    2, of which a bar needs the fewest clusters, where only real answers have units.
+    """
+    cell = Cell("", suite.name, suite.design, filled(suite, trials), 0, (measure,))
+    found = next((one for one in estimate_all(cell) if one.measure == measure.name), None)
+    if found is None or found.clustered is None:
+        return 2.0
+    return found.n / found.clustered.clusters
+
+
+def _is_cleared(measure: Measure, bar: float, low: float, high: float) -> bool:
     if measure.best == "half":
         return max(0.5 - low, high - 0.5) <= bar
     return low >= bar if measure.floor else high <= bar
 
 
-def _needed(measure: Measure, bar: float, trials: Sequence[Trial]) -> int | None:
-    """Fewest clusters on which a judge without error would clear the bar with confidence.
+def _needed(
+    measure: Measure, bar: float, trials: Sequence[Trial], units: float = 1.0
+) -> int | None:
+    """Fewest clusters of so many units on which a judge without error clears it with confidence.
 
-    Where all clusters are alike, how many units they have does not matter. Kappa depends on how
-    often each label is right: beyond the suite's clusters their labels come again in their order.
+    Kappa depends on how often each label is right: beyond the suite's clusters their labels come
+    again in their order.
     """
     if bar == float(measure.floor):
         return None
     if measure.best != "kappa":
-        return fewest_clusters(lambda clusters: can_clear(measure, bar, clusters))
+        return fewest_clusters(lambda clusters: can_clear(measure, bar, clusters, units))
     told = tuple(tuple(words) for words in _right_verdicts(trials))
     return _needed_for_kappa(bar, told)
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import Finding, Policy, Rule
 from pytest_judgesense.measures.check import Check
-from pytest_judgesense.stats.early_stop import expected_clusters, looks_of
+from pytest_judgesense.stats.early_stop import asked_together, expected_clusters, looks_of
 
 # Of the way from the bar to a judge without error; below 0 away from it.
 _TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
@@ -50,7 +50,8 @@ def expected_trials(
     """
     clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
     every = policy == "estimate"
-    looks = looks_of(clusters, trials, every=every)
+    looks = looks_of(clusters, every=every)
+    together = asked_together(clusters, trials) if every else 1
     # Of a distance from one half, the one side to which the judge leans.
     folded = finding.measure.best == "half"
     bar = 0.5 - finding.bar if folded else finding.bar if finding.floor else 1 - finding.bar
@@ -58,7 +59,9 @@ def expected_trials(
     found = {}
     for part in _TRUTHS:
         share = min(1.0, max(0.0, bar + part * (best - bar)))
-        asked = expected_clusters(share, rho, size, bar, looks, every=every, seed=seed)
+        asked = expected_clusters(
+            share, rho, size, bar, looks, every=every, together=together, seed=seed
+        )
         value = 0.5 - share if folded else share if finding.floor else 1 - share
         found[round(value, 12)] = trials * asked / clusters
     return found

@@ -466,9 +466,7 @@ def bar_of(measure: Measure, clusters: int, *, lenient: bool = False) -> float:
     bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
     if measure is AGREEMENT and lenient:
         bars = _FLOORS[3:]
-    return next(
-        (bar for bar in bars if clusters > 1 and can_clear(measure, bar, clusters)), bars[-1]
-    )
+    return next((bar for bar in bars if can_clear(measure, bar, clusters)), bars[-1])
 
 
 def suite_text(found: Understood, name: str, file: str, called: str) -> str:

@@ -49,9 +49,9 @@ from pytest_judgesense.stats.variance import (
     variance_components,
 )
 from pytest_judgesense.suites.builtin import builtin_cassette
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Judgment, Trial, Verdict, content_of_slot
+from pytest_judgesense.trial import Failed, Judgment, Trial
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
@@ -221,12 +221,7 @@ def powers(suite: Suite, asked: Asked, cell: Cell | None = None) -> list[CheckPo
 
 def _imagined(suite: Suite, asked: Asked) -> Cell:
     """Judgments that fill the design: only the number of their units is used."""
-    label, pairwise = suite.space.labels[0], suite.space.pairwise
-    judgments = [
-        Judgment(t, "", Verdict(label), content_of_slot(label, t.order) if pairwise else None)
-        for t in plan_trials(suite)
-    ]
-    return cell_of("", suite, judgments, asked.seed, asked.registry)
+    return cell_of("", suite, filled(suite, plan_trials(suite)), asked.seed, asked.registry)
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,17 @@ units. The full run clears the bar exactly if the scores sum to at least 0.
 **What is true of the population?** (policy ``confident``) The one-sided bound that gates is looked
 at a few times, on more and more clusters. The last look is the fixed design's: a run that comes to
 its end says what it would have said without looks. Before it, with t the share of the clusters that
-were asked, looks may spend of a tail a as much as a Brownian motion that has passed O'Brien and
-Fleming's boundary for 0.6 a by then (Lan & DeMets)::
+were asked, looks may spend of a tail a (Hwang, Shih & DeCani; Lan & DeMets)::
 
-    spent(t) = 2 - 2 Phi(z(1 - 0.3 a) / sqrt(t))
+    spent(t) = a / 2 (exp(3 t) - 1) / (exp(3) - 1)
 
 and the tail left to each look is found from that by recursive integration over what did not stop
 before (Armitage, McPherson & Rowe). What is found early would mostly be found at the end as well:
-with four even looks all of them together leave 0.0520 beyond instead of 0.05, and 0.0258 instead of
+with four even looks all of them together leave 0.0524 beyond instead of 0.05, and 0.0264 instead of
 0.025, and cost no power. (Looks that keep to 0.05 in sum take 2 to 20 points of power where few
-clusters make bounds coarse.) A bound at so low a tail holds at all early looks at once: a *repeated
+clusters make bounds coarse. Spending as O'Brien and Fleming's boundary does stops later: with as
+much beyond, it saves 34 of 100 calls where these save 39, at two half-widths from the bar and
+bounds that are normal.) A bound at so low a tail holds at all early looks at once: a *repeated
 confidence interval* (Jennison & Turnbull), right whenever and for whatever reason one stops. With a
 look after every cluster O'Brien and Fleming's boundary itself gives a tail, of
 ``1 - Phi(z(1 - a / 2) / sqrt(t))``.
@@ -48,6 +49,7 @@ References:
     K. K. G. Lan, D. L. DeMets (1983), Biometrika 70, 659-663.
     P. Armitage, C. K. McPherson, B. C. Rowe (1969), JRSS A 132, 235-244.
     C. Jennison, B. W. Turnbull (1989), JRSS B 51, 305-361.
+    I. K. Hwang, W. J. Shih, J. S. DeCani (1990), Statistics in Medicine 9, 1439-1445.
 """
 
 from __future__ import annotations
@@ -71,13 +73,15 @@ from pytest_judgesense.stats.power import beta_binomial
 
 DISAGREEMENT: Final = 0.01  # with the full run, at most, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`
-EARLY: Final = 0.6  # of a tail, spent before the last look
+EARLY: Final = 0.5  # of a tail, spent before the last look
 
-Spending: TypeAlias = Literal["obrien-fleming", "pocock"]
+Spending: TypeAlias = Literal["hwang-shih-decani", "obrien-fleming", "pocock"]
 _Floats: TypeAlias = NDArray[np.float64]
 
 _BOLD, _NO_RUIN, _PRIOR_SPREAD = 1.6, 0.95, 0.4
 _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
+_GAMMA: Final = 3.0  # how little of it is spent at first: 0 would be in proportion
+_AT_ONCE: Final = 8  # calls that are asked together at least
 _NODES: Final = 120  # of the quadrature over what has not stopped
 _FARTHEST: Final = 8.0  # standard deviations
 _RUNS: Final = 500  # of an expected number
@@ -169,7 +173,7 @@ def look_tails(
     fractions: tuple[float, ...],
     tail: float,
     early: float = EARLY,
-    spending: Spending = "obrien-fleming",
+    spending: Spending = "hwang-shih-decani",
 ) -> tuple[float, ...]:
     """The tail that each look may leave beyond its one-sided bound.
 
@@ -178,7 +182,8 @@ def look_tails(
             that has seen all of them leaves ``tail`` itself.
         tail: of the fixed design, below one half.
         early: part of the tail that looks before the last one may spend in sum.
-        spending: ``pocock`` spends ``log(1 + (e - 1) t)`` of it, for comparison.
+        spending: for comparison, ``obrien-fleming`` spends as that boundary would, and ``pocock``
+            ``log(1 + (e - 1) t)``.
 
     Raises:
         ValueError: the fractions do not ascend within 0 and 1.
@@ -223,6 +228,8 @@ def any_look_tail(fraction: float, tail: float) -> float:
 
 
 def _spent(t: float, tail: float, spending: Spending) -> float:
+    if spending == "hwang-shih-decani":
+        return tail * math.expm1(_GAMMA * t) / math.expm1(_GAMMA)
     if spending == "pocock":
         return tail * math.log1p((math.e - 1) * t)
     return 2 * float(ndtr(ndtri(tail / 2) / math.sqrt(t)))
@@ -268,20 +275,30 @@ def adjusted(
     )
 
 
-def looks_of(clusters: int, calls: int, *, every: bool, looks: int = LOOKS) -> tuple[int, ...]:
+def looks_of(clusters: int, *, every: bool, looks: int = LOOKS) -> tuple[int, ...]:
     """After how many clusters there is a look; fixed before anything is asked.
 
     Args:
         clusters: of the suite.
-        calls: that the suite takes.
-        every: after every cluster, or after as many as take eight calls, which are then asked
-            together, but no more than a twentieth of the suite.
+        every: after every cluster.
         looks: otherwise, at so many even parts.
     """
     if every:
-        together = min(max(1, clusters // 20), math.ceil(8 * clusters / max(1, calls)))
-        return (*range(together, clusters, together), clusters)
+        return tuple(range(1, clusters + 1))
     return tuple(sorted({math.ceil(clusters * part / looks) for part in range(1, looks + 1)}))
+
+
+def asked_together(clusters: int, calls: int) -> int:
+    """How many clusters are asked at once where there is a look after every one of them.
+
+    As many as take eight calls, lest a suite of one call a cluster asks one call at a time, but no
+    more than a twentieth of the suite: so many may be asked beyond the cluster at which it stops.
+
+    Args:
+        clusters: of the suite.
+        calls: that the suite takes.
+    """
+    return min(max(1, clusters // 20), math.ceil(_AT_ONCE * clusters / max(1, calls)))
 
 
 def stops_on_estimate(
@@ -314,7 +331,7 @@ def stops_on_bounds(
     looks: Sequence[int],
     level: float = 0.95,
     early: float = EARLY,
-    spending: Spending = "obrien-fleming",
+    spending: Spending = "hwang-shih-decani",
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The same under policy ``confident``; ``level`` is that of the bound, over all looks."""
     s = np.asarray(sums, dtype=np.int64)
@@ -338,6 +355,7 @@ def expected_clusters(
     looks: Sequence[int],
     *,
     every: bool,
+    together: int = 1,
     seed: int = 0,
 ) -> float:
     """How many clusters are asked in the mean.
@@ -349,14 +367,21 @@ def expected_clusters(
         bar: the floor.
         looks: see `looks_of`.
         every: policy ``estimate``; else ``confident``.
+        together: see `asked_together`.
         seed: of the draws.
     """
     rng = np.random.default_rng(seed)
     chances = beta_binomial(share, rho, size)
     sums = rng.choice(size + 1, size=(_RUNS, looks[-1]), p=chances)
     stops = stops_on_estimate if every else stops_on_bounds
-    asked, _ = stops(sums, size, bar, looks)
-    return float(asked.mean())
+    stopped, _ = stops(sums, size, bar, looks)
+    return float(asked_by(stopped, together, looks[-1]).mean())
+
+
+def asked_by(stopped: ArrayLike, together: int, clusters: int) -> NDArray[np.intp]:
+    """The clusters that were asked where a run stops, so many being asked together."""
+    at = np.asarray(stopped, dtype=np.intp)
+    return np.minimum(-(-at // together) * together, clusters)
 
 
 def reaches(sums: NDArray[np.int64], size: int, share: float, tail: float) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template
-from pytest_judgesense.trial import Order, Trial
+from pytest_judgesense.trial import Judgment, Order, Trial, Verdict, content_of_slot
 
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
@@ -45,6 +45,15 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
         SuiteError: there are more than may be.
     """
     return suite.derived("trials", _planned)
+
+
+def filled(suite: Suite, trials: Sequence[Trial]) -> tuple[Judgment, ...]:
+    """One answer to all ``trials`` of a suite, for the number of units that its design gives."""
+    label, pairwise = suite.space.labels[0], suite.space.pairwise
+    return tuple(
+        Judgment(t, "", Verdict(label), content_of_slot(label, t.order) if pairwise else None)
+        for t in trials
+    )
 
 
 def _planned(suite: Suite) -> tuple[Trial, ...]:

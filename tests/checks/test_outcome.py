@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as random
 from hypothesis import settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from pytest_judgesense.checks.outcome import (
     Outcome,
@@ -22,7 +22,6 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.estimation import estimate_all
 from pytest_judgesense.stats.clustered import clustered_proportion
-from pytest_judgesense.stats.dirichlet import PSEUDO_WEIGHT, shape_of_cluster
 from pytest_judgesense.stats.power import Gate
 from pytest_judgesense.stats.settle import clusters_to_settle
 from pytest_judgesense.trial import Judgment
@@ -84,10 +83,10 @@ def test_under_estimate_a_ceiling_is_cleared_at_the_bar_and_below(
 
 
 def test_under_confident_the_one_sided_bound_must_clear_the_bar() -> None:
-    # All agree: the one-sided 95% lower bound over K items is the 0.05 quantile of Beta(K a, 0.55),
-    # a = (z(.95) / t(K - 1, .95))^2: 0.9475 for 40 items, 0.8921 for 20. The two-sided
-    # end for 40 is 0.9316.
-    assert outcome(agreeing(40, 40), "jss_floor", 0.94, policy="confident").outcome == "pass"
+    # All agree, one pair an item: the one-sided 95% lower bound over K items is Clopper and
+    # Pearson's, 0.05^(1/K): 0.9278 for 40 items, 0.8609 for 20. The two-sided end for 40 is
+    # 0.025^(1/40) = 0.9119.
+    assert outcome(agreeing(40, 40), "jss_floor", 0.92, policy="confident").outcome == "pass"
     assert outcome(agreeing(20, 20), "jss_floor", 0.9, policy="confident").outcome == (
         "inconclusive"
     )
@@ -104,9 +103,9 @@ def test_under_confident_a_miss_fails_only_when_the_bound_misses_too() -> None:
 
 
 def test_a_ceiling_under_confident() -> None:
-    # 0 of 40: the one-sided upper bound is 1 - 0.9475 = 0.0525.
-    assert outcome(dark(40), "dark_current_ceiling", 0.06, policy="confident").outcome == "pass"
-    assert outcome(dark(40), "dark_current_ceiling", 0.05, policy="confident").outcome == (
+    # 0 of 40: the one-sided upper bound is 1 - 0.9278 = 0.0722.
+    assert outcome(dark(40), "dark_current_ceiling", 0.08, policy="confident").outcome == "pass"
+    assert outcome(dark(40), "dark_current_ceiling", 0.07, policy="confident").outcome == (
         "inconclusive"
     )
 
@@ -152,13 +151,12 @@ def test_several_units_a_cluster_are_counted_in_clusters() -> None:
 
 
 def test_where_all_agree_the_clusters_follow_from_the_bound_alone() -> None:
-    # Of clusters that all agree the lower end is the beta quantile that `stats.dirichlet` names.
+    # Of K clusters of one pair that all agree the lower end is 0.025^(1/K).
     found = outcome(agreeing(20, 20), "jss_floor", 0.9)
     assert found.outcome == "pass"
     number = clusters_said(found)
     for clusters, settles in ((number, True), (number - 1, False)):
-        shape = clusters * shape_of_cluster(clusters, 0.975)
-        assert bool(beta.ppf(0.025, shape, PSEUDO_WEIGHT) >= 0.9) is settles
+        assert bool(0.025 ** (1 / clusters) >= 0.9) is settles
 
 
 def test_a_failure_close_to_the_bar_warns_as_well() -> None:

@@ -11,15 +11,16 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.suite import Template
 from tests.checks.known import lint_suite
-from tests.checks.undecidable import assert_fewest_clusters, suite_with
+from tests.checks.undecidable import assert_fewest_clusters, passes, suite_with
 from tests.suites.known import builtin_suites, load_suite
 
 
-# The lower bound of K clusters that all agree is the 0.05 quantile of Beta(K a, 0.55), a the shape
-# of `stats.dirichlet` (by betaincinv): 0.9 from 22 clusters on, 0.93 (a ceiling of 0.07) from 31,
-# 0.8 (or a ceiling of 0.2) from 12. Both slots named equally often: 1/2 times that. The bound of
-# kappa is a quantile of draws, by 500,000 others of numpy: of 17 clusters 0.782 if labels are
-# balanced and 0.775 as they are here (10 YES), of 16 0.766 and 0.764. So 0.77 needs 17 either way.
+# The lower bound of K clusters of two and more units that all agree is the 0.05 quantile of
+# Beta(K a, 0.55), a the shape of `stats.dirichlet` (by betaincinv): 0.9 from 22 clusters on, 0.93
+# (a ceiling of 0.07) from 31, 0.8 (or a ceiling of 0.2) from 12. Both slots named equally often:
+# 1/2 times that. The bound of kappa is a quantile of draws, by 500,000 others of numpy: of 17
+# clusters 0.782 if labels are balanced and 0.775 as they are here (10 YES), of 16 0.766 and 0.764.
+# So 0.77 needs 17 either way.
 @pytest.mark.parametrize(
     ("name", "check", "arguments", "needed"),
     [
@@ -42,6 +43,17 @@ def test_lint_names_the_fewest_clusters_on_which_the_gate_can_pass(
     name: str, check: str, arguments: dict[str, float], needed: int
 ) -> None:
     assert_fewest_clusters(name, check, arguments, needed)
+
+
+def test_lint_knows_where_a_cluster_is_one_unit() -> None:
+    # One wording, and one reply to each item: the lower bound of K right ones is Clopper and
+    # Pearson's, 0.05^(1/K): 0.9019 of 29 and 0.8985 of 28. Two units a cluster need 22.
+    for clusters, replicates, decided in ((29, 1, True), (28, 1, False), (22, 2, True)):
+        suite = suite_with("factuality", clusters, "agreement_floor", bar=0.9)
+        suite = replace(suite, templates=suite.templates[:1], replicates=replicates)
+        assert passes(suite) is decided
+        found = [f.expected for f in lint_suite(suite) if f.rule == "undecidable-bar"]
+        assert found == ([] if decided else ["at least 29 clusters"])
 
 
 def test_lint_takes_the_labels_of_the_suite_for_kappa() -> None:

@@ -49,6 +49,43 @@ def test_clusters_of_nothing_and_all_are_a_beta_variable_too() -> None:
         assert high == pytest.approx(stats.beta(ones + PSEUDO_WEIGHT, zeros).ppf(level), abs=1e-7)
 
 
+@pytest.mark.parametrize("clusters", [2, 7, 40, 400])
+def test_clusters_of_one_unit_have_clopper_and_pearsons_interval(clusters: int) -> None:
+    # scipy inverts the binomial's tails; ours is the saddle point's integral, right to 1e-6.
+    for ones in {0, 1, clusters // 2, clusters - 1, clusters}:
+        sums = np.repeat([1.0, 0.0], [ones, clusters - ones])
+        found = share_bounds(sums, np.ones(clusters), LEVELS)
+        for bounds, level in zip(found, LEVELS, strict=True):
+            exact = stats.binomtest(ones, clusters).proportion_ci(2 * level - 1, "exact")
+            assert bounds == pytest.approx((exact.low, exact.high), abs=1e-6)
+
+
+@pytest.mark.parametrize("bar", [0.5, 0.73, 0.9, 0.97])
+def test_at_the_bar_a_judge_of_one_unit_a_cluster_clears_it_in_5_percent(bar: float) -> None:
+    # Exact: the binomial chances of the numbers whose lower bound reaches the bar.
+    for clusters in (20, 40, 59, 100, 400):
+        ones = np.arange(clusters + 1)
+        counts = np.stack([clusters - ones, ones], axis=1)
+        clears = chances_above(bar, [0.0, 1.0], [1.0, 1.0], counts, 0.95) >= 0.95
+        assert stats.binom(clusters, bar).pmf(ones)[clears].sum() <= 0.05
+
+
+def test_between_one_and_more_units_a_cluster_nothing_jumps() -> None:
+    # 40 clusters with an error in one; of the others 0 to 39 have a second unit, right as well. The
+    # bound grows from Clopper and Pearson's 0.8868, and no unit more is worth a tenth of an error,
+    # which is worth 0.9278 - 0.8868.
+    bounds = []
+    for more in range(40):
+        sizes = np.repeat([2.0, 1.0], [more, 40 - more])
+        sums = sizes.copy()
+        sums[-1] = 0
+        bounds.append(share_bounds(sums, sizes, (0.95,))[0][0])
+    steps = np.diff(bounds)
+    assert bounds[0] == pytest.approx(0.8868, abs=1e-4)
+    assert (steps > 0).all()
+    assert steps.max() < (0.9278 - 0.8868) / 10
+
+
 @pytest.mark.parametrize(("clusters", "rate"), [(3, 0.5), (12, 0.9), (40, 0.97), (80, 0.6)])
 def test_any_clusters_agree_with_drawn_weights(clusters: int, rate: float) -> None:
     # 200,000 draws of the definition. The chance that a draw of R lies above the bound is the

@@ -15,6 +15,8 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.early_stop import (
     adjusted,
     any_look_tail,
+    asked_by,
+    asked_together,
     clears,
     drawn_order,
     look_tails,
@@ -143,6 +145,11 @@ def test_tails_are_those_of_lan_and_demets() -> None:
         assert [-float(ndtri(t)) for t in tails[:3]] == pytest.approx(quantiles, abs=0.005)
 
 
+def test_the_first_look_spends_what_hwang_shih_and_decani_say() -> None:
+    """Half of .05, times (e^.75 - 1) / (e^3 - 1) = 1.117000 / 19.085537: .0014632."""
+    assert look_tails(QUARTERS, 0.05)[0] == pytest.approx(0.0014632, rel=1e-4)
+
+
 def test_the_last_look_is_the_fixed_design() -> None:
     assert look_tails(QUARTERS, 0.05)[-1] == 0.05
     assert look_tails((1.0,), 0.05) == (0.05,)
@@ -157,7 +164,7 @@ def test_looks_leave_out_so_little_more_than_the_fixed_design() -> None:
     rng = np.random.default_rng(0)
     steps = rng.normal(size=(1_000_000, 4), scale=0.5)
     z = np.cumsum(steps, axis=1) / np.sqrt(QUARTERS)
-    for tail, total, error in ((0.05, 0.0520, 0.0007), (0.025, 0.0258, 0.0005)):
+    for tail, total, error in ((0.05, 0.0524, 0.0007), (0.025, 0.0264, 0.0005)):
         bounds = -ndtri(look_tails(QUARTERS, tail))
         assert (z > bounds).any(axis=1).mean() == pytest.approx(total, abs=error)
 
@@ -199,11 +206,19 @@ def test_strata_come_evenly_and_the_seed_decides() -> None:
 
 
 def test_looks_are_fixed_by_the_plan() -> None:
-    assert looks_of(40, 200, every=False) == (10, 20, 30, 40)
-    assert looks_of(3, 3, every=False) == (1, 2, 3)
-    # Eight calls in one cluster: after each; one call each: eight together, or a twentieth of 60.
-    assert looks_of(5, 40, every=True) == (1, 2, 3, 4, 5)
-    assert looks_of(60, 60, every=True) == (*range(3, 60, 3), 60)
+    assert looks_of(40, every=False) == (10, 20, 30, 40)
+    assert looks_of(3, every=False) == (1, 2, 3)
+    assert looks_of(5, every=True) == (1, 2, 3, 4, 5)
+
+
+def test_what_is_asked_together_is_fixed_by_the_plan() -> None:
+    # Eight calls in one cluster; one call each: a twentieth of 60 clusters, and eight of 400.
+    assert asked_together(5, 40) == 1
+    assert asked_together(60, 60) == 3
+    assert asked_together(400, 400) == 8
+    assert asked_by([1, 8, 9, 399], 8, 400).tolist() == [8, 8, 16, 400]
+    assert asked_by([59, 60], 3, 60).tolist() == [60, 60]
+    assert asked_by([61], 3, 61).tolist() == [61]
 
 
 def test_a_run_without_a_decision_ends_with_the_verdict_of_the_full_run() -> None:
@@ -216,7 +231,7 @@ def test_a_run_without_a_decision_ends_with_the_verdict_of_the_full_run() -> Non
 def test_stops_on_bounds_says_what_the_interval_of_the_gate_says() -> None:
     rng = np.random.default_rng(3)
     sums = rng.binomial(4, rng.choice((0.1, 0.8, 0.99), size=(12, 1)), size=(12, 24))
-    looks = looks_of(24, 96, every=False)
+    looks = looks_of(24, every=False)
     asked, passed = stops_on_bounds(sums, 4, 0.7, looks)
     assert len(set(asked.tolist())) > 1
     for row, at, said in zip(sums, asked, passed, strict=True):

@@ -79,7 +79,7 @@ def test_a_judge_without_error_settles_as_soon_as_it_clears() -> None:
     found = clusters_to_settle(STRICT, 1.0, 5.0, 5, 2)
     assert found is not None
     for clusters, clears in ((found, True), (found - 1, False)):
-        interval = clustered_proportion([1.0] * clusters, range(clusters))
+        interval = clustered_proportion([1.0] * 5 * clusters, np.repeat(np.arange(clusters), 5))
         assert interval is not None
         assert (interval.lower_bound >= 0.9) is clears
 

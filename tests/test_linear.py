@@ -30,6 +30,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
 from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.report.contrast import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
 
@@ -234,6 +235,12 @@ REPLIES = [
 def test_the_reading_of_replies(unit: str, space: DecisionSpace) -> None:
     # Of more than 60,000 characters the ends alone are read.
     holds(repeated(unit, lambda text: parse_reply(text, space)), 6_000)
+
+
+@pytest.mark.parametrize("unit", ["a ", "word ", " \n", "a b c "])
+def test_the_words_that_differ_of_two_texts(unit: str) -> None:
+    # Two texts that share neither an end nor the order of their words.
+    holds(repeated(unit, lambda text: contrasted(f"x {text} y", f"z {text[::-1]} w")), 20_000)
 
 
 TASK = (

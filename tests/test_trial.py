@@ -54,7 +54,7 @@ def test_without_a_label_nothing_is_correct_or_wrong() -> None:
 
 @pytest.mark.parametrize("outcome", [Unparsed("no verdict"), Failed("HTTP 500")])
 def test_what_is_missing_is_not_equal_to_the_label(outcome: Unparsed | Failed) -> None:
-    # reference/systems.md, section 4: an unparsed reply counts as not equal.
+    # The temperature study (arXiv 2603.28304): an unparsed reply counts as not equal.
     assert Judgment(_trial("YES"), "j", outcome).correct is False
 
 

@@ -40,7 +40,7 @@ def test_the_order_decides_which_content_is_in_slot_a(suite: Suite, order: str, 
 
 
 def test_without_a_system_role_the_system_prompt_begins_the_user_turn(suite: Suite) -> None:
-    # reference/systems.md, section 1.
+    # JudgeSense (arXiv 2604.23478).
     assert render_messages(suite, ITEM, TEMPLATE, "ab", system_role=False) == [
         {"role": "user", "content": "Judge.\n\nGreet.|Hello.|Go."}
     ]

@@ -228,7 +228,7 @@ def test_there_is_nothing_to_judge_in_the_vacuum() -> None:
 # --- ladder ----------------------------------------------------------------------------------
 
 
-# reference/systems.md, section 2: 10 tasks give 50, 40, 30, 20, 10 pairs at distance 1 to 5 and 60
+# Judge Datasheet (2606.15610): 10 tasks give 50, 40, 30, 20, 10 pairs at distance 1 to 5 and 60
 # same-subset pairs; 3 different-subset pairs and 2 fillers a task. Both orders: 2 x 260 calls.
 @pytest.mark.parametrize(("preset", "tasks", "calls"), [(None, 20, 1040), ("published", 10, 520)])
 def test_the_ladder_has_the_published_number_of_pairs(
@@ -395,7 +395,7 @@ def test_the_baseline_arm_asks_what_the_ladder_asks() -> None:
 
 
 def test_the_strict_prompt_names_what_is_no_difference() -> None:
-    # reference/systems.md, section 2: only wording, style, fluency, length or surface.
+    # Judge Datasheet (arXiv 2606.15610): only wording, style, fluency, length or surface.
     baseline, strict = _suite("criterion").templates
     words = ("wording", "style", "fluency", "length", "surface")
     assert all(word in strict.text for word in words)

@@ -18,7 +18,7 @@ def test_the_judge_reads_the_request_and_the_numbered_elements() -> None:
 
 
 def test_a_task_makes_the_pairs_of_the_published_design() -> None:
-    # reference/systems.md, section 2: of six levels 15 pairs, 5, 4, 3, 2, 1 at distance 1 to 5;
+    # Judge Datasheet (2606.15610): of six levels 15 pairs, 5, 4, 3, 2, 1 at distance 1 to 5;
     # 6 same-subset, 3 different-subset, 2 fillers: 26 in all.
     counts = Counter((i.condition["distance"], i.condition["subset"]) for i in items_of([TASK]))
     assert counts == {

@@ -144,7 +144,7 @@ def _by_place(judgments) -> dict[tuple[str, str, str], list[Judgment]]:
 
 
 def _statistics(judgments: list[Judgment]) -> dict[str, object]:
-    """The recorded statistics from judgments alone, by systems.md, last section.
+    """The recorded statistics from judgments alone, as LLMBar defines them.
 
     F and T are the winners without and with exchanged sides. An unparsed winner is not equal and
     not correct; in ``kappa_agreement`` alone it counts as content 2, an accident of how the

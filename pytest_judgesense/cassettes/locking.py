@@ -19,14 +19,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.output import stays_within
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 # A holder writes who it is within moments of the lock; until then an older name may stand there.
 _GRACE_S: Final = 0.5
@@ -76,6 +77,8 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
             expected="a file, or a link within the folder",
             remedy=f"remove the link, or record where it leads: --judge-cassettes {target.parent}",
         )
+    from filelock import FileLock  # no replay needs it
+
     # Neither follows a link: what a repository brings under these names leads nowhere.
     lock = FileLock(target.with_name(f".{target.name}.lock"), thread_local=False)
     holder = target.with_name(f".{target.name}.holder")
@@ -112,6 +115,8 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
 
 
 def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> None:
+    from filelock import Timeout
+
     nameless_until = time.monotonic() + _PATIENCE_S
     while True:
         before = _read(holder)

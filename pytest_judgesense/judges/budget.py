@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from filelock import FileLock, Timeout
-
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Deadline, Limits
@@ -56,11 +54,11 @@ class SessionBudget(Limits):
         self._here = _Spent()
         limited = max_calls is not None or max_cost is not None
         self._file = shared / "spent.json" if shared and limited else None
-        self._between: Any = (
-            FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
-            if self._file
-            else None
-        )
+        self._between: Any = None
+        if self._file:
+            from filelock import FileLock  # no replay needs it
+
+            self._between = FileLock(self._file.with_suffix(".lock"), timeout=_LONGEST_BOOKING_S)
         self.retries = 0
 
     @property
@@ -124,6 +122,8 @@ class SessionBudget(Limits):
         if self._between is None:
             yield
             return
+        from filelock import Timeout
+
         try:
             self._between.acquire()
         except Timeout as error:

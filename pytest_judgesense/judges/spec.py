@@ -202,7 +202,8 @@ class JudgeSpec:
 
 
 class _Form(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built when a table is read: many judges have none.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _File(_Form):

@@ -28,16 +28,18 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiolimiter import AsyncLimiter
-from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_random_exponential
 
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.serving import PLACES
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.statuses import Kind
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 from pytest_judgesense.trial import Failed
 
 # Calls under way at once, unless the user says another number.
@@ -277,6 +279,8 @@ class Throttle:
                 self.learn(made, started)
                 return made
 
+        from tenacity import AsyncRetrying, retry_if_result  # no replay retries
+
         most = self._spec.max_retries
         retrying = AsyncRetrying(
             retry=retry_if_result(_worth_a_retry),
@@ -412,10 +416,10 @@ def _attempt_of(state: RetryCallState) -> Attempt:
     return attempt
 
 
-_backoff: Final = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
-
-
 def _wait(state: RetryCallState) -> float:
     """The wait before the next call: full jitter, and never less than the endpoint asks for."""
-    asked, jittered = _attempt_of(state).wait_s, _backoff(state)
+    from tenacity import wait_random_exponential
+
+    backoff = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
+    asked, jittered = _attempt_of(state).wait_s, backoff(state)
     return jittered if asked is None else asked + min(jittered, asked / 10)

@@ -79,7 +79,6 @@ from pytest_judgesense.plugin.settings import Settings, Shared
 from pytest_judgesense.plugin.suite_names import SUFFIX, split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.codec import part_to_plain
-from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
@@ -376,6 +375,8 @@ class Run:
             sheet = part_to_plain(measurement.sheet.with_checks(lines))
             log = None
             if self._wants_log:
+                from pytest_judgesense.report.log import log_lines
+
                 # A recording older than this search may hold what it would have removed.
                 lines_of_log = log_lines(measurement.judgments, measurement.suite.design)
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")

@@ -64,7 +64,6 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
@@ -188,6 +187,8 @@ def look_tails(
     Raises:
         ValueError: the fractions do not ascend within 0 and 1.
     """
+    from scipy.optimize import brentq  # takes longer than replaying a suite, which needs none
+
     if not all(a < b for a, b in zip((0.0, *fractions), (*fractions, 1.0 + _TINY), strict=True)):
         msg = f"looks see ascending shares of the clusters, within 0 and 1; found {fractions}"
         raise ValueError(msg)

@@ -18,6 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from operator import attrgetter
 from typing import Final
 
@@ -175,11 +176,18 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
 
 
 # A mark of rank as a generator of stimuli would leave it: "label: 1", "[level=3]", "winner: B".
+_LEFT: Final = r"[:=]\s*[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)"
+_LEFT_VALUE: Final = re.compile(_LEFT, re.IGNORECASE)  # few texts have it, and it is found quickly
 _LEFT_MARK: Final = re.compile(
-    r"\b(?:gold|label|level|winner|better|quality|distance|subset|rank)[ _]?(?:id)?\s*[:=]\s*"
-    r"[\"']?(?:\d|[AB]\b|tie\b|same\b|different\b|filler\b)",
+    r"\b(?:gold|label|level|winner|better|quality|distance|subset|rank)[ _]?(?:id)?\s*" + _LEFT,
     re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=1024)  # items share their texts, and suites do
+def _left_mark(text: str) -> str | None:
+    mark = _LEFT_VALUE.search(text) and _LEFT_MARK.search(text)
+    return mark[0] if mark else None
 
 
 def _marks(suite: Suite) -> Iterator[LintFinding]:
@@ -188,8 +196,7 @@ def _marks(suite: Suite) -> Iterator[LintFinding]:
         # An id that is an ordinary word may occur in a text; one with a number in it is a mark.
         marked = re.search(r"[A-Za-z]", item.id) and re.search(r"\d", item.id)
         for text in (*item.fields.values(), *item.contents):
-            mark = _LEFT_MARK.search(text)
-            if leak := mark[0] if mark else item.id if marked and item.id in text else None:
+            if leak := _left_mark(text) or (item.id if marked and item.id in text else None):
                 yield LintFinding(
                     "error",
                     "marks",
@@ -290,6 +297,7 @@ def _label_balance(suite: Suite) -> Iterator[LintFinding]:
 
 
 _MARK: Final = r"(?:gold|label|ground[ _-]?truth|(?:correct|expected) (?:answer|label|verdict))"
+_MARKS: Final = ("gold", "label", "ground", "correct", "expected")  # how each of them begins
 _RANK: Final = re.compile(
     r"^\s*[\[(](?:better|worse|good|bad|chosen|rejected|correct|wrong|winner|loser)[\])]",
     re.IGNORECASE,
@@ -300,6 +308,9 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
     """The correct answer stands in what the judge reads."""
     shown = frozenset().union(*(placeholders(template.text) for template in suite.templates))
 
+    def may_name_it(text: str) -> bool:  # much quicker, and seldom so
+        return any(map(text.lower().__contains__, _MARKS))
+
     def leaks_label(item: Item) -> bool:
         if any(map(_RANK.match, item.contents)):
             return True
@@ -307,7 +318,8 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
         mark = rf"\b{_MARK}\b\W{{0,3}}(?:is\W{{1,2}})?(?:{label}|score_{label})\b"
         texts = [text for name, text in item.fields.items() if name in shown]
         return bool(label) and any(
-            text.strip() == item.label or re.search(mark, text, re.IGNORECASE)
+            text.strip() == item.label
+            or (may_name_it(text) and re.search(mark, text, re.IGNORECASE))
             for text in (*texts, *item.contents)
         )
 

@@ -43,7 +43,8 @@ def _known_kind(value: str, info: ValidationInfo) -> str:
 class Form(BaseModel):
     """A table of a suite file, or a line of its stimuli, whose keys are all known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Most forms are parts of others, and need no validator of their own.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class SpaceForm(Form):

@@ -13,9 +13,11 @@ that is no function word. Sentences end at ``. ! ?`` or a line break.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.item import Item
@@ -48,15 +50,31 @@ _CONNECTIVES: Final = frozenset(
 )
 
 Scorer: TypeAlias = Callable[[str, str], float]
+_Found = TypeVar("_Found")
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+def _once(find: Callable[[str], _Found]) -> Callable[[str], _Found]:
+    """What ``find`` finds in a text, found once: items, scorers and suites share their texts."""
+    return lru_cache(maxsize=1024)(find)
 
 
-def _stems(text: str) -> frozenset[str]:
-    long = (word for word in _words(text) if len(word) > 3 and word not in _FUNCTION_WORDS)
-    return frozenset(word[:5] for word in long)
+@lru_cache(maxsize=4)  # of one text several things are asked in turn
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.lower()))
+
+
+@_once
+def length(text: str) -> int:
+    """Words of a text."""
+    return len(_words(text))
+
+
+def _stems_of(text: str) -> frozenset[str]:
+    words = {*_words(text)} - _FUNCTION_WORDS
+    return frozenset([word[:5] for word in words if len(word) > 3])
+
+
+_stems: Final = _once(_stems_of)
 
 
 def _overlap(text: str, beside: str) -> float:
@@ -69,29 +87,26 @@ def _overlap_share(text: str, beside: str) -> float:
     return _overlap(text, beside) / max(1, len(_stems(text)))
 
 
-def _length(text: str, _: str) -> float:
-    """Words."""
-    return length(text)
-
-
-def _shared_stems(text: str, _: str) -> float:
+@_once
+def _shared_stems(text: str) -> float:
     """The part of neighbouring sentences that share a stem."""
-    stems = [_stems(part) for part in _SENTENCE_END.split(text.strip()) if part]
+    stems = [_stems_of(part) for part in _SENTENCE_END.split(text.strip()) if part]
     links = [bool(one & other) for one, other in pairwise(stems)]
     return sum(links) / max(1, len(links))
 
 
-def _connectives(text: str, _: str) -> float:
+@_once
+def _connectives(text: str) -> float:
     """Words that join sentences."""
-    return sum(word in _CONNECTIVES for word in _words(text))
+    return sum(map(_CONNECTIVES.__contains__, _words(text)))
 
 
 SCORERS: Final[Mapping[str, Scorer]] = {
     "overlap with the request": _overlap,
     "share of overlap": _overlap_share,
-    "length": _length,
-    "shared stems": _shared_stems,
-    "connectives": _connectives,
+    "length": lambda text, _: length(text),
+    "shared stems": lambda text, _: _shared_stems(text),
+    "connectives": lambda text, _: _connectives(text),
 }
 _POSITION: Final = "position"
 
@@ -212,10 +227,12 @@ _DAY: Final = re.compile(
 _LISTED: Final = re.compile(r"^[ \t]*\d{1,3}[.)][ \t]", re.MULTILINE)
 _NEGATIONS: Final = frozenset("no not never none nobody nothing without neither nor cannot".split())
 _CONDITIONS: Final = frozenset("if unless when whenever only until before except".split())
-_NAME: Final = re.compile(r"(?<=[a-z0-9,;:] )[A-Z][a-z]+")
+# It looks back from the capital: capitals are found quicker than what stands before them.
+_NAME: Final = re.compile(r"[A-Z](?<=[a-z0-9,;:] [A-Z])[a-z]+")
 
 
-def facts(text: str) -> dict[str, frozenset[str]]:
+@_once
+def facts(text: str) -> Mapping[str, frozenset[str]]:
     """Numbers, names, days, and whether there are negations and conditions, that a text states.
 
     Number words count as digits. A name is a word with a capital within a sentence; the same word
@@ -240,13 +257,10 @@ def _whether(called: str, there: object) -> frozenset[str]:
 
 def evidence(text: str) -> int:
     """How often a text names somebody or something, or states a number."""
-    words = (_NUMBER_WORDS.get(word, word) for word in _words(_LISTED.sub("", text)))
-    return len(_NAME.findall(text)) + sum(word[0].isdigit() and word != "1" for word in words)
-
-
-def length(text: str) -> int:
-    """Words of a text."""
-    return len(_words(text))
+    times = Counter(_words(_LISTED.sub("", text)))
+    spoken = ((_NUMBER_WORDS.get(word, word), count) for word, count in times.items())
+    numbers = sum(count for word, count in spoken if word[0].isdigit() and word != "1")
+    return len(_NAME.findall(text)) + numbers
 
 
 def in_one_alone(one: str, other: str) -> list[str]:

@@ -146,6 +146,23 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_replay_imports_no_more_than_it_takes(pytester: pytest.Pytester) -> None:
+    spared = ("scipy.optimize", "scipy.stats", "filelock", "tenacity", "vcr", "aiohttp", "httpx")
+    pytester.makeconftest(
+        f"""
+import sys
+
+def pytest_unconfigure():
+    print("spared:", *[name for name in {spared!r} if name in sys.modules])
+"""
+    )
+    result = pytester.runpytest_subprocess(
+        *ALONE, "--judge-suite", "vacuum", "--judge-name", "embedded:clean"
+    )
+    assert result.ret == 0
+    assert _line(result, "spared:") == ""
+
+
 def test_the_thread_of_the_calls_is_ended_with_the_session(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     pytester.makeconftest(

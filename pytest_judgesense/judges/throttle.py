@@ -416,10 +416,13 @@ def _attempt_of(state: RetryCallState) -> Attempt:
     return attempt
 
 
-def _wait(state: RetryCallState) -> float:
-    """The wait before the next call: full jitter, and never less than the endpoint asks for."""
+def _backoff(state: RetryCallState) -> float:
     from tenacity import wait_random_exponential
 
-    backoff = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
-    asked, jittered = _attempt_of(state).wait_s, backoff(state)
+    return wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)(state)
+
+
+def _wait(state: RetryCallState) -> float:
+    """The wait before the next call: full jitter, and never less than the endpoint asks for."""
+    asked, jittered = _attempt_of(state).wait_s, _backoff(state)
     return jittered if asked is None else asked + min(jittered, asked / 10)

@@ -6,7 +6,7 @@ once: a judgment without a verdict takes part in no rate, and every rate says ho
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -248,7 +248,7 @@ def no_preference(judgment: Judgment) -> bool:
 
 def answered(judgment: Judgment) -> bool:
     """Whether the reply states a verdict."""
-    return isinstance(judgment.outcome, Verdict)
+    return judgment.verdict is not None
 
 
 @dataclass(frozen=True)
@@ -340,13 +340,12 @@ class Units:
         groups = list(groups)
         kept = [group for group in groups if all(map(usable, group))]
         outcomes = {call.trial.id: call.outcome for group in groups for call in group}
-        kinds = Counter(map(type, outcomes.values()))
         return cls(
             values=np.array([value(*group) for group in kept], dtype=np.float64),
             clusters=[group[0].trial.cluster for group in kept],
             dropped=weight * (len(groups) - len(kept)),
-            unparsed=kinds[Unparsed],
-            failed=kinds[Failed],
+            unparsed=sum(isinstance(outcome, Unparsed) for outcome in outcomes.values()),
+            failed=sum(isinstance(outcome, Failed) for outcome in outcomes.values()),
             calls=len(outcomes),
             keys=lambda: tuple("\n".join(call.trial.id for call in group) for group in kept),
         )

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tenacity import wait_random_exponential
 
 from pytest_judgesense.cassettes.cassette import Cassette, Mode
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
@@ -197,9 +198,7 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     # The policy's waits in hundredths: 0.5 s becomes 5 ms.
-    monkeypatch.setattr(
-        throttle_module, "_backoff", throttle_module.wait_random_exponential(0.005, max=0.3)
-    )
+    monkeypatch.setattr(throttle_module, "_backoff", wait_random_exponential(0.005, max=0.3))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A grader on 127.0.0.1 in OpenAI's wire format: ``grader.py PORT``. It ends after ten minutes.
+"""A grader on 127.0.0.1 in OpenAI's wire format: ``grader.py PORT``. It ends after half an hour.
 
 Its grade is drawn by the digest of the prompt, in the form that the tool's own prompt asks for, so
 that a run gives the same results again; some replies state none.
@@ -55,4 +55,4 @@ class Handler(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    time.sleep(600)
+    time.sleep(1800)

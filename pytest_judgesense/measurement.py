@@ -53,7 +53,7 @@ from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial, Usage
+from pytest_judgesense.trial import Design, Judgment, Trial, Usage
 
 STOPPED: Final = ".stopped.json"  # ends the name of the file that says where a suite was stopped
 
@@ -135,6 +135,12 @@ class Measurement:
             ),
             material=self.registry.material(self.cell),
         )
+
+    @property
+    def design(self) -> Design:
+        """What a log of it holds of the suite."""
+        left_out = len(self.stop.left_out) if self.stop else 0
+        return replace(self.suite.design, left_out=left_out)
 
     @property
     def _stopped(self) -> Iterator[dict[str, Any]]:

@@ -106,6 +106,7 @@ class Design:
         effect_threshold: the lowest temperature that counts as high; ``None`` for the usual one.
         criteria: by which one reply grades, where it gives several grades.
         pass_mark: the share of the way up the scale from which an overall score passes.
+        left_out: clusters that were not asked because the run was stopped early.
     """
 
     kind: str
@@ -122,6 +123,7 @@ class Design:
     effect_threshold: float | None = None
     criteria: tuple[Criterion, ...] = ()
     pass_mark: float | None = None
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,16 @@ def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
     )
 
 
+def _stopped(cell: Cell) -> Iterator[str]:
+    """That a log does not hold the looks at which a run could have stopped, if it was stopped."""
+    if cell.design.left_out:
+        yield (
+            f"the run was stopped early, with {cell.design.left_out} clusters not asked: intervals "
+            "of its log are not adjusted for its looks, and are too narrow; those of the run's own "
+            "datasheet are"
+        )
+
+
 def datasheet_of_cells(
     cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
 ) -> Datasheet:
@@ -326,7 +336,7 @@ def datasheet_of_cells(
             recorded=None,
             estimates=estimates,
             calls=Calls.of(cell.judgments),
-            notices=registry.notices(cell),
+            notices=(*_stopped(cell), *registry.notices(cell)),
             analyses=registry.analyses(cell, estimates),
             material=registry.material(cell),
         )

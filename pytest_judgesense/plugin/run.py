@@ -378,7 +378,7 @@ class Run:
                 from pytest_judgesense.report.log import log_lines
 
                 # A recording older than this search may hold what it would have removed.
-                lines_of_log = log_lines(measurement.judgments, measurement.suite.design)
+                lines_of_log = log_lines(measurement.judgments, measurement.design)
                 log = self.cleaned("\n".join(lines_of_log)).split("\n")
             # Replies were cleaned when they arrived; a project's own prompts may hold a key too.
             own = {name: sheet[name] for name in ("identity", "prompts")}

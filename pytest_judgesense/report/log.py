@@ -108,6 +108,7 @@ _RARE: Final = {
     "effect_threshold": None,
     "criteria": (),
     "pass_mark": None,
+    "left_out": 0,
 }
 
 

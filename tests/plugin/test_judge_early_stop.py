@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands.main import main
+
 from .project import Project, even, no_traceback
 
 CLUSTERS, WORDINGS = 24, 3
@@ -177,6 +179,21 @@ def test_the_interval_of_a_stopped_run_is_adjusted(long: Project) -> None:
     assert early["clustered"]["lower"] < fixed["clustered"]["lower"]
     assert early["clustered"]["method"] == f"repeated-{fixed['clustered']['method']}"
     assert early["interval"] == fixed["interval"]  # the paper's knows no looks
+
+
+def test_a_report_of_its_log_says_that_intervals_are_not_adjusted(
+    long: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long.run(*RECORD, EARLY, "--judge-datasheet", "early.jsonl")
+    lines = (long.path / "early.jsonl").read_text().splitlines()
+    clusters = {json.loads(line)["cluster"] for line in lines}
+    (left_out,) = {json.loads(line)["design"]["left_out"] for line in lines}
+    items = (long.path / "parity.jsonl").read_text().splitlines()
+    assert len(clusters) + left_out == len(items)  # each item is a cluster
+    assert main(["report", str(long.path / "early.jsonl")]) == 0
+    assert f"stopped early, with {left_out} clusters not asked" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_a_check_that_was_not_decided_says_so(long: Project) -> None:

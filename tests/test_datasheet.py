@@ -150,7 +150,7 @@ def test_two_models_behind_one_recording_are_named_with_their_replies() -> None:
     assert notice == (
         "the model behind gpt-x changed under this recording, its replies name gpt-x-2026-01-01 "
         "(14 replies) and gpt-x-2026-05-01 (4 replies): they do not describe one judge, record it "
-        "anew"
+        "again"
     )
 
 

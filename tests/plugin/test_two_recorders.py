@@ -222,7 +222,7 @@ def test_no_lock_is_left_among_the_recordings(project: Project) -> None:
 def test_a_lock_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     with (
-        pytest.raises(CassetteError, match="cannot be held") as caught,
+        pytest.raises(CassetteError, match="cannot be locked") as caught,
         recording_alone(tmp_path / "file" / "c.jsonl", mine()),
     ):
         pass

@@ -180,11 +180,11 @@ def test_position_and_wording_name_the_worst_judge() -> None:
         "Position outweighs content for positional: positional 100.0% against 0.0%"
     )
     wording = figure("shipped", "wording")
-    # 22 of 74 pairs: see the datasheet of the profile `noisy`.
-    least = estimate("noisy", "coherence@published", "jss")
+    # 166 of 460 pairs of grades: see the datasheet of the profile `noisy`.
+    least = estimate("noisy", "rubric", "jss")
     assert least.value is not None
     assert wording.finding == (
-        "The least stable under rewording is noisy on coherence@published: "
+        "The least stable under rewording is noisy on rubric: "
         f"{percent(least.value)} of verdicts stay"
     )
     assert [one.get_title("left") for one in axes_of(wording)] == ["by task", "judge by task"]

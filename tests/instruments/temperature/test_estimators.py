@@ -126,7 +126,8 @@ def _fields(design: Design) -> dict[str, object]:
 
 
 def test_the_interval_of_an_effect_has_both_signs() -> None:
-    # Differences +1 and -1: mean 0, and of two questions anything is possible.
+    # Differences +1 and -1: mean 0. On the way from -1 to 1 that is 1 of 2, with Clopper and
+    # Pearson's bounds 1 - sqrt(.975) and sqrt(.975).
     cell = swept(
         replicates("q1", "1", temperature=0.5),
         replicates("q1", "2", temperature=2.0),
@@ -136,7 +137,8 @@ def test_the_interval_of_an_effect_has_both_signs() -> None:
     of = estimate(cell, "agreement_effect")
     assert of.value == 0
     assert of.clustered is not None
-    assert (of.clustered.lower, of.clustered.upper) == (-1, 1)
+    end = 2 * math.sqrt(0.975) - 1
+    assert (of.clustered.lower, of.clustered.upper) == pytest.approx((-end, end))
 
 
 def test_what_a_provider_refuses_is_unavailable_with_its_words_and_left_out_of_the_whole() -> None:

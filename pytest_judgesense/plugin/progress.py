@@ -15,7 +15,7 @@ from pytest_judgesense.judges.budget import SessionBudget, progress_line
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle
-from pytest_judgesense.layout import excerpt
+from pytest_judgesense.layout import excerpt, indented, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.plugin.following import A_LINE_S, Trace
 from pytest_judgesense.plugin.screen import columns_of
@@ -179,8 +179,10 @@ def ended_lines(measurement: Measurement) -> list[str]:
 
 
 def write_lines(reporter: Any, lines: Sequence[str]) -> None:
-    """Write ``lines`` to the screen at once, below what stands there."""
+    """Write ``lines`` to the screen at once, below what stands there and as wide as it is."""
     reporter.ensure_newline()
-    for line in lines:
-        reporter.write_line(line)
+    with within(reporter._tw.fullwidth):
+        for line in lines:
+            for part in indented(line.lstrip(), len(line) - len(line.lstrip())):
+                reporter.write_line(part)
     reporter.flush()

@@ -89,6 +89,20 @@ def test_one_that_can_be_read_is_enough_and_three_others_are_shown_at_the_end(
     assert "state no verdict, for instance" not in again
 
 
+@pytest.mark.parametrize("how", ["", "-q", "-n 2"])
+def test_long_replies_that_are_shown_keep_to_the_width_of_the_screen(
+    mute: Project, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    long = "I would rather not say, " * 4
+    mute.server.reply = lambda prompt: "YES" if prompt.startswith("19?") else long
+    lines = mute.run(*RECORD, *how.split()).outlines
+    start = next(n for n, line in enumerate(lines) if "199 of 200 replies state" in line)
+    shown = lines[start : start + 9]
+    assert max(map(len, shown)) <= 60, shown
+    assert sum(line.startswith("  parity/p") for line in shown) == 3
+
+
 def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:
     numbers = itertools.count()
     mute.server.status = lambda _: 400 if next(numbers) < 30 else 200

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.baseline import baseline_text, stimuli_digest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.codec import datasheet_from, datasheet_json
+from pytest_judgesense.report.codec import datasheet_from, datasheet_json, part_to_plain
 from pytest_judgesense.report.history import Recorded, in_order, lines_of
+from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.view import view_of
 
 from .pages import Page
@@ -92,6 +94,36 @@ def test_a_hostile_day_and_name_stay_text(monkeypatch: pytest.MonkeyPatch) -> No
     text = datasheet_text(".html", view_of(known[-1].sheet), history=known)
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)" in text
+
+
+def test_baselines_are_points_of_the_lines_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A baseline holds judgments: its numbers are measured again, and equal its datasheet's."""
+    monkeypatch.setattr(page, "draw", lambda figure: "")
+    files, expected = [], set()
+    for name, day in (("clean", "2026-02-01"), ("noisy", "2026-01-01")):
+        moment = f"{day}T08:00:00Z"
+        measured = replace(replayed(name, "vacuum"), recorded=(moment, moment))
+        files.append(tmp_path / f"{name}.json")
+        part = {
+            "sheet": part_to_plain(measured.sheet),
+            "log": list(log_lines(measured.judgments, measured.design)),
+            "stimuli": stimuli_digest(measured.suite),
+        }
+        files[-1].write_text(baseline_text([part], 0, {}), encoding="utf-8")
+        (one,) = [e for e in measured.estimates if (e.measure, e.condition) == ("dark_current", {})]
+        assert one.value is not None
+        expected.add((day, number_text(one.value)))
+    out = tmp_path / "x.html"
+    assert main(["report", *map(str, files), "--datasheet", str(out)]) == 0
+    assert "by date of recording: noisy.json, clean.json" in capsys.readouterr().out
+    (table,) = [
+        rows
+        for caption, rows in Page(out.read_text(encoding="utf-8")).tables.items()
+        if caption.startswith("dark_current of ") and caption.endswith("over time")
+    ]
+    assert {(row[0], row[3]) for row in table[1:]} == expected
 
 
 def test_the_command_writes_a_page_of_datasheets_and_no_mixture(

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from pytest_judgesense.stats.clustered import clustered_statistic
 from pytest_judgesense.stats.correlation import mean_ranks, partial_spearman, pearson, spearman
@@ -43,3 +45,25 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     assert alike is not None
     assert (alike.method, alike.lower, alike.upper) == ("constant", 0.5, 0.5)
     assert clustered_statistic(lambda _: 0.5, list("ab")) is None
+
+
+def test_many_clusters_are_left_out_in_groups_with_the_same_spread() -> None:
+    """The width of a mean of n values is 2 t s / sqrt(n), whichever groups are left out.
+
+    Of 200 groups the spread has a standard error of 1 / sqrt(2 * 199) = 5% of itself: 4 of them.
+    """
+    values = np.random.default_rng(0).normal(size=3000)
+    asked: list[int] = []
+
+    def mean(kept: NDArray[np.intp]) -> float:
+        asked.append(kept.size)
+        return float(values[kept].mean())
+
+    found = clustered_statistic(mean, range(3000))
+    assert found is not None
+    assert (len(asked), set(asked[1:])) == (201, {2985})  # 15 of 3,000 at a time
+    exact = 2 * student.ppf(0.975, 199) * values.std(ddof=1) / math.sqrt(3000)
+    assert found.upper - found.lower == pytest.approx(exact, rel=0.2)
+    again = clustered_statistic(mean, range(3000))
+    assert again is not None
+    assert (again.lower, again.upper) == (found.lower, found.upper)

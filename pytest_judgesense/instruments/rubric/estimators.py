@@ -540,7 +540,7 @@ def _by_item(found: _Compared) -> _Compared:
     def mean(column: _Floats) -> _Floats:
         return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
 
-    first = [int(np.flatnonzero(codes == code)[0]) for code in range(count)]
+    _, first = np.unique(codes, return_index=True)
     return _Compared(
         mean(found.given),
         mean(found.human),

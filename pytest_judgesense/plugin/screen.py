@@ -89,17 +89,24 @@ class Evidence:
     def shorten(self, most: int) -> None:
         """Leave in FAILURES short evidence of the first ``most`` checks of each judge.
 
-        An error that several checks met stands once.
+        An error that several checks met stands once, and so do judgments that several point to.
         """
         shown: Counter[str] = Counter()
         told: set[tuple[str, str]] = set()
+        pointed: set[tuple[str, ...]] = set()
         for report, judge, lines in self._failed:
             text = str(report.longrepr)
             shown[judge] += (judge, text) not in told
             if shown[judge] > most or (judge, text) in told:
                 setattr(report, _SHOWN, True)
             elif lines:
-                _replace_text(report.longrepr, lines)
+                head, *rest = lines
+                judgments = (judge, *(line for line in rest if line.startswith("  ")))
+                if len(judgments) > 1 and judgments in pointed:
+                    head = f"{head}, as above"
+                    rest = [line for line in rest if line not in judgments]
+                pointed.add(judgments)
+                _replace_text(report.longrepr, [head, *rest])
             told.add((judge, text))
 
 

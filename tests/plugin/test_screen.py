@@ -108,15 +108,19 @@ def test_failures_carry_the_evidence_and_nothing_stands_twice(
     project: Project, workers: tuple[str, ...]
 ) -> None:
     project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
+    parity_suite(project.path, checks="jss_floor = 0.9\nflip_rate_bound = 0.1")
     project.record()
     text = project.run("parity.suite.toml", *workers).stdout.str()
     evidence = failures_of(text)
+    assert len([line for line in evidence if line.startswith("____")]) == 2
     assert [line for line in evidence if not line.startswith(("____", "[gw"))][:3] == [
         "flips: 2",
         "  parity/p2/t1/ab/r1: YES (label YES)",
         "  parity/p2/t2/ab/r1: NO (label YES)",
     ]
+    # The flips that speak against both checks stand at the first of them.
+    assert evidence.count("flips: 2, as above") == 1
+    assert evidence.count("  parity/p2/t1/ab/r1: YES (label YES)") == 1
     assert "change with the wording" not in "\n".join(evidence)
     assert "parity/p2/t1" not in "\n".join(datasheet_of(text))
 

@@ -67,7 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, share_bounds
+from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
     Clusters,
     cluster_codes,
@@ -302,8 +302,7 @@ def clustered_statistic(
     together, parts = codes, count
     if count > _MOST_LEFT_OUT:
         # One at a time the work would grow with the square of their number.
-        together = (np.random.default_rng([count]).permutation(count) % _GROUPS)[codes]
-        parts = _GROUPS
+        together, parts = random_groups(codes, count, _GROUPS), _GROUPS
     left_out = np.array([float(statistic(np.flatnonzero(together != c))) for c in range(parts)])
     if not (math.isfinite(whole) and np.isfinite(left_out).all()):
         return None

@@ -209,10 +209,15 @@ def grouped(codes: NDArray[np.intp], clusters: int) -> NDArray[np.intp]:
         codes: of clusters, each from 0 to ``clusters - 1``.
         clusters: the number of clusters.
     """
-    if clusters <= _MOST_DRAWN:
-        return codes
-    groups = np.random.default_rng([clusters]).permutation(clusters) % _GROUPS
-    return groups[codes]
+    return codes if clusters <= _MOST_DRAWN else random_groups(codes, clusters, _GROUPS)
+
+
+def random_groups(codes: NDArray[np.intp], clusters: int, groups: int) -> NDArray[np.intp]:
+    """The codes of ``groups`` of like size that the clusters are in, by a split that depends on
+    their number alone.
+    """
+    of_cluster = np.random.default_rng([clusters]).permutation(clusters) % groups
+    return np.asarray(of_cluster[codes], dtype=np.intp)
 
 
 # A table takes up to 32 MB; those of two levels are in use together.

@@ -1,8 +1,8 @@
-"""Write the made parts of ``docs/suites/*.md``: readers, lint, three items, scores.
+"""Write the generated parts of ``docs/suites/*.md``: readers, lint, three items, scores.
 
-``python scripts/suite_pages.py``, after a text, a label or a recording of a built-in suite, or a
-rule of lint, has changed. A part stands between ``<!-- made: PART -->`` and ``<!-- end: PART -->``;
-what stands around the parts is written by hand and stays.
+Run ``python scripts/suite_pages.py`` after a text, a label or a recording of a built-in suite, or a
+rule of lint, has changed. A part lies between ``<!-- made: PART -->`` and ``<!-- end: PART -->``;
+the text around the parts is written by hand and is kept.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.suites.known import builtin_suites
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = CHECKOUT / "docs" / "suites"
-# Of a suite that asks a part of its items by itself, all are shown and scored.
+# Suites that ask only some of their items without a preset; all items are shown and scored.
 WHOLE = {"temperature": "temperature@full"}
 # Three items a page: the first with each of these, no two of one cluster.
 SHOWN: Mapping[str, list[dict[str, Any]]] = {
@@ -72,7 +72,7 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     "debate": [],
     "rubric": [(name, {}) for name in ("agreement", "ceiling_share", "separability")],
 }
-# The real models, and what of the suites they have recorded; see docs/local-models.md.
+# The real models and the suites recorded with them; see docs/local-models.md.
 _BOTH = [
     *("coherence@quick", "factuality@quick", "preference@quick", "relevance@quick"),
     *("ladder-fine", "ladder@quick", "criterion@quick"),
@@ -85,7 +85,7 @@ AGREEMENT: list[tuple[str, dict[str, Any]]] = [("agreement", {})]
 
 
 def table(head: str, rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """A Markdown table; columns whose name ends in a colon are numbers."""
+    """A Markdown table; columns whose name ends in a colon hold numbers."""
     names = head.split("|")
     yield "| " + " | ".join(name.removesuffix(":") for name in names) + " |"
     yield "|" + "|".join("---:" if name.endswith(":") else "---" for name in names) + "|"
@@ -99,11 +99,11 @@ def lines_of(suite: Suite) -> dict[str, dict[str, Any]]:
     return {line["id"]: line for line in map(json.loads, lines)}
 
 
-# -- who has read it -------------------------------------------------------------------------------
+# -- readers ---------------------------------------------------------------------------------------
 
 
 def readers(name: str) -> Iterator[str]:
-    """What the suite file says of its readers."""
+    """The readers that the suite file names."""
     form = tomllib.loads(builtin_suites()[name].read_text(encoding="utf-8"))
     review, pairs = form["label_review"], form.get("equivalence", [])
     said = {
@@ -126,11 +126,11 @@ def readers(name: str) -> Iterator[str]:
     )
 
 
-# -- what lint says --------------------------------------------------------------------------------
+# -- lint ------------------------------------------------------------------------------------------
 
 
 def lint(name: str) -> Iterator[str]:
-    """The command as a reader would type it, and what it prints."""
+    """The lint command and its output."""
     lines, _, _ = lint_report([builtin_suites()[name]], verbose=True)
     yield from ["```console", f"$ judgesense lint -v {name}", *lines, "```"]
 
@@ -193,7 +193,7 @@ def titled(title: str, text: str) -> Iterator[str]:
 
 
 def literal(line: str) -> str:
-    """A line whose characters mean nothing to Markdown; its indent stays."""
+    """A line with the characters of Markdown escaped; its indent is kept."""
     text = line.lstrip(" ")
     shown = re.sub(r"([\\`*_\[\]#])", r"\\\1", html.escape(text, quote=False))
     # A hyphen, or the full stop of a number, would begin a list.
@@ -202,7 +202,7 @@ def literal(line: str) -> str:
 
 
 def blanks_shown(text: str) -> str:
-    """Blanks that the eye would miss: dots for those at an end or in a row, arrows for breaks."""
+    """White space made visible: dots for spaces at an end or in a row, arrows for line breaks."""
     marks = {" ": "·", "\t": "⇥", "\n": "↵\n", "\xa0": "⍽"}
     hidden = r"^\s+|\s+$|[^\S ]|\s{2,}"
     shown = re.sub(hidden, lambda run: "".join(marks[mark] for mark in run[0]), text)
@@ -213,12 +213,12 @@ def blanks_shown(text: str) -> str:
 
 
 def scores(name: str) -> Iterator[str]:
-    """What a stem counter, a length rule and the simulated judge make of it."""
+    """The scores of a stem counter, a length rule and the recorded judges."""
     suite = scored(name)
     if found := solved(suite):
         named = counters(suite, found)
         split = difficulties(suite) if suite.space.pairwise else {}
-        yield from [f"Rightly decided without reading, of {decided(suite)}:", ""]
+        yield from [f"Share decided correctly without reading, of {decided(suite)}:", ""]
         yield from table(
             "scorer|share:" + "".join(f"|{how}:" for how in split),
             (
@@ -230,12 +230,12 @@ def scores(name: str) -> Iterator[str]:
                 for key, called in named.items()
             ),
         )
-        yield from ["", f"One half tells nothing; lint warns above {MOST_SOLVED}."]
+        yield from ["", f"0.50 is chance; lint warns above {MOST_SOLVED}."]
         if split:
-            yield "The share takes more or less for better, whichever does better. Behind it stands"
-            yield "how often the better text has more, by difficulty."
+            yield "The rule is that more is better, or that less is, whichever is right more often."
+            yield "The last columns show how often the better text has more, by difficulty."
         yield ""
-    yield from ["The judges whose recordings come along:", ""]
+    yield from ["The judges with shipped recordings:", ""]
     measures = MEASURES.get(name, AGREEMENT)
     heads = [
         f"[`{measure}`](../measures/{measure}.md)"
@@ -252,7 +252,7 @@ def scores(name: str) -> Iterator[str]:
 
 
 def scored(name: str) -> Suite:
-    """The suite with all its items; of debates each side is a candidate."""
+    """The suite with all its items; each side of a debate is a candidate."""
     suite = suite_named(WHOLE.get(name, name))
     lines = lines_of(suite)
     if not all("speeches" in line for line in lines.values()):
@@ -279,7 +279,7 @@ def decided(suite: Suite) -> str:
 
 
 def difficulties(suite: Suite) -> dict[str, set[str]]:
-    """Ids of the items by difficulty, where the file says how difficult they are."""
+    """Ids of the items by difficulty, if the file states it."""
     lines = lines_of(suite)
     found: dict[str, set[str]] = {"easy": set(), "medium": set(), "hard": set()}
     for item in suite.items:
@@ -290,7 +290,7 @@ def difficulties(suite: Suite) -> dict[str, set[str]]:
 
 
 def more_is_better(suite: Suite, key: str, ids: set[str]) -> float:
-    """How often the better candidate has more of what a scorer counts, ties counting half."""
+    """The share of pairs whose better candidate scores higher; ties count half."""
     scorer, _, field = key.partition(": ")
     right = []
     for item in suite.items:
@@ -303,10 +303,10 @@ def more_is_better(suite: Suite, key: str, ids: set[str]) -> float:
 
 
 def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
-    """The stem counters and the length rule among the scorers, and what each of them counts."""
+    """The stem counters and the length rule among the scorers, with a description of each."""
     overlap = "overlap with the request"
     named = {key: key.partition(": ")[2] for key in found if key.startswith(overlap)}
-    # Where several texts stand beside the candidates, the scorer without a name takes the first.
+    # If there are several context texts, the scorer without a name uses the first.
     beside = sorted({*suite.items[0].fields} - {"answer", *named.values()})
     stems = {
         key: f"stem counter: stems shared with the {f or beside[0]}" for key, f in named.items()
@@ -316,7 +316,7 @@ def counters(suite: Suite, found: Mapping[str, float]) -> dict[str, str]:
 
 
 def recorded(name: str) -> Iterator[tuple[str, Measurement]]:
-    """Each judge with the most of the suite that it has recorded."""
+    """Each judge with the largest recorded preset of the suite."""
     for profile, suites in SHIPPED.items():
         for one in (name, f"{name}@published"):
             if one in suites:
@@ -361,7 +361,7 @@ _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 
 
 def filled(name: str, page: str) -> str:
-    """The page of a suite with its made parts as they are now."""
+    """The page of a suite with its generated parts renewed."""
 
     def fill(found: re.Match[str]) -> str:
         return f"{found[1]}\n" + "\n".join(PARTS[found[2]](name)).strip() + f"\n\n{found[3]}"

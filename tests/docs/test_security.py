@@ -14,7 +14,7 @@ from tests.docs.blocks import DOCS, ROOT
 PAGE = (DOCS / "security.md").read_text(encoding="utf-8")
 ONE_NAME = re.compile(r"`(?:tests/[\w/]+\.py::\w+|benchmarks/\w+\.py|scripts/\w+\.py)`")
 _HOLDS_BARS = re.compile(r'\bconclude\(|"ok": ')
-ATTACKS = "## An attack, and what became of it"
+ATTACKS = "## A security review and its findings"
 
 
 def _rows(text: str) -> Iterator[list[str]]:

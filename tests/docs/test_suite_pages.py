@@ -143,7 +143,7 @@ def test_the_length_rule_is_right_as_often_as_is_counted_here(name: str) -> None
 @pytest.mark.parametrize("name", ["preference", "relevance"])
 def test_what_is_said_of_hard_items_is_what_is_counted(name: str) -> None:
     *_, hard = figures(name)["stem counter: stems shared with the task"]
-    said = "in all hard ones the worse" in " ".join(page_of(name).split())
+    said = "in all hard items the worse one" in " ".join(page_of(name).split())
     assert said == (hard == "0.00")
 
 

@@ -83,7 +83,8 @@ class MeasuredDatasheet(Datasheet):
             raise UsageError(
                 "to_dataframe needs pandas, which is not installed",
                 found=str(error),
-                remedy="pip install pandas; or write a table: sheet.write('x.csv')",
+                remedy="pip install 'pytest-judgesense[dataframe]', or pandas; "
+                "or write a table: sheet.write('x.csv')",
             ) from error
         return pd.DataFrame(list(estimate_rows(self)))
 

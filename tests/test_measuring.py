@@ -75,7 +75,7 @@ def test_without_pandas_the_error_says_what_to_do(
 ) -> None:
     sheet = measure(Judge("mine", even), parity_suite(tmp_path), mode="live")
     monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
-    with pytest.raises(UsageError, match="pip install pandas"):
+    with pytest.raises(UsageError, match=r"pytest-judgesense\[dataframe\]"):
         sheet.to_dataframe()
 
 

@@ -75,8 +75,8 @@ class FirstReplies:
     def _limit(self) -> LimitReached:
         shown = "\n            ".join(unread_lines(self._unread))
         return LimitReached(
-            f"--judge-max-unparsed {self._most}: none of the first {len(self._unread)} replies "
-            "states a verdict",
+            f"none of the first {len(self._unread)} replies states a verdict "
+            f"(--judge-max-unparsed {self._most})",
             found=shown,
             expected="a verdict in at least one of them; otherwise asking stops",
             remedy="fix the prompt, the function or [space] names of the suite, and run again: "

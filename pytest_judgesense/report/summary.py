@@ -101,6 +101,7 @@ def summary_lines(
         yield ""
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
         yield from pooled_lines(judge) if tables else _suite_lines(judge, view.registry)
+        yield from _notice_lines(judge)
     yield from missed_lines(one for of_judge in left.values() for one in of_judge)
     yield from compared_lines(view)
     yield from ("", *_totals(view, tables=tables))
@@ -120,14 +121,19 @@ def judge_lines(
     yield from indented(", ".join(provenance), width=2)
     if judge.profile:
         yield from indented(f"profile: {judge.profile}", width=2)
-    notices = [*judge.sheet.changed]
-    notices += [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
+    for notice in judge.sheet.changed:
+        yield from indented(f"notice: {notice}", width=2)
+    yield from _failing_lines(judge)
+    yield from _missed_of(missed)
+
+
+def _notice_lines(judge: JudgeView) -> Iterator[str]:
+    """What lint and the calls have to say of the suites, the first few."""
+    notices = [f"{one.suite}: {notice}" for one in judge.sheet.parts for notice in one.notices]
     for notice in notices[:_MOST_NOTICES]:
         yield from indented(f"notice: {notice}", width=2)
     if (more := len(notices) - _MOST_NOTICES) > 0:
         yield f"  {more} more notice{'s' * (more > 1)}: -vv"
-    yield from _failing_lines(judge)
-    yield from _missed_of(missed)
 
 
 def compared_lines(view: View) -> Iterator[str]:
@@ -201,8 +207,7 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
         first, *others = lines
         said = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
         if index >= MOST_SPELT_OUT:
-            names = ", ".join(line.check for line in lines)
-            yield Toned(excerpt_of(said, f" ({names})"), "bad")
+            yield Toned(excerpt_of(said, _named_beside(said, lines)), "bad")
             continue
         for text in indented(said.strip(), width=2):
             yield Toned(text, "bad")
@@ -214,6 +219,14 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
         # The number that failed, which of a check of several is not its name.
         measure = first.measured.partition(" ")[0] or first.measure
         yield f"    what to do: judgesense explain {measure}"
+
+
+def _named_beside(said: str, lines: Sequence[CheckLine]) -> str:
+    """The checks of which something is ``said``; in short where that leaves it no room."""
+    names = f" ({', '.join(line.check for line in lines)})"
+    if len(said) + len(names) <= columns():
+        return names
+    return f" ({len(lines)} checks)" if len(lines) > 1 else f" ({lines[0].measure})"
 
 
 def excerpt_of(line: str, beside: str = "") -> str:

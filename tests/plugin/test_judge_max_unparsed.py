@@ -34,7 +34,8 @@ def test_it_stops_after_twenty_and_shows_three_with_their_reasons(
     assert len(mute.server.asked) == 20
     result.stdout.fnmatch_lines(
         [
-            "*--judge-max-unparsed 20: none of the first 20 replies states a verdict: 180 of 200 *",
+            # What is wrong comes first: the short summary has room for a few words.
+            "none of the first 20 replies states a verdict (--judge-max-unparsed 20): 180 of 200 *",
             "*found: *parity/p0/t1/ab/r1: no verdict: Hm, 0 is an interesting number.*",
             "*parity/p1/t1/ab/r1: no verdict: Hm, 1 is*",
             "*parity/p2/t1/ab/r1: no verdict: Hm, 2 is*",
@@ -65,7 +66,9 @@ def test_it_takes_another_number(mute: Project, how: str, workers: tuple[str, ..
         arguments = []
     result = mute.run(*RECORD, *arguments, *workers)
     assert len(mute.server.asked) == 3
-    result.stdout.fnmatch_lines(["*none of the first 3 replies states a verdict: 197 of 200*"])
+    result.stdout.fnmatch_lines(
+        ["*none of the first 3 replies states a verdict (--judge-max-unparsed 3): 197 of 200*"]
+    )
 
 
 @pytest.mark.parametrize("how", ["", "-q", "-n 2", "-n 2 -q"])

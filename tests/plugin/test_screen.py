@@ -80,6 +80,11 @@ def test_a_judge_that_fails_twenty_checks_fits_120_lines(
     lines = datasheet_of(result.stdout.str())
     assert "mine  20 of 20 checks fail, 36 replies" in lines
     assert len([line for line in lines if line.startswith("    what to do: ")]) == 5
+    assert [line for line in lines if len(line) > 80] == []
+    assert "  FAIL parity: 6 of 6 verdicts change with the wording (4 checks)" in lines
+    # What lint has to say of the suites stands below what fails.
+    (first, *_) = (n for n, line in enumerate(lines) if line.startswith("  notice: "))
+    assert first > lines.index("  FAIL parity: 6 of 6 verdicts change with the wording (4 checks)")
     assert len(project.run(".", "-v").outlines) <= 250
     assert datasheet_of(project.run(".", "-q").stdout.str()) == [
         "mine: 20 of 20 checks fail: again agreement_floor[0.9], again flip_rate_bound..."

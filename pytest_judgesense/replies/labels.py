@@ -218,7 +218,7 @@ def _normal(text: str) -> str:
 
 def labels_of(space: DecisionSpace) -> Labels:
     """The spellings of ``space``; built once for each space."""
-    names = tuple(sorted((value, tuple(names)) for value, names in space.names.items()))
+    names = tuple((value, tuple(names)) for value, names in space.names.items())
     return _built(space.labels, space.pairwise, space.tie, names)
 
 
@@ -232,7 +232,7 @@ def _built(
     spoken: dict[str, str] = {}
     for label in labels:
         spoken.setdefault(_normal(label), label)
-    for value, phrases in names:
+    for value, phrases in sorted(names):  # whatever the order of the suite's table
         for phrase in phrases:
             spoken.setdefault(_normal(phrase), value)
     numbers = {int(n): n for n in labels} if all(map(is_number, labels)) else {}

@@ -400,10 +400,11 @@ def _ask(
                     answers[trial.id] = _redacted(answer, cassette)
         if left_out:
             break
-    for cassette, _ in by_cassette:
-        cassette.finish(trial_order(cassette.trials))
-    for cassette, _ in by_cassette if mode != "replay" else ():
-        cassette.remove_shown()  # what those behind it have shown
+    if mode != "replay":
+        for cassette, _ in by_cassette:
+            cassette.finish(trial_order(cassette.trials))
+        for cassette, _ in by_cassette:
+            cassette.remove_shown()  # what those behind it have shown
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     return by_cassette, before, answers
 

@@ -1,8 +1,8 @@
 """Regression tests for LLM judges: measure a judge, gate it, print its datasheet.
 
-The plugin needs no import. What is exported here is for Python code that gives it a judge:
-`Judge` declares one in ``conftest.py``. `compare_judges` says of outcomes on the same trials which
-judges differ, and which ranks each may have. `measure` measures judges without a session of pytest.
+The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
+``conftest.py``; `measure` measures judges without a pytest session; `compare_judges` compares
+judges by their outcomes on the same trials and gives the ranks that each may have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Judge", "__version__", "compare_judges", "measure"]
 
 
 def __getattr__(name: str) -> Any:
-    # pytest imports this package in every run of an environment: what is heavy waits for its use.
+    # pytest imports this package in every run, so heavy modules are imported only when used.
     if name == "Judge":
         from pytest_judgesense.judges.spec import Judge
 

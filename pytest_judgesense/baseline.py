@@ -1,16 +1,16 @@
-"""What was measured before, as later sessions are compared with it: baseline files and datasheets.
+"""Earlier measurements that later sessions are compared with: baseline files and datasheets.
 
-A baseline file holds what was said, not only what was computed of it, so that a later session is
-compared trial by trial::
+A baseline file holds judgments, not only estimates, so that a later session can be compared trial
+by trial::
 
     {"schema": "judgesense/baseline/1", "seed", "versions",
      "judges": [{"identity": {...},
                  "suites": [{"suite", "digest", "design", "prompts", "recorded",
                              "judgments": [...]}]}]}
 
-``digest`` is over items and design, not over prompts: a changed prompt is compared with the old one
-on the same trials. Each judgment stands on a line of its own, so that a version control shows which
-replies have changed. The same judgments make the same file, byte for byte.
+``digest`` covers items and design, not prompts: a changed prompt is compared with the old one on
+the same trials. Each judgment has its own line, so that a version-control diff shows which replies
+have changed. The same judgments give the same bytes.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Measured:
     """One judge on one suite, from a file or from this session.
 
     Attributes:
-        side: its estimates and, unless only a datasheet is there, its judgments.
-        digest: of items and design; ``None`` where they are not known.
-        prompts: system prompt and templates in use; ``None`` where they are not known.
-        recorded: when its first and its last reply were recorded; ``None`` where it is not known.
+        side: its estimates and, except for a datasheet, its judgments.
+        digest: of items and design; ``None`` if not known.
+        prompts: system prompt and templates in use; ``None`` if not known.
+        recorded: when its first and its last reply were recorded; ``None`` if not known.
         analyses: the tables of a datasheet; ``material``: what it holds for comparisons of judges.
     """
 
@@ -69,7 +69,7 @@ class Measured:
 
 
 def stimuli_digest(suite: Suite) -> str:
-    """Digest of items and design; prompts are left out."""
+    """Digest of items and design, without prompts."""
     value = [
         [suite.kind, suite.space.labels, suite.space.ordinal, suite.space.pairwise],
         [suite.orders, suite.replicates, suite.pairs],
@@ -86,8 +86,8 @@ def baseline_text(
 ) -> str:
     """The baseline file of a session.
 
-    A part a judge and suite: ``sheet``, the part of the datasheet as plain values; ``log``, the
-    lines of the judgment log; ``stimuli``, the `stimuli_digest`.
+    A part is one judge on one suite: ``sheet``, its datasheet as plain values; ``log``, the lines
+    of the judgment log; ``stimuli``, the `stimuli_digest`.
     """
     known = {(part["sheet"]["judge"], part["sheet"]["suite"]): part for part in parts}
     judges: dict[str, list[Mapping[str, Any]]] = {}
@@ -111,9 +111,9 @@ def _suite_text(part: Mapping[str, Any]) -> str:
         "design": lines[0]["design"],
         "prompts": part["sheet"]["prompts"][part["sheet"]["suite"]],
     }
-    # On a line of its own: a recording made anew changes it, and of the rest only what was said.
+    # On a separate line: if the recording is repeated, only this line and changed replies differ.
     recorded = f'"recorded": {_json(part["sheet"]["recorded"])}'
-    # The time that a reply took is no part of what was said, and a replay does not measure it.
+    # The latency is not part of the judgment, and a replay does not measure it.
     judgments = [
         {key: value for key, value in line.items() if key not in ("design", "latency_s")}
         for line in lines
@@ -126,7 +126,7 @@ def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode("utf-8")
-    except UnicodeEncodeError:  # half of a surrogate pair, where a reply was cut off
+    except UnicodeEncodeError:  # half of a surrogate pair, if a reply was cut off
         return json.dumps(value)
     return text
 
@@ -153,9 +153,9 @@ class _BaselineForm(BaseModel, extra="forbid", frozen=True):
 
 
 def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """The content of a baseline or a datasheet, both ``.json``; ``seed``: of the estimators.
+    """The content of a baseline or a datasheet (``.json``); ``seed`` is that of the estimators.
 
-    A `UsageError` if there is no such file; a `LogError` if it cannot be read.
+    Raises a `UsageError` if there is no such file, a `LogError` if it cannot be read.
     """
     if not path.is_file():
         raise UsageError(
@@ -181,7 +181,7 @@ def read_measured(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> l
 
 
 def read_baseline(path: Path, seed: int = 0, registry: Registry = BUILT_IN) -> list[Measured]:
-    """The content of a baseline; errors as of `read_measured`."""
+    """The content of a baseline; raises the errors of `read_measured`."""
     found = read_measured(path, seed, registry)
     if any(one.digest is None for one in found):
         raise LogError(f"{path} is no baseline", expected=f"a JSON object with schema {SCHEMA}")

@@ -1,6 +1,6 @@
-"""The datasheet as a value. Frozen; merged from parts, whatever their order.
+"""The datasheet as a frozen value, merged from parts in any order.
 
-A part (`SuiteSheet`) is one judge on one suite. Parts come from one process or from several.
+A part (`SuiteSheet`) is one judge on one suite. Parts may come from several processes.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, Final, Literal
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.trial import Failed, Judgment
 
-# Settings that change what a judge can say, beside its prompts and its temperature.
+# Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Trials asked and replayed, and their tokens.
+    """Numbers of trials that were called or replayed, and their tokens.
 
     Attributes:
-        made: trials asked in this session.
+        made: trials that were called in this session.
         replayed: trials answered by a recording.
-        retried: calls repeated after a fault.
+        retried: calls that were repeated after a fault.
         failed: trials without a reply.
-        prompt_tokens: as the endpoint counted them; ``None`` where it did not.
+        prompt_tokens: as counted by the endpoint; ``None`` if it gives no count.
         cost_usd: by the judge's prices; ``None`` without prices.
     """
 
@@ -41,7 +41,7 @@ class Calls:
 
     @classmethod
     def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
-        """The calls behind ``judgments``, of which ``made`` were asked and the rest replayed."""
+        """The calls behind ``judgments``: ``made`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
         usages = [(one.usage.prompt_tokens, one.usage.completion_tokens) for one in judgments]
         known = ([n for n in column if n is not None] for column in zip(*usages, strict=True))
@@ -58,15 +58,15 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A number of a check and what it was held against.
+    """A number of a check and its bar.
 
     Attributes:
         condition: of the estimate.
-        bar: the number wanted, or that of the baseline.
-        sign: ``at least`` or ``at most`` the bar; ``before``: the bar is what it was.
-        outcome: of this number: ``pass``, ``fail`` or ``inconclusive``.
-        value: the number; ``None`` where it was not measured.
-        lower: lower end of its clustered interval; ``None`` where there is none, as for ``upper``.
+        bar: the bar, or the value of the baseline.
+        sign: ``at least`` or ``at most`` the bar; ``before`` if the bar is the baseline.
+        outcome: the outcome for this number: ``pass``, ``fail`` or ``inconclusive``.
+        value: the number; ``None`` if not measured.
+        lower: lower end of its clustered interval; ``None`` if there is none, as for ``upper``.
     """
 
     measure: str
@@ -81,20 +81,20 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """A check with its outcome, as the datasheet holds it.
+    """A check with its outcome, as stored in the datasheet.
 
     Attributes:
-        check: the check as node ids show it.
-        condition: of the estimate that it gates.
+        check: the check as in node ids.
+        condition: the condition of the estimate that it gates.
         bar: a number, or the named bars of a composite check.
         outcome: ``pass``, ``fail`` or ``inconclusive``.
         policy: ``estimate``, ``confident`` or ``refuted``.
         explanation: the finding, in one line.
-        warnings: what would settle a close call.
-        sentence: of a check that does not pass: what the judge does, in plain words with numbers.
-        measured: of such a check: the number, its interval and the bar.
-        example: of such a check: one judgment that speaks against the judge; or nothing.
-        gates: each number that it gates.
+        warnings: how many clusters would settle a close result.
+        sentence: if it does not pass: what the judge does, in plain words with numbers.
+        measured: if it does not pass: the number, its interval and the bar.
+        example: if it does not pass: one judgment that counts against the judge, if any.
+        gates: the numbers that it gates.
     """
 
     check: str
@@ -117,14 +117,14 @@ class SuiteSheet:
     """One judge on one suite.
 
     Attributes:
-        judge: the judge's name as files and node ids have it.
-        prompts: the prompts that were in use, by suite; empty for a judgment log.
+        judge: the judge's name as in files and node ids.
+        prompts: the prompts that were used, by suite; empty for a judgment log.
         suite_digest: ``None`` for a judgment log.
-        served: models that the replies named.
+        served: the models named in the replies.
         recorded: when the first and the last exchange were recorded.
-        analyses: tables beside the estimates, plain values: ``{"analysis", "suite", "rows"}``.
-        material: the plain values that a comparison of judges needs.
-        prompts_of_file: the digest of the prompts, where a file told that and not the prompts.
+        analyses: tables beside the estimates, as plain values: ``{"analysis", "suite", "rows"}``.
+        material: plain values for the comparison of judges.
+        prompts_of_file: the digest of the prompts, if a file holds only that.
     """
 
     judge: str
@@ -144,18 +144,18 @@ class SuiteSheet:
 
     @property
     def prompts_digest(self) -> str | None:
-        """A short digest of the prompts; ``None`` where they are not known."""
+        """A short digest of the prompts; ``None`` if they are not known."""
         return digest(dict(self.prompts)) if self.prompts else self.prompts_of_file
 
     def with_checks(self, checks: Iterable[CheckLine]) -> SuiteSheet:
-        """The same with these outcomes as well; the same check stands once."""
+        """A copy that includes these outcomes; a check is kept only once."""
         known = {(line.check, line.suite): line for line in (*self.checks, *checks)}
         return replace(self, checks=tuple(known[key] for key in sorted(known)))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSheet:
-    """One judge on all suites that it was measured on, in alphabetical order, and their sums."""
+    """One judge on all its suites, in alphabetical order, and their sums."""
 
     judge: str
     identity: Mapping[str, Any]
@@ -163,7 +163,7 @@ class JudgeSheet:
 
     @property
     def name(self) -> str:
-        """The judge as people call it."""
+        """The judge's display name."""
         return str(self.identity.get("name") or self.judge)
 
     @property
@@ -200,31 +200,31 @@ class JudgeSheet:
 
 
 def span_of(recorded: Iterable[tuple[str, str] | None]) -> tuple[str, str] | None:
-    """The first and the last moment of several spans; ``None`` where there are none."""
+    """The first and the last moment of several spans; ``None`` if there are none."""
     spans = [span for span in recorded if span]
     return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
 
 
 def state_of(mode: str, calls: Calls) -> str:
-    """How judgments came: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``."""
+    """The source of the judgments: ``REPLAYED``, ``FRESH``, ``PARTLY FRESH`` or ``FROM LOGS``."""
     if mode == "report":
         return "FROM LOGS"
     if mode == "live":
-        return "FRESH"  # what a worker has asked, others find answered
+        return "FRESH"  # calls of one worker are recorded when the others look
     if not calls.made:
         return "REPLAYED"
     return "PARTLY FRESH" if calls.replayed else "FRESH"
 
 
 def text_of(setting: Any) -> str:
-    """A setting of a judge, as people read it."""
+    """A setting of a judge, as text."""
     return "none" if setting is None else str(setting)
 
 
 def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
-    """A notice where replies of one suite name several models, and so the judge has changed.
+    """A notice if the replies of one suite name several models: the judge has changed.
 
-    ``model``, which was asked for, may be an alias; ``served``: how many replies name each.
+    ``model``, the requested one, may be an alias; ``served``: number of replies by model.
     """
     if len(served) < 2:
         return []
@@ -234,9 +234,9 @@ def changed_within(model: str, served: Mapping[str, int]) -> list[str]:
 
 
 def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
-    """A notice where suites of one judge were answered by different models: ``served``, by suite.
+    """A notice if suites of one judge were answered by different models (``served``, by suite).
 
-    Suites whose replies name none are left out.
+    Suites whose replies name no model are left out.
     """
     named = {suite: tuple(models) for suite, models in served.items() if models}
     if len(set(named.values())) < 2:
@@ -247,9 +247,9 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A notice where judges of one run differ in a budget, which alone may set them apart.
+    """A notice if judges of one run differ in a budget, which may explain their difference.
 
-    The budgets of callables and of judges of logs are unknown: they are left out.
+    Callables and judges of logs, whose budgets are unknown, are left out.
     """
     known = [one for one in identities if one.get("provider") not in (None, "callable", "log")]
     notices = []
@@ -270,12 +270,12 @@ def setting_notices(identities: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def prompts_digest(by_suite: Mapping[str, str | None]) -> str | None:
-    """A short digest of the prompts, of their digests by suite; ``None`` where none is known."""
+    """A short digest of the prompts, from their digests by suite; ``None`` if none is known."""
     return digest(by_suite) if any(by_suite.values()) else None
 
 
 def digest(value: Any, digits: int = 12) -> str:
-    """Digits that tell one plain value from another."""
+    """A short digest of a plain value."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:digits]
 
@@ -285,8 +285,9 @@ class Datasheet:
     """The datasheets of all judges of a run.
 
     Attributes:
-        analyses: tables that compare them, of the same form as those of a judge.
-        closing: sentences on all of them, such as which is the most stable; files do not hold them.
+        analyses: tables that compare them, in the same format as those of a judge.
+        closing: sentences about all of them, such as which is the most stable; not written to
+            files.
     """
 
     seed: int
@@ -305,7 +306,7 @@ def merge_parts(
     for part in parts:
         key = (part.judge, part.suite)
         known = merged.get(key, part)
-        # Of processes that share a recording, the one that made the calls counts them.
+        # If processes share a recording, the one that made the calls counts them.
         fuller = max(known, part, key=lambda one: one.calls.made)
         merged[key] = fuller.with_checks((*known.checks, *part.checks))
     judges: dict[str, list[SuiteSheet]] = {}

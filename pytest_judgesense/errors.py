@@ -19,9 +19,9 @@
         ├── OldRecording       the recording is older than the user allows: record it again
         └── BrokenCassette     a line cannot be read (undecodable, truncated, edited): repair it
 
-Every message says four things: what was wrong, what was found, what was expected and what to do.
-What was found may be a judge's own words, and these are untrusted: a message holds no control
-character but line breaks.
+Every message says what was wrong, what was found, what was expected and what to do. What was found
+may be a judge's own words, which are untrusted: a message contains no control character except line
+breaks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import Final
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, every control character as an escape; ordinary text is untouched."""
+    """``text`` on one line, with every control character escaped."""
     if text.isprintable():
         return text
     return "".join(
@@ -46,7 +46,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """``text`` with its line breaks, every other control character as an escape."""
+    """``text`` with its line breaks; every other control character is escaped."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -56,10 +56,10 @@ def on_github() -> bool:
 
 
 def without_commands(text: str) -> str:
-    """``text`` in which GitHub Actions finds no workflow command, whoever wrote it.
+    """``text`` without anything that GitHub Actions would read as a workflow command.
 
-    A runner takes a line that begins with ``::``, after blanks, and ``##[`` anywhere, for a command
-    of the step: a judge's reply must not give any. Elsewhere the text is as it was.
+    A runner reads a line that begins with ``::`` (after blanks), and ``##[`` anywhere, as a command
+    of the step; a judge's reply must not give one. All other text is unchanged.
     """
     if not on_github() or not ("::" in text or "##[" in text):
         return text
@@ -70,18 +70,18 @@ def without_commands(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """``text`` as a command prints it: neither a control character nor a workflow command."""
+    """``text`` as a command prints it: no control characters, no workflow commands."""
     return without_commands(printable_lines(text))
 
 
-# No name that people give is as long, nor what is said of anything in one line.
+# Longer than any real name, and than a message of one line.
 _LONGEST_WORD: Final = 256
 _LONGEST_LINE: Final = 4000
 _LONG_WORD: Final = re.compile(rf"(?<!\S)(\S{{{_LONGEST_WORD - 3}}})\S{{4,}}")
 
 
 def shortened(text: str) -> str:
-    """``text`` as a report shows it: what is longer than names and lines are ends in ``...``."""
+    """``text`` as a report shows it: cut with ``...`` beyond the length of names and lines."""
     if len(text) <= _LONGEST_WORD:
         return text
     text = _LONG_WORD.sub(r"\1...", text)
@@ -89,7 +89,7 @@ def shortened(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """``text`` as UTF-8 can hold it: halves of surrogate pairs joined, or U+FFFD for a lone one."""
+    """``text`` that UTF-8 can encode: surrogate pairs joined, a lone surrogate as U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -102,9 +102,9 @@ class JudgesenseError(Exception):
 
     Args:
         what: what was wrong, in one clause.
-        found: what was there instead.
-        expected: what would have been right.
-        remedy: what the reader should do.
+        found: what was found.
+        expected: what is valid.
+        remedy: what the user should do.
     """
 
     def __init__(self, what: str, *, found: str = "", expected: str = "", remedy: str = "") -> None:
@@ -125,7 +125,7 @@ class UsageError(JudgesenseError):
 
 
 class ExtensionError(UsageError):
-    """A measure, a provider, a suite kind or a report section of a plugin is wrong."""
+    """A measure, provider, suite kind or report section of a plugin is wrong."""
 
 
 class SuiteError(JudgesenseError):
@@ -133,23 +133,23 @@ class SuiteError(JudgesenseError):
 
 
 class JudgeError(JudgesenseError):
-    """A judge cannot be built or asked."""
+    """A judge cannot be built or called."""
 
 
 class SendingRefused(JudgeError):
-    """What would be sent, or where to, is not for a repository alone to decide."""
+    """A repository alone may not decide to send this, or where to send it."""
 
 
 class NetworkRefused(JudgeError):
-    """A connection was attempted while a suite replays."""
+    """A connection was attempted during a replay."""
 
 
 class BodyTooLarge(JudgeError):
-    """The body of a request or a response has more bytes than it may have."""
+    """The body of a request or a response is larger than allowed."""
 
 
 class LimitReached(JudgeError):
-    """A call more would pass a limit that the user has set."""
+    """One more call would exceed a limit that the user has set."""
 
 
 class LogError(JudgesenseError):
@@ -157,11 +157,11 @@ class LogError(JudgesenseError):
 
 
 class InternalError(JudgesenseError):
-    """Numbers of this project contradict one another: a fault to be reported."""
+    """Numbers of this project contradict each other: a bug to be reported."""
 
 
 class CassetteError(JudgesenseError):
-    """A recording does not serve."""
+    """A recording cannot be used."""
 
 
 class MissingRecording(CassetteError):
@@ -173,7 +173,7 @@ class StaleRecording(CassetteError):
 
 
 class OldRecording(CassetteError):
-    """A recording is older than the user allows."""
+    """A recording is older than allowed by the user."""
 
 
 class BrokenCassette(CassetteError):
@@ -181,7 +181,7 @@ class BrokenCassette(CassetteError):
 
 
 def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
-    """The error for a ``name`` that is none of the ``valid`` ones; it lists them all."""
+    """The error for an unknown ``name``; it lists the ``valid`` ones."""
     from difflib import get_close_matches
 
     names = sorted(valid)

@@ -1,9 +1,9 @@
-"""Estimates: what a measure says, with its counts and both of its intervals. All frozen.
+"""Estimates: the value of a measure with its counts and both intervals. All frozen.
 
-A *censored* number lies beyond the range that was measured: the number is the end of that range,
-and a flag of the estimate says that the truth is at or below it (``left-censored``) or above it
-(``right-censored``). The ends of an interval have flags of their own, such as
-``upper end right-censored``. People read censored numbers as ``<= 1`` and ``> 5``.
+A *censored* number lies beyond the measured range: the number is the end of that range, and a flag
+of the estimate says that the true value is at or below it (``left-censored``) or above it
+(``right-censored``). The ends of an interval have separate flags, such as ``upper end
+right-censored``. Reports print censored numbers as ``<= 1`` and ``> 5``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
 
-# What people read before a censored number.
+# The sign that reports print before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
 CENSORED: Final = frozenset(
     place + word for place in ("", "lower end ", "upper end ") for word in _SIGNS
@@ -22,7 +22,7 @@ CENSORED: Final = frozenset(
 
 
 def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
-    """A value as a number in the range ``first`` to ``last``, with its flag if it is infinite."""
+    """A value within ``first`` to ``last``, with its flag if it is infinite."""
     if math.isfinite(number):
         return number, ()
     return (first, ("left-censored",)) if number < 0 else (last, ("right-censored",))
@@ -31,7 +31,7 @@ def censored_value(number: float, first: float, last: float) -> tuple[float, tup
 def censored_end(
     end: Literal["lower", "upper"], number: float, first: float, last: float
 ) -> tuple[float, tuple[str, ...]]:
-    """The same for an end of an interval: its flag names the end."""
+    """The same for an end of an interval; its flag names the end."""
     shown, flags = censored_value(number, first, last)
     return shown, tuple(f"{end} end {flag}" for flag in flags)
 
@@ -39,13 +39,13 @@ def censored_end(
 def number_text(
     number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
 ) -> str:
-    """A number as people read it: three decimals, no negative zero, or ``<= 1`` if censored.
+    """A number as reports print it: three decimals, no negative zero, or ``<= 1`` if censored.
 
-    ``flags``: of its estimate; ``place``: which end of the interval it is, if any, as they name it.
+    ``flags`` are those of its estimate; ``place`` is the end of the interval, if it is one.
     """
     for word, sign in _SIGNS.items():
         if place + word in flags:
-            # The end of a range is mostly a step that was run: it needs no decimals.
+            # The end of a range is usually a step of the design: it needs no decimals.
             return f"{sign}{round(number, 3):g}"
     text = f"{number:.3f}"
     return text[1:] if text == "-0.000" else text
@@ -54,7 +54,7 @@ def number_text(
 def compact(
     number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
 ) -> str:
-    """`number_text` in two decimals, for sentences; a number close to 0 keeps three."""
+    """`number_text` with two decimals, for sentences; a number close to 0 keeps three."""
     if any(place + word in flags for word in _SIGNS):
         return number_text(number, flags, place)
     small = 0.0005 <= abs(number) < 0.0995
@@ -63,7 +63,7 @@ def compact(
 
 
 def bar_text(bar: float) -> str:
-    """A bar in a sentence: a share in two decimals, anything else as it was written."""
+    """A bar in a sentence: a share with two decimals, anything else as written."""
     return f"{bar:.2f}" if 0 < bar < 1 and round(bar, 2) == bar else f"{bar:g}"
 
 
@@ -91,12 +91,13 @@ class Clustered:
         lower: lower end of the two-sided interval.
         level: nominal coverage of the two-sided interval.
         clusters: number of clusters.
-        design_effect: variance over that of independent units; ``None`` where it has no meaning.
-        effective_n: number of independent units worth the same; ``None`` where it has no meaning.
-        lower_bound: one-sided bound at ``level``: with that confidence the truth is above it.
-        upper_bound: one-sided bound at ``level``: with that confidence the truth is below it.
-        at: from another one-sided level, above 0.5, to both bounds; ``None`` where the interval
-            was read from a file: it is in none.
+        design_effect: variance relative to independent units; ``None`` if it has no meaning.
+        effective_n: number of independent units with the same information; ``None`` if it has no
+            meaning.
+        lower_bound: one-sided bound at ``level``: the true value is above it with that confidence.
+        upper_bound: one-sided bound at ``level``: the true value is below it with that confidence.
+        at: from another one-sided level, above 0.5, to both bounds; ``None`` if the interval was
+            read from a file, which does not hold it.
     """
 
     method: str
@@ -115,12 +116,12 @@ class Clustered:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Replies that a rate could not use, and what they could have done to it at the worst.
+    """Replies that a rate could not use, and their worst-case effect on it.
 
     Attributes:
         unparsed: replies without a verdict.
         failed: calls without a reply.
-        lower_bound: the rate if all missing units were 0; ``None`` where there is no such bound.
+        lower_bound: the rate if all missing units were 0; ``None`` if there is no such bound.
         upper_bound: the rate if all missing units were 1.
         share: missing calls over all calls.
     """
@@ -133,12 +134,12 @@ class Missing:
 
     @property
     def words(self) -> str:
-        """What is missing, with the worst cases where it could have moved the value, or nothing."""
+        """The missing replies, with the worst cases if they could change the value; or nothing."""
         low, high = self.lower_bound, self.upper_bound
         counts = {"unparsed": self.unparsed, "failed": self.failed}
         parts = [f"{number} {word}" for word, number in counts.items() if number]
         if not parts or (low is not None and low == high):
-            return ""  # a bound that does not move: the measure counts the missing replies itself
+            return ""  # an equal bound: the measure counts the missing replies itself
         if low is not None and high is not None:
             parts.append(f"worst cases {number_text(low)} to {number_text(high)}")
         return "missing: " + ", ".join(parts)
@@ -152,8 +153,8 @@ class Observations:
         numbers: the value of each unit, within [0, 1]; shape (units,).
         codes: the cluster of each unit, as its place in ``names``; shape (units,).
         names: of the clusters; some may have no unit.
-        made_of: gives the keys. Of half a million units they are as large as their log, and few
-            readers want them.
+        made_of: returns the keys, which for half a million units are as large as their log and are
+            rarely needed.
     """
 
     numbers: Any = field(repr=False)
@@ -163,7 +164,7 @@ class Observations:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What a unit is made of: the ids of its trials, one a line."""
+        """The trials of a unit: their ids, one per line."""
         return tuple(self.made_of())
 
     @cached_property
@@ -178,7 +179,7 @@ class Observations:
 
 
 def share_of(total: Any, units: Any) -> Any:
-    """The mean of units within 0 and 1."""
+    """The mean of units between 0 and 1."""
     return total / units
 
 
@@ -189,12 +190,12 @@ def distance_from_half(total: Any, units: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Anew:
-    """What a value is taken of, so that it can be taken again of clusters that are drawn anew.
+    """The data behind a value, so that it can be computed again for resampled clusters.
 
     Attributes:
         clusters: the cluster of each unit.
-        columns: numbers of each unit, each of shape (units,).
-        value: from the sums of the columns and the number of units, each of shape (draws,), to the
+        columns: the columns of the units, each of shape (units,).
+        value: from the sums of the columns and the numbers of units, each of shape (draws,), to the
             value of each draw.
     """
 
@@ -208,18 +209,18 @@ class Estimate:
     """A measure's value, or the reason why there is none.
 
     Attributes:
-        condition: what distinguishes it from the pooled estimate; empty for the pooled one.
+        condition: what distinguishes it from the pooled estimate; empty for that.
         value: the estimate; ``None`` exactly when ``unavailable`` holds a reason.
-        count: numerator in units, where the value is a proportion.
+        count: numerator in units, if the value is a proportion.
         n: denominator in units.
         unit: ``call``, ``pair of templates``, ``canonical pair``, ``item``, ...
         interval: the interval of the source paper.
         clustered: the interval over clusters, the one that gates.
         flags: warnings that belong to the number, such as ``degenerate``.
-        unavailable: why nothing was measured.
-        observations: the units, where the value is their mean and this process has counted them;
-            they are in no file.
-        anew: gives what it is taken of, where that is known; it is in no file.
+        unavailable: why there is no value.
+        observations: the units, if the value is their mean and this process has counted them; they
+            are not written to files.
+        anew: returns the data behind the value, if known; it is not written to files.
     """
 
     measure: str

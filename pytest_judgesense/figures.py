@@ -1,7 +1,6 @@
-"""The figures of a page as values, and what they have in common when they draw.
+"""The figures of a page as values, and what they share when drawing.
 
-Panels draw on matplotlib's axes, which they are given: matplotlib itself is imported by
-`report.drawing` alone.
+Panels draw on the matplotlib axes that they are given; only `report.drawing` imports matplotlib.
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ Found: TypeAlias = "Figure | Absent"
 Ends: TypeAlias = tuple[float, float] | None
 Draw: TypeAlias = Callable[[Any], None]
 
-# Okabe and Ito's hues, darkened until each has a contrast of 4.5 to white.
+# Okabe and Ito's hues, darkened to a contrast of at least 4.5 with white.
 PALETTE: Final = ("#0060a8", "#b84300", "#00745a", "#a03a78", "#806000", "#4b49b6", "#56606b")
 INK: Final = "#1d2733"
 PAPER: Final = "#ffffff"
-# Marks at either end of a rate stand off the frame.
+# Keeps marks at either end of a rate off the frame.
 _SHARE: Final = (-0.03, 1.03)
-# Of pieces of a bar: the last is what is right, in grey.
+# Pieces of a bar: the last one, in grey, is what is right.
 _PIECES: Final = (*PALETTE[:4], "#c3ccd6")
 _HATCHES: Final = ("", "//", "..", "xx", "")
 _SHAPES: Final = "osD^vPX"
 _DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _DOTTED: Final = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 2))}
-# Light to dark, and the two directions of a correlation; neither changes with the page.
+# Light to dark, and the two directions of a correlation; the same on a light and a dark page.
 _DEEP: Final = ("#eef4fa", "#0a4a80")
 _NEGATIVE: Final = ("#fdf1ea", "#9a3b00")
 _LONGEST: Final = 40
-_SLANTED: Final = 44  # more letters than these on one axis are slanted
+_SLANTED: Final = 44  # longer axis labels are slanted
 
 
 class Head(NamedTuple):
-    """What a figure is called: in links and files, by its number, and in words."""
+    """The name of a figure: in links and files, by its number, and in words."""
 
     key: str
     number: str
@@ -49,7 +48,7 @@ class Head(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes, and how high they are, in inches."""
+    """One pair of axes and their height in inches."""
 
     draw: Draw
     height: float = 3.9
@@ -60,11 +59,11 @@ class Figure:
     """A figure.
 
     Attributes:
-        finding: its title: what was found.
-        reading: how it is read, a sentence or two.
-        panels: what is drawn, one below the other.
-        columns: of its table; the numbers of its rows are unrounded.
-        wide: whether it takes the whole width of the page.
+        finding: the finding, used as title.
+        reading: how to read it, in a sentence or two.
+        panels: the panels, from top to bottom.
+        columns: the columns of its table, with unrounded numbers.
+        wide: whether it takes the full width of the page.
     """
 
     head: Head
@@ -78,46 +77,46 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A figure that there are no numbers for, and what would give them."""
+    """A figure without numbers, and what would provide them."""
 
     head: Head
     reason: str
 
 
 def shown(value: Value) -> str:
-    """A cell of a table as every rendering shows its number."""
+    """A table cell; every rendering shows its number in the same way."""
     if value is None:
         return "N/A"
     return number_text(value) if isinstance(value, float) else str(value)
 
 
 def percent(rate: float) -> str:
-    """A rate in percent: the very digits that it has elsewhere, the point moved."""
+    """A rate in percent, with the same digits as elsewhere."""
     text = number_text(rate)
     sign, digits = text[: -len(text.lstrip("-"))], text.lstrip("-").replace(".", "")
     return f"{sign}{digits[:-1].lstrip('0') or '0'}.{digits[-1]}%"
 
 
 def name_of(judge: JudgeSheet) -> str:
-    """The judge as people call it, safe to be drawn."""
+    """The judge's display name, safe to draw."""
     return printable(judge.name)
 
 
 def suite_of(sheet: Datasheet, measure: str, **condition: object) -> str | None:
-    """The suite on which most judges have ``measure``, by name among equals."""
+    """The suite on which most judges have ``measure``; if several, the first by name."""
     known = (pooled(judge.estimates, measure, **condition) for judge in sheet.judges)
     counts = Counter(estimate.suite for of_judge in known for estimate in of_judge)
     return min(counts, key=lambda suite: (-counts[suite], suite), default=None)
 
 
 def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object) -> Any:
-    """The estimate, or ``None``; its value is a number."""
+    """The estimate if its value is a number, else ``None``."""
     made = pooled(judge.estimates, measure, **condition)
     return next((estimate for estimate in made if estimate.suite == suite), None)
 
 
 def ends_of(interval: Interval | Clustered | None) -> Ends:
-    """Both ends of an interval, where there is one."""
+    """Both ends of an interval, if there is one."""
     return None if interval is None else (interval.lower, interval.upper)
 
 
@@ -134,12 +133,12 @@ def named(what: str) -> tuple[str, ...]:
 
 
 def fitting(name: str) -> str:
-    """A name as long as a figure has room for; its table has it whole."""
+    """A name cut to the room in a figure; the table has it in full."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 13]}…{name[-12:]}"
 
 
 def labels(axes: Any, x: str, y: str, title: str = "") -> None:
-    """Name the axes, and what the panel shows."""
+    """Set the labels of the axes and the title of the panel."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -147,7 +146,7 @@ def labels(axes: Any, x: str, y: str, title: str = "") -> None:
 
 
 def shares(axes: Any, which: str = "xy") -> None:
-    """A grid, on axes of which ``which`` go from 0 to 1."""
+    """A grid; the axes named in ``which`` go from 0 to 1."""
     axes.grid(visible=True)
     axes.set_axisbelow(True)
     for name in which:
@@ -155,7 +154,7 @@ def shares(axes: Any, which: str = "xy") -> None:
 
 
 def dotted(axes: Any, **line: float) -> None:
-    """A reference line: ``x=`` or ``y=`` a place; without either the diagonal."""
+    """A reference line at ``x=`` or ``y=``; without either, the diagonal."""
     if not line:
         axes.plot([0, 1], [0, 1], **_DOTTED)
     for which, place in line.items():
@@ -163,7 +162,7 @@ def dotted(axes: Any, **line: float) -> None:
 
 
 def ticks(axes: Any, which: str, names: Sequence[str]) -> None:
-    """Names at whole places of an axis, the first on top."""
+    """Names at the integer positions of an axis, the first on top."""
     shown_names = [fitting(name) for name in names]
     if which == "y":
         axes.set_yticks(range(len(names)), shown_names)
@@ -178,12 +177,12 @@ def _are_slanted(names: Sequence[str]) -> bool:
 
 
 def height_of_rows(rows: int, each: float = 0.34, names: Sequence[str] = ()) -> float:
-    """The height of a panel of so many rows above an axis of names."""
+    """The height of a panel with this number of rows above an axis of names."""
     return 0.95 + each * max(rows, 2) + 0.5 * _are_slanted(names)
 
 
 def curve(axes: Any, number: int, xs: Sequence[float], ys: Sequence[float], name: str = "") -> None:
-    """A line through points, in the style of that number; ``name``: for the legend."""
+    """A line through points, in the style of that number; ``name`` is for the legend."""
     looks = {"color": PALETTE, "linestyle": _DASHES, "marker": _SHAPES}
     style = {key: _of(styles, number) for key, styles in looks.items()}
     axes.plot(xs, ys, markersize=6, clip_on=False, **style, **_named(name))
@@ -201,9 +200,9 @@ def point(
     name: str = "",
     **style: Any,
 ) -> None:
-    """A mark in the style of that number, its area from 0 to 1; ``name``: for the legend.
+    """A mark in the style of that number, with an area from 0 to 1; ``name`` is for the legend.
 
-    Intervals along x (``across``) and along y (``along``) are drawn with it; ``style`` replaces
+    Intervals along x (``across``) and along y (``along``) are drawn with it; ``style`` overrides
     properties of matplotlib's line.
     """
     colour = _of(PALETTE, number)
@@ -223,7 +222,7 @@ def point(
 
 
 def beside(axes: Any, number: int, x: float, y: float, text: str, *, below: bool = False) -> None:
-    """Words beside a mark, on the side where there is room."""
+    """Text beside a mark, on the side with room for it."""
     right = x > 0.75
     axes.annotate(
         fitting(text),
@@ -236,14 +235,14 @@ def beside(axes: Any, number: int, x: float, y: float, text: str, *, below: bool
 
 
 def swarm(axes: Any, points: Iterable[tuple[float, float, float]]) -> None:
-    """A cloud of points, the darker the higher their third number, from 0 to 1."""
+    """A cloud of points, darker for a higher third number (0 to 1)."""
     xs, ys, depths = zip(*points, strict=True)
     fills = [shade(0.25 + 0.75 * depth) for depth in depths]
     axes.scatter(xs, ys, s=16, c=fills, edgecolors=INK, linewidths=0.3, zorder=3)
 
 
 def bars(axes: Any, names: Sequence[str], pieces: Sequence[tuple[str, Sequence[float]]]) -> None:
-    """A bar a name, stacked of pieces: for each what it is called, and its length in every bar."""
+    """One stacked bar for each name; each piece has a label and its length in every bar."""
     reached = [0.0] * len(names)
     for number, (name, lengths) in enumerate(pieces):
         axes.barh(
@@ -270,7 +269,7 @@ def heat(
     rows: Sequence[str],
     known: Mapping[tuple[int, int], tuple[float, str]],
 ) -> None:
-    """A map of cells: by column and row its depth from -1 to 1, and its words."""
+    """A map of cells: by column and row the depth from -1 to 1 and the text."""
     words = {"ha": "center", "va": "center", "fontsize": 8 if len(columns) > 8 else 9}
     for (x, y), (depth, text) in known.items():
         corners = [x - 0.5, x + 0.5, x + 0.5, x - 0.5], [y - 0.5, y - 0.5, y + 0.5, y + 0.5]
@@ -285,7 +284,7 @@ def heat(
 
 
 def shade(depth: float) -> str:
-    """A colour, the darker the further ``depth`` is from 0, another one below it."""
+    """A colour, darker with the distance of ``depth`` from 0, of another hue below 0."""
     ends = _NEGATIVE if depth < 0 else _DEEP
     low, high = (tuple(int(end[i : i + 2], 16) for i in (1, 3, 5)) for end in ends)
     share = min(1.0, abs(depth))
@@ -298,5 +297,5 @@ def _of(styles: Sequence[Any], number: int) -> Any:
 
 
 def _named(name: str) -> dict[str, str]:
-    # A name that begins with _ would be left out of the legend.
+    # matplotlib leaves names that begin with _ out of the legend.
     return {"label": f" {fitting(name)}"} if name else {}

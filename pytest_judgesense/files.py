@@ -1,7 +1,6 @@
-"""Opening files that users and repositories name: regular ones, so that nobody waits.
+"""Opening files named by users and repositories; only regular files are opened.
 
-A named pipe or a device under the name of a suite, a log or a cassette would be waited for without
-end, or never end itself.
+A named pipe or a device in place of a suite, a log or a cassette could block forever or never end.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ _KINDS: Final = {
 
 
 class NotARegularFile(OSError):
-    """What stands at a path is no file that can be read to its end; says what it is."""
+    """The path is not a regular file; says what it is."""
 
 
 class TooLarge(OSError):
-    """A file is larger than what is read whole may be; says how to permit it."""
+    """A file is larger than the limit for files that are read whole; says how to raise it."""
 
 
 def open_bytes(path: Path, mode: Literal["rb", "ab"] = "rb") -> BinaryIO:
-    """``path``, opened for reading, or for adding to its end.
+    """``path``, opened for reading or appending.
 
     Raises:
         OSError: it cannot be opened, or it is a pipe, a device or a socket.
@@ -45,7 +44,7 @@ def open_bytes(path: Path, mode: Literal["rb", "ab"] = "rb") -> BinaryIO:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open without waiting for the other end of a pipe; of a file it means nothing."""
+    """Open without waiting for the other end of a pipe; no effect on a regular file."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
@@ -55,7 +54,7 @@ def open_text(path: Path, encoding: str = "utf-8", newline: str | None = None) -
 
 
 def _whole(file: BinaryIO, path: Path) -> None:
-    """Nothing, if ``file`` may be read whole."""
+    """Raise an error if ``file`` is too large to be read whole."""
     size, most = os.fstat(file.fileno()).st_size, limits().file_bytes
     if size > most:
         raise TooLarge(
@@ -72,7 +71,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The content of ``path`` as text, every line end a line feed; raises as `read_bytes`."""
+    """The content of ``path`` as text, with line feeds as line ends; raises as `read_bytes`."""
     with open_bytes(path) as file:
         _whole(file, path)
         with TextIOWrapper(file, encoding) as text:

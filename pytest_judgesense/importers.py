@@ -1,7 +1,7 @@
-"""Foreign results to judgments: what every importer needs, rows, fields and their errors.
+"""Reading foreign results: rows, fields and errors that all importers share.
 
-Every error names file, line, field and what was expected. Fields that nothing reads are left out,
-with one notice.
+Every error names file, line, field and the expected value. Unused fields are ignored, with one
+notice.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Imported:
     """The judgments of a foreign file, each with the design of its suite.
 
     Attributes:
-        notices: fields that were left out and assumptions that were made, a sentence each.
-        totals: figures that the file states of itself.
+        notices: ignored fields and assumptions, one sentence each.
+        totals: totals that the file states.
     """
 
     judgments: tuple[tuple[Judgment, Design], ...]
@@ -38,7 +38,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A figure that a foreign file states, and what the grades that were read from it come to."""
+    """A total stated by a foreign file, and the same total computed from the grades read."""
 
     name: str
     stated: float
@@ -46,7 +46,7 @@ class Total:
 
     @property
     def agrees(self) -> bool:
-        """Whether the two are the same, to nine digits."""
+        """Whether the two are equal to nine digits."""
         return abs(self.stated - self.found) <= 1e-9 * max(1.0, abs(self.stated))
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class ImportedSuite(Protocol):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Fields that were left out and assumptions that were made, a sentence each."""
+        """Ignored fields and assumptions, one sentence each."""
 
     def files(self, target: Path) -> dict[Path, str]:
         """The files of the suite ``target``, with their texts."""
@@ -68,13 +68,13 @@ class ImportedSuite(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a foreign file: its fields, and where it stands."""
+    """A row of a foreign file: its fields and its place."""
 
     where: str
     value: Mapping[str, Any]
 
     def wrong(self, name: str, expected: str) -> LogError:
-        """The error that field ``name`` is missing or malformed; ``a.b`` names a field of a."""
+        """The error for a missing or malformed field ``name``; ``a.b`` is field b of a."""
         found: Any = self.value
         for part in name.split("."):
             known = isinstance(found, Mapping) and part in found
@@ -89,14 +89,14 @@ class Row:
         )
 
     def text(self, name: str, expected: str = "a text that is not empty") -> str:
-        """A field that is a text and not empty."""
+        """A field with a non-empty text."""
         found = self.value.get(name)
         if not isinstance(found, str) or not found.strip():
             raise self.wrong(name, expected)
         return found
 
     def number(self, name: str, expected: str = "a whole number, at least 1") -> int:
-        """A field that is a whole number from 1, or the text of one."""
+        """A field with a whole number from 1, or such a number as text."""
         found = self.value.get(name)
         if isinstance(found, str) and found.strip().isdecimal():
             found = int(found)
@@ -106,7 +106,7 @@ class Row:
 
 
 def malformed(where: str, found: Any, expected: str) -> LogError:
-    """The error of a value in a file of JSON that has another form than ``expected``."""
+    """The error for a value in a JSON file that does not have the ``expected`` form."""
     return LogError(
         f"{where} is malformed",
         found=json.dumps(found, default=str)[:80],
@@ -116,7 +116,7 @@ def malformed(where: str, found: Any, expected: str) -> LogError:
 
 
 def read_json(file: Path, kind: type | tuple[type, ...], expected: str) -> Any:
-    """The one value of a file of JSON, of that kind, which ``expected`` puts into words."""
+    """The single value of a JSON file, of the given type; ``expected`` describes it."""
     value = _parsed(f"{file} cannot be read", _text(file), "JSON in UTF-8")
     if not isinstance(value, kind):
         raise malformed(str(file), value, expected)
@@ -127,7 +127,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     """The rows of a file: CSV (``.csv``, ``.tsv``), a JSON list (``.json``), else JSON Lines.
 
     Raises:
-        LogError: the file or a row of it cannot be read; it names file and line.
+        LogError: the file or a row cannot be read; it names file and line.
     """
     placed: Iterable[tuple[str, Any]]
     if path.suffix in (".csv", ".tsv"):
@@ -168,13 +168,13 @@ def _parsed(wrong: str, text: str, expected: str) -> Any:
 
 
 def left_out(rows: Iterable[Row], known: Collection[str]) -> tuple[str, ...]:
-    """One notice about the fields of ``rows`` that nothing reads; none if there are none."""
+    """One notice about unused fields of ``rows``; none if there are none."""
     names = dict.fromkeys(name for row in rows for name in row.value if name not in known)
     return (f"fields kept out: {', '.join(names)}",) if names else ()
 
 
 def json_or_none(text: Any) -> Any:
-    """The value of ``text`` as JSON; ``None`` where it is no text, or none of JSON."""
+    """The JSON value of ``text``; ``None`` if it is not text or not JSON."""
     try:
         return json_value(text) if isinstance(text, str) else None
     except ValueError:
@@ -182,9 +182,9 @@ def json_or_none(text: Any) -> Any:
 
 
 def messages_of(value: Any) -> list[dict[str, str]] | None:
-    """A list of chat messages as role and text; ``None`` if it is none, or holds more than texts.
+    """Chat messages as role and text; ``None`` for anything else, or if they hold more than text.
 
-    A content may be a text or a list of parts; reasoning among these is left out.
+    A content may be a text or a list of parts; reasoning parts are left out.
     """
     messages = []
     for one in value if isinstance(value, list) else ():
@@ -205,12 +205,12 @@ def _is_reasoning(part: Any) -> bool:
 
 
 def slug(name: str) -> str:
-    """``name`` as suites are called: letters, digits, ``.``, ``_`` and ``-``, at most 80."""
+    """``name`` as a valid suite name: letters, digits, ``.``, ``_`` and ``-``, at most 80."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:80] or "imported"
 
 
 def once(known: dict[tuple[str, str], str], key: tuple[str, str], row: Row) -> None:
-    """Enter the judge and trial ``key`` of ``row``, which no other row may hold, in ``known``."""
+    """Add the judge and trial ``key`` of ``row`` to ``known``; it must not be there yet."""
     if key in known:
         raise LogError(
             f"{row.where} repeats a trial",

@@ -1,4 +1,4 @@
-"""Lines of a terminal: wrapped, indented, in columns. Text of judges is shown with escapes."""
+"""Lines of a terminal: wrapped, indented, in columns. Control characters are escaped."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Final, Self
 
 from pytest_judgesense.errors import printable, shortened
 
-# Columns of a terminal, where nobody says how many it has, and the fewest that are laid out for.
+# Default width of a terminal in columns, and the minimum for layout.
 WIDTH: Final = 100
 NARROWEST: Final = 60
 _CHECK_COLUMN: Final = 86
-# What a row shows beside its name: counts, value and the interval that gates.
+# What a row shows beside its name: counts, value, and the interval that gates.
 _NUMBERS: Final = 36
 _columns: ContextVar[int] = ContextVar("judgesense_columns", default=WIDTH)
 
 
 def columns() -> int:
-    """How many columns lines are laid out for."""
+    """The width for layout, in columns."""
     return _columns.get()
 
 
 class Toned(str):
-    """A line that a terminal with colours may colour.
+    """A line that may be coloured on a terminal.
 
     Attributes:
         tone: ``good``, ``bad``, or nothing.
@@ -43,7 +43,7 @@ class Toned(str):
 
 @contextmanager
 def within(given: int) -> Iterator[None]:
-    """Lay out lines for so many columns, at least `NARROWEST` and at most `WIDTH`."""
+    """Lay out lines for this width, between `NARROWEST` and `WIDTH`."""
     token = _columns.set(max(NARROWEST, min(WIDTH, given)))
     try:
         yield
@@ -52,7 +52,7 @@ def within(given: int) -> Iterator[None]:
 
 
 def indented(text: str, width: int = 6) -> Iterator[str]:
-    """``text`` in lines of a terminal, behind so many blanks, its later lines behind two more."""
+    """``text`` as terminal lines with this indent; later lines are indented by two more."""
     indent = " " * width
     yield from _wrapped(printable(shortened(text)), indent, indent + "  ")
 
@@ -64,7 +64,7 @@ def excerpt(text: str, width: int) -> str:
 
 
 def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
-    """``parts`` behind their head, later lines behind four blanks; without a head all of them."""
+    """``parts`` after their head; later lines are indented by four, without a head all lines."""
     text = "  ".join(filter(None, [head, ", ".join(filter(None, parts))]))
     yield from _wrapped(printable(shortened(text)), "" if head else "    ", "    ")
 
@@ -72,9 +72,9 @@ def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
 def row(
     name: str, count: str, value: str, clustered: str, interval: str, *checks: str
 ) -> Iterator[str]:
-    """An estimate in the columns of the datasheet; a check that does not fit has its own line.
+    """An estimate in the columns of the datasheet; a check that does not fit has a separate line.
 
-    On a narrow terminal the interval of the paper is left out: the one that gates stands.
+    On a narrow terminal only the interval that gates is shown, not that of the paper.
     """
     width = columns()
     names = min(32, width - _NUMBERS)

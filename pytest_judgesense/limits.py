@@ -1,8 +1,8 @@
-"""How much is read of what others wrote: bytes, nesting and trials, each with a bound.
+"""Bounds on what is read from other people: bytes, nesting and trials.
 
-Whoever means more sets ``JUDGESENSE_LIMITS``, names and numbers with commas between them:
-``line_bytes=200000000,trials=5000000``. It is a variable of the environment because workers of
-pytest-xdist and the commands are to agree, whatever the folder they read in.
+``JUDGESENSE_LIMITS`` sets other bounds as comma-separated names and numbers:
+``line_bytes=200000000,trials=5000000``. It is an environment variable, so that pytest-xdist workers
+and commands agree in every folder.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import IO, Any, AnyStr, Final
 from pytest_judgesense.errors import JudgesenseError, UsageError, well_formed
 
 VARIABLE: Final = "JUDGESENSE_LIMITS"
-# Objects and lists within one another; the parser that reads most lines stops there too.
+# Nested objects and lists; the parser that reads most lines has the same limit.
 DEEPEST: Final = 200
-# A file of TOML is written by hand, and its parser takes a second for so many bytes.
+# TOML files are written by hand, and the parser takes a second for this many bytes.
 MOST_TOML: Final = 4 * 2**20
-# Parts of the name of a table: each key below it goes through all of them.
+# Parts of a table name: the parser walks through all of them for each key below it.
 _MOST_PARTS: Final = 50
 _PART: Final = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DEEP_TABLE: Final = re.compile(
@@ -33,13 +33,13 @@ _DEEP_TABLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be set.
+    """The limits that can be set.
 
     Attributes:
-        line_bytes: of a line of a cassette or a log, and of both bodies of an exchange once the
-            texts that they share are put together.
-        file_bytes: of a file that is read whole, and of all bodies of a cassette.
-        trials: of a suite; and its items, of which each is a trial at least.
+        line_bytes: size of a line of a cassette or a log, and of both bodies of an exchange after
+            shared texts are expanded.
+        file_bytes: size of a file that is read whole, and of all bodies of a cassette.
+        trials: number of trials of a suite, and of its items.
     """
 
     line_bytes: int = 64 * 2**20
@@ -48,10 +48,10 @@ class Limits:
 
 
 def limits() -> Limits:
-    """The limits that hold: the defaults, and what the environment sets.
+    """The limits in force: the defaults, changed by the environment.
 
     Raises:
-        UsageError: it sets what there is not, or no number.
+        UsageError: the variable sets an unknown limit, or a value that is not a number.
     """
     return _limits(os.environ.get(VARIABLE, ""))
 
@@ -73,7 +73,7 @@ def _limits(text: str) -> Limits:
 
 
 def beyond(error: type[JudgesenseError], what: str, name: str, found: str) -> JudgesenseError:
-    """The ``error`` that the limit ``name`` does not permit ``what``, a clause; ``found``: it."""
+    """The ``error`` for exceeding the limit ``name``; ``what`` is a clause, ``found`` the value."""
     most = getattr(limits(), name)
     return error(
         what,
@@ -87,7 +87,7 @@ def beyond(error: type[JudgesenseError], what: str, name: str, found: str) -> Ju
 def numbered_lines(
     file: IO[AnyStr], place: object, error: type[JudgesenseError]
 ) -> Iterator[tuple[int, AnyStr]]:
-    """The lines of ``file`` with their ends, numbered from 1; ``place`` is what it is called.
+    """The lines of ``file`` with their ends, numbered from 1; ``place`` is its name in errors.
 
     Raises:
         JudgesenseError: of the type ``error``: a line is longer than ``line_bytes``.
@@ -104,8 +104,8 @@ def json_value(text: str | bytes) -> Any:
     """The value of ``text`` as JSON.
 
     Raises:
-        ValueError: it is none, or nested deeper than `DEEPEST`: what goes through it by recursion
-            would fail.
+        ValueError: it is not JSON, or nested deeper than `DEEPEST`, which would make recursive code
+            fail.
     """
     try:
         value = json.loads(text)
@@ -118,14 +118,14 @@ def json_value(text: str | bytes) -> Any:
 
 
 def well_formed_value(value: Any) -> Any:
-    """``value``, of JSON, as UTF-8 can hold it: the escape of half a surrogate pair is U+FFFD."""
+    """The JSON value ``value`` that UTF-8 can encode: a lone surrogate becomes U+FFFD."""
     text = json.dumps(value, ensure_ascii=False)
     whole = well_formed(text)
     return value if whole == text else json.loads(whole)
 
 
 def check_depth(value: Any) -> None:
-    """Raise a `ValueError` where ``value``, of JSON or YAML, is nested deeper than `DEEPEST`."""
+    """Raise a `ValueError` if ``value``, from JSON or YAML, is nested deeper than `DEEPEST`."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = (
@@ -134,7 +134,7 @@ def check_depth(value: Any) -> None:
             for one in (node.values() if isinstance(node, dict) else node)
             if isinstance(one, dict | list)
         )
-        # Once each: in YAML many places may refer to one.
+        # Each object once: in YAML several places may refer to the same one.
         level = list({id(one): one for one in inner}.values())
     if level:
         raise _too_deep()
@@ -148,7 +148,7 @@ def toml_value(text: str) -> dict[str, Any]:
     """The table of ``text`` as TOML.
 
     Raises:
-        ValueError: it is none, is longer than `MOST_TOML`, or is nested deeper than `DEEPEST`.
+        ValueError: it is not TOML, longer than `MOST_TOML`, or nested deeper than `DEEPEST`.
     """
     if len(text) > MOST_TOML:
         raise ValueError(f"longer than {MOST_TOML} characters")

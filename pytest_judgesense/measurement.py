@@ -1,6 +1,6 @@
-"""The story: ``Suite -> Trials -> messages -> (cassette) replies -> Judgments -> Estimates``.
+"""One measurement: ``Suite -> Trials -> messages -> replies -> Judgments -> Estimates``.
 
-A judge is planned for, asked, understood and measured, in the order of that arrow.
+The functions are in the order of that arrow.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_o
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage
 
-STOPPED: Final = ".stopped.json"  # ends the name of the file that says where a suite was stopped
+STOPPED: Final = ".stopped.json"  # suffix of the file that says where a suite was stopped
 
 Mode: TypeAlias = Literal["replay", "record", "live"]
 _Opened: TypeAlias = Sequence[tuple[Cassette, Sequence[Trial]]]
@@ -67,16 +67,16 @@ class Measurement:
     """One judge measured on one suite.
 
     Attributes:
-        suite: the suite with the judge's prompts in place of its templates.
+        suite: the suite, with the judge's prompts in place of its templates.
         judgments: in trial order.
-        cell: the same as measures take them, with what they share.
-        served: models that the replies named.
+        cell: the same judgments for the measures, with shared data.
+        served: models named in the replies.
         recorded: when the first and the last answer were recorded.
-        notices: what readers should know and is no error.
-        asked: the trials that were asked in this session, each with how often it was retried.
+        notices: remarks for readers that are not errors.
+        asked: the trials that were called in this session, each with its number of retries.
         oldest: the cassette with the oldest answer.
-        settings: what a Python judge has asked with, in place of what its table says.
-        stop: where it was stopped early; ``None`` if all of the suite was asked.
+        settings: the settings that a Python judge used in its requests, in place of its table.
+        stop: where it was stopped early; ``None`` if the whole suite was measured.
     """
 
     judge: JudgeSpec
@@ -96,14 +96,14 @@ class Measurement:
     stop: Stop | None = None
 
     def outcome_of(self, check: Check, rule: Rule) -> Outcome:
-        """What comes of a check against fixed bars; of a run that was stopped, if it is decided."""
+        """The outcome of a check against fixed bars; for a stopped run, only if it was decided."""
         found = judge_check(check, self.suite.name, self.estimates, *rule)
         if self.stop is None:
             return found
         return held(found, self.cell, self.stop, plan_trials(self.suite))
 
     def prompt_of(self, trial_id: str) -> str:
-        """The prompt that a trial sent, roles left out."""
+        """The prompt of a trial, without roles."""
         return "\n".join(m["content"] for m in self._messages(self._by_id[trial_id]))
 
     @cached_property
@@ -116,7 +116,7 @@ class Measurement:
 
     @cached_property
     def sheet(self) -> SuiteSheet:
-        """What the datasheet holds of this measurement, without outcomes."""
+        """The part of the datasheet for this measurement, without outcomes."""
         templates = {template.id: template.text for template in self.suite.templates}
         return SuiteSheet(
             judge=self.judge.slug,
@@ -138,33 +138,35 @@ class Measurement:
 
     @property
     def design(self) -> Design:
-        """What a log of it holds of the suite."""
+        """The suite as a log describes it."""
         left_out = len(self.stop.left_out) if self.stop else 0
         return replace(self.suite.design, left_out=left_out)
 
     @property
     def _stopped(self) -> Iterator[dict[str, Any]]:
-        """Where it was stopped, as files hold it."""
+        """The stopping point, as stored in files."""
         if self.stop is not None:
             row = self.stop.to_plain() | {"left_out": list(self.stop.left_out)}
             yield {"analysis": "early_stop", "suite": self.suite.name, "rows": [row]}
 
 
 class Asking(TypedDict, total=False):
-    """How a judge is asked, or its recording replayed; all of it may be left out.
+    """How a judge is called, or its recording replayed; every field has a default.
 
     Attributes:
-        concurrency: calls under way at once.
+        concurrency: number of concurrent calls.
         how_to_record: the command for the message about a missing recording.
-        throttle: limits and pace of the judge's calls, where the session has begun to ask it.
-        watch: called with the trials to be asked; what it returns is called with each judgment.
-        credentials: what the session knows of secrets; it is added to.
-        session: what the session has asked so far; it is added to. What failed is not asked again.
-        registry: what instruments and plugins give.
+        throttle: limits and pace of the judge's calls, if the session has already called it.
+        watch: called with the trials to be called; the function it returns is called with each
+            judgment.
+        credentials: the secrets known to the session; new ones are added.
+        session: the trials that the session has called; new ones are added. Failed ones are not
+            repeated.
+        registry: the instruments and plugins in use.
         trust: what may be sent, and where to.
-        max_unparsed: after how many replies of which none states a verdict nobody is asked any
-            more; 0 for no such limit.
-        told: called with the path of a cassette and each line that is recorded in it.
+        max_unparsed: stop calling after this many replies if none of them states a verdict; 0 for
+            no limit.
+        told: called with the path of a cassette and each line recorded in it.
     """
 
     concurrency: int
@@ -190,23 +192,24 @@ def measure(
     stopping: Stopping | None = None,
     **asking: Unpack[Asking],
 ) -> Measurement:
-    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of it.
+    """Measure ``judge`` on ``suite``; the judge's prompts replace templates of the suite.
 
     Args:
-        judge: what is measured.
-        suite: what it is measured on.
-        cassettes: the files that are replayed, or recorded into, by name of the recording.
-        loop: where live calls run.
-        mode: ``replay`` asks nobody; ``record`` and ``live`` ask what the files do not hold.
-        seed: for every random draw of the estimators.
-        stopping: what must be decided for the suite to stop early; ``None``: all of it is asked. A
-            recording that was stopped is replayed to where it was, whether or not this is given.
+        judge: the judge.
+        suite: the suite.
+        cassettes: the files to replay or to record into, by the name of the recording.
+        loop: the loop for live calls.
+        mode: ``replay`` makes no calls; ``record`` and ``live`` make calls for what the files lack.
+        seed: for all random draws of the estimators.
+        stopping: the checks that must be decided for an early stop; ``None``: the whole suite is
+            measured. A stopped recording is replayed up to its stopping point in either case.
         asking: how it is asked.
 
     Raises:
-        LimitReached: trials were left out; it says how many. What was answered is recorded.
-        CassetteError: the recording does not serve.
-        JudgeError: the judge cannot be asked; `SendingRefused`: not by a repository alone.
+        LimitReached: trials were left out; it says how many. Answers so far are recorded.
+        CassetteError: the recording cannot be used.
+        JudgeError: the judge cannot be called; `SendingRefused`: a repository alone may not decide
+            this.
         UsageError: a prompt or a function of the judge is wrong.
     """
     registry = asking.get("registry", BUILT_IN)
@@ -226,7 +229,7 @@ def measure(
         def up_to_a_stop(known: Mapping[str, Answer]) -> Iterator[Sequence[Trial]]:
             nonlocal stop
             for look in range(1, len(looks.looks) + 1):
-                # Where nobody is waited for nothing is asked for beyond the look.
+                # Without live calls nothing beyond the look is read.
                 until = look if mode == "replay" else looks.asked_for(look)
                 ahead = _of_clusters(planned, looks.until(until))
                 if new := [trial for trial in ahead if trial.id not in known]:
@@ -293,17 +296,17 @@ def measure(
         stop=stop,
     )
     if any(section.source for section in registry.sections):
-        _ = made.sheet  # a section of a plugin that fails is an error of this measurement
+        _ = made.sheet  # a plugin's section that fails is an error of this measurement
     return made
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What came of recording trials of a suite and measuring nothing.
+    """The result of recording trials of a suite without measuring.
 
     Attributes:
-        answered: how many of the ``trials`` have an answer on record now.
-        made: how many of them were asked in this session; ``retried``: the calls made again.
+        answered: how many of the ``trials`` have a recorded answer now.
+        made: how many of them were called in this session; ``retried``: calls that were repeated.
         notices: as those of a measurement.
     """
 
@@ -324,7 +327,7 @@ def record(
     mode: Mode = "record",
     **asking: Unpack[Asking],
 ) -> Recorded:
-    """Record some trials of a suite, as `measure` would record all; ``trials`` chooses them."""
+    """Record some trials of a suite, chosen by ``trials``; otherwise like `measure`."""
     suite = suite_for_judge(suite, judge)
     part = tuple(trials(plan_trials(suite)))
     opened, before, answers = _ask(judge, suite, cassettes, loop, part, mode, **asking)
@@ -358,10 +361,10 @@ def _ask(
     max_unparsed: int = 0,
     told: Told = lambda _path, _line: None,
 ) -> tuple[_Opened, Sequence[AskedOn], dict[str, Answer]]:
-    """The answers to ``trials`` of a suite for this judge, by trial; and what they were taken from.
+    """The answers to ``trials`` of a suite for this judge, by trial, and their sources.
 
-    ``batches`` takes the answers, which grow, and gives the trials that are asked together, one
-    batch after the other; ``None``: all are. For the rest see `measure`.
+    ``batches`` gets the growing answers and yields the trials that are called together, batch by
+    batch; ``None``: all together. For the other arguments see `measure`.
     """
     asked_as = judge_for_suite(judge, suite)
     secrets = credentials_of(judge, credentials)
@@ -404,18 +407,18 @@ def _ask(
         for cassette, _ in by_cassette:
             cassette.finish(trial_order(cassette.trials))
         for cassette, _ in by_cassette:
-            cassette.remove_shown()  # what those behind it have shown
+            cassette.remove_shown()  # secrets found in later calls
     _refuse_gaps(left_out, len(trials), judge, suite, mode)
     return by_cassette, before, answers
 
 
 def stop_file(cassettes: Mapping[str, Path], suite: Suite) -> Path:
-    """The file beside a recording that says where its suite was stopped early, if it was."""
+    """The file beside a recording that holds the stopping point of its suite."""
     return cassettes[suite.recordings[0]].parent / f"{suite.name}{STOPPED}"
 
 
 def _stopped_at(note: Path, cassettes: Mapping[str, Path], planned: Sequence[Trial]) -> Stop | None:
-    """Where a recording was stopped; ``None`` if it was not, or holds all of the suite by now."""
+    """The stopping point of a recording; ``None`` if it was not stopped, or is complete by now."""
     if not note.is_file() or _whole(cassettes, planned):
         return None
     try:
@@ -432,7 +435,7 @@ def _stopped_at(note: Path, cassettes: Mapping[str, Path], planned: Sequence[Tri
 
 
 def _whole(cassettes: Mapping[str, Path], planned: Sequence[Trial]) -> bool:
-    """Whether something is recorded of every trial."""
+    """Whether every trial has a recorded exchange."""
     recorded = {line.head.trial for path in cassettes.values() for line in read_lines(path)}
     return recorded.issuperset(trial.id for trial in planned)
 
@@ -440,7 +443,7 @@ def _whole(cassettes: Mapping[str, Path], planned: Sequence[Trial]) -> bool:
 def _note_stop(
     note: Path, stop: Stop | None, cassettes: Mapping[str, Path], planned: Sequence[Trial]
 ) -> None:
-    """Keep beside a recording where it was stopped; beside one of the whole suite, nothing."""
+    """Write the stopping point beside a recording; remove it if the suite is complete."""
     if stop is not None and not _whole(cassettes, planned):
         replace_text(note, json.dumps(stop.to_plain(), indent=1) + "\n")
     else:
@@ -453,7 +456,7 @@ def _of_clusters(trials: Iterable[Trial], clusters: Iterable[str]) -> tuple[Tria
 
 
 def _only(opened: _Opened, trials: Iterable[Trial]) -> list[tuple[Cassette, list[Trial]]]:
-    """The cassettes with those of ``trials`` that each of them holds."""
+    """The cassettes with the trials of ``trials`` that each of them holds."""
     wanted = {trial.id for trial in trials}
     return [(tape, [trial for trial in part if trial.id in wanted]) for tape, part in opened]
 
@@ -467,7 +470,7 @@ def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
 
 
 def _redacted(answer: Answer, cassette: Cassette) -> Answer:
-    """``answer`` without what later calls have shown to be a credential, as it is recorded."""
+    """``answer`` without secrets that were found in later calls, as in the recording."""
     reply = answer.reply
     if not answer.made or not isinstance(reply, Reply) or reply.text is None:
         return answer
@@ -475,14 +478,14 @@ def _redacted(answer: Answer, cassette: Cassette) -> Answer:
 
 
 def _traffic(judge: JudgeSpec, opened: _Opened) -> Traffic:
-    """What the recordings of a Python judge tell of it; of any other judge its replies do."""
+    """What the recordings of a Python judge show about it; for other judges the replies do."""
     if judge.provider != "callable":
         return Traffic()
     return traffic_of(_exchanges(opened))
 
 
 def _exchanges(opened: _Opened) -> Iterator[Exchange]:
-    """The recorded exchanges of the trials that are measured."""
+    """The recorded exchanges of the measured trials."""
     for cassette, trials in opened:
         wanted = {trial.id for trial in trials}
         for exchange in read_exchanges(cassette.path):
@@ -491,7 +494,7 @@ def _exchanges(opened: _Opened) -> Iterator[Exchange]:
 
 
 def _used(answer: Answer, usage: Usage) -> Answer:
-    """``answer`` with the tokens that its calls have taken."""
+    """``answer`` with the tokens of its calls."""
     if not isinstance(answer.reply, Reply):
         return answer
     return replace(answer, reply=replace(answer.reply, usage=usage))
@@ -500,8 +503,8 @@ def _used(answer: Answer, usage: Usage) -> Answer:
 def models_named(
     judge: JudgeSpec, answers: Iterable[Answer], opened: _Opened
 ) -> dict[str, Counter[str]]:
-    """How many replies name each model, by the model that was asked for."""
-    if judge.provider == "callable":  # whom it asks, only its calls tell
+    """Number of replies by requested model and by the model that they name."""
+    if judge.provider == "callable":  # the model of a function is known only from its calls
         return models_of(_exchanges(opened))
     replies = [answer.reply for answer in answers]
     return {judge.model: Counter(r.model for r in replies if isinstance(r, Reply) and r.model)}
@@ -532,13 +535,13 @@ async def ask_all(
     trust: Trust = ANY_FILES,
     first: FirstReplies | None = None,
 ) -> list[Answer | LimitReached]:
-    """The answers to ``trials`` in their order; a trial that a limit left out has the limit."""
+    """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
     if cassette.mode != "replay":
         trust.refuse_suite(suite)
     concurrency = judge.concurrency or concurrency
     messages, calls = renderer(suite, judge), calls_of(suite, judge)
-    # The judge's throttle decides how many call at once. As many again may wait for a retry: not
-    # all, or an endpoint that is down would be asked for every trial before the first had failed.
+    # The judge's throttle limits concurrent calls. As many again may wait for a retry; more would
+    # mean that an endpoint that is down gets a request for every trial before the first one fails.
     begun, refusals = asyncio.Semaphore(2 * concurrency), Refusals()
     first = first or FirstReplies()
 
@@ -559,7 +562,7 @@ async def ask_all(
                     judgment = judgment_of(suite, judge, trial, answer)
                     first.learn(judgment)
         except LimitReached as limit:
-            return limit  # calls under way are paid for: they come to their end
+            return limit  # calls in flight are paid for: they are completed
         refusals.learn(trial, answer.reply)
         tell(judgment)
         if answer.made:
@@ -597,7 +600,7 @@ def _refuse_gaps(
     suite: Suite,
     mode: Mode,
 ) -> None:
-    """Raise `LimitReached` where trials were left out: nothing is estimated from the rest."""
+    """Raise `LimitReached` if trials were left out: nothing is estimated from the others."""
     if not left_out:
         return
     trial, limit = left_out[0]
@@ -616,7 +619,7 @@ def _refuse_gaps(
 def _verify_recorded(
     by_cassette: Sequence[tuple[Cassette, Sequence[Trial]]], judge: JudgeSpec, how_to_record: str
 ) -> None:
-    """Raise `MissingRecording` with the number of missing trials, before any is replayed."""
+    """Raise `MissingRecording` with the number of missing trials, before any replay."""
     missing = [
         (trial, cassette)
         for cassette, trials in by_cassette
@@ -631,7 +634,7 @@ def _verify_recorded(
     gone, ids = {trial.cluster for trial, _ in missing}, {trial.id for trial, _ in missing}
     planned = [trial for _, trials in by_cassette for trial in trials]
     there = {trial.cluster for trial in planned if trial.id not in ids}
-    if there and gone.isdisjoint(there):  # whole clusters, as in a shard
+    if there and gone.isdisjoint(there):  # whole clusters, as in shards
         how_to_record += "\nif this is a shard: join all of them first, by judgesense merge"
     raise MissingRecording(
         f"{len(missing)} of {asked} trials are not recorded, the first is {first.id}",

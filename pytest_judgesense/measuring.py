@@ -1,4 +1,4 @@
-"""Measuring a judge from Python: a notebook, a script, another test runner. No pytest session.
+"""Measuring a judge from Python (a notebook, a script, another test runner), without pytest.
 
 >>> from pytest_judgesense import measure
 >>> sheet = measure("embedded:noisy", "coherence")
@@ -51,11 +51,11 @@ _SuiteLike: TypeAlias = str | Path | Suite
 
 @dataclass(frozen=True)
 class MeasuredDatasheet(Datasheet):
-    """The datasheet of what `measure` has measured.
+    """The datasheet that `measure` returns.
 
     Attributes:
-        cells: the judgments behind it, of each judge on each suite.
-        registry: what instruments and plugins give.
+        cells: the judgments, one cell for each judge and suite.
+        registry: the instruments and plugins in use.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -63,16 +63,16 @@ class MeasuredDatasheet(Datasheet):
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """Every estimate of all judges, in the order of the datasheet."""
+        """All estimates of all judges, in the order of the datasheet."""
         return tuple(one for judge in self.judges for one in judge.estimates)
 
     @property
     def checks(self) -> tuple[CheckLine, ...]:
-        """Every check that the suites declare, with its outcome."""
+        """All checks declared by the suites, with their outcomes."""
         return tuple(line for judge in self.judges for line in judge.checks)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """A row an estimate, as ``--judge-datasheet x.csv`` writes them.
+        """One row for each estimate, as ``--judge-datasheet x.csv`` writes them.
 
         Raises:
             UsageError: pandas is not installed.
@@ -89,7 +89,7 @@ class MeasuredDatasheet(Datasheet):
         return pd.DataFrame(list(estimate_rows(self)))
 
     def write(self, path: str | Path) -> None:
-        """Write the datasheet in the form that the suffix chooses, like ``--judge-datasheet``."""
+        """Write the datasheet in the format given by the suffix, like ``--judge-datasheet``."""
         path = Path(path)
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)
@@ -114,30 +114,30 @@ def measure(
     concurrency: int = CONCURRENCY,
     registry: Registry = BUILT_IN,
 ) -> MeasuredDatasheet:
-    """Measure judges on suites, and hold them against the checks that the suites declare.
+    """Measure judges on suites and evaluate the checks that the suites declare.
 
     Args:
-        judges: one judge or several: a name that ``pyproject.toml`` declares, ``provider:model``,
-            or a `Judge`.
-        suites: one suite or several: the name of one of the project or of a built-in one, with
-            ``@PRESET`` where wanted, the path of a suite file, or a suite that was loaded.
-        mode: ``replay`` asks nobody; ``record`` asks what is not recorded yet; ``live`` asks
-            everything afresh and keeps nothing. The embedded judge is no model: where it is not
-            recorded it is run, in any mode.
-        cassettes: folder of the recordings; ``cassettes`` of the working folder by default.
-        seed: of every random draw of the estimators.
-        policy: what has to clear the bar of a check: ``estimate`` or ``confident``.
-        concurrency: calls under way at once.
-        registry: what instruments and plugins give.
+        judges: one judge or several: a name declared in ``pyproject.toml``, ``provider:model``, or
+            a `Judge`.
+        suites: one suite or several: the name of a suite of the project or a built-in one,
+            optionally with ``@PRESET``; the path of a suite file; or a loaded suite.
+        mode: ``replay`` makes no calls; ``record`` makes the calls that are not recorded yet;
+            ``live`` makes all calls and keeps no recording. The embedded judge is not a model: if
+            it is not recorded, it is run in any mode.
+        cassettes: folder of the recordings; default: ``cassettes`` in the working folder.
+        seed: seed of all random draws of the estimators.
+        policy: how checks decide: ``estimate`` or ``confident``.
+        concurrency: number of concurrent calls.
+        registry: the instruments and plugins to use.
 
     Returns:
-        The datasheet. Checks that compare a session with a baseline or judges with each other
-        belong to a session of pytest, and are left out.
+        The datasheet. Checks that compare with a baseline or compare judges need a pytest session
+        and are left out.
 
     Raises:
-        UsageError: a judge, a suite or a check is not known, or the policy needs a session.
-        CassetteError: the recording does not serve.
-        JudgeError: the judge cannot be asked.
+        UsageError: an unknown judge, suite or check, or a policy that needs a session.
+        CassetteError: the recording cannot be used.
+        JudgeError: the judge cannot be called.
     """
     if policy == "refuted":
         raise UsageError(
@@ -164,7 +164,7 @@ def measure(
 
 @dataclass(frozen=True)
 class _Asking:
-    """How judges are asked, or their recordings replayed."""
+    """How judges are called, or their recordings replayed."""
 
     loop: AskingLoop
     mode: Mode
@@ -182,7 +182,7 @@ class _Asking:
         except MissingRecording:
             if judge.provider != "embedded" or self.mode != "replay":
                 raise
-            # It is no model: what it replies follows from its profile, here and anywhere.
+            # Its replies follow from its profile, on any machine.
             found = replace(self, mode="live")._measured(judge, suite)
             notices += ("not recorded: the embedded judge was run in this process",)
         return replace(found, notices=(*notices, *found.notices))
@@ -242,7 +242,7 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
 def _recordings(
     judge: JudgeSpec, suite: Suite, folder: Path, mode: Mode
 ) -> Iterator[dict[str, Path]]:
-    """The cassettes of a suite by name of the recording; held while they are recorded."""
+    """The cassettes of a suite by the name of the recording; locked while recording."""
     paths = {}
     for name in suite.recordings:
         relative = Path(judge.slug) / f"{name}.jsonl"
@@ -256,7 +256,7 @@ def _recordings(
 
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
-    """The checks that the suite declares of one judge against fixed bars, with their outcomes."""
+    """The suite's checks against fixed bars, with the outcomes of one judge."""
     for declaration in of.suite.checks:
         check = declare_check(declaration.name, (), dict(declaration.arguments), registry)
         if check.kind.regression or check.kind.compares:

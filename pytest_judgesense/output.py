@@ -1,4 +1,4 @@
-"""The outputs of a run: every file whole or not at all, each apart from the others."""
+"""The output files of a run: each is written whole or not at all, independently of the others."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pytest_judgesense.errors import JudgesenseError, UsageError, printable, wel
 
 
 def replace_content(path: Path, data: bytes) -> None:
-    """Make ``data`` the content of ``path``, at once or not at all.
+    """Replace the content of ``path`` atomically.
 
-    A link that stands there is followed within its folder; one that leads out of it is replaced.
+    A link within the folder is followed; a link out of the folder is replaced.
 
     Raises:
-        OSError: it cannot be written; what was there stays.
+        OSError: the file cannot be written; the old content is kept.
     """
     target = path.resolve() if stays_within(path) else path.parent.resolve() / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Nobody else can hold this name, so that two runs at once never write into one another's file.
+    # A random name, so that two concurrent runs never write into the same temporary file.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -39,12 +39,12 @@ def replace_content(path: Path, data: bytes) -> None:
 
 
 def stays_within(path: Path) -> bool:
-    """Whether what stands at ``path`` is no link that leads out of its folder."""
+    """Whether ``path`` is not a link out of its folder."""
     return path.resolve().is_relative_to(path.parent.resolve())
 
 
 def sync(path: Path) -> None:
-    """Have a file or a folder kept by the disk, where the system can; an error loses nothing."""
+    """Sync a file or folder to the disk if the system supports it; errors are ignored."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -54,12 +54,12 @@ def sync(path: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """`replace_content` by ``text`` as UTF-8; a lone surrogate becomes U+FFFD."""
+    """`replace_content` with ``text`` as UTF-8; a lone surrogate becomes U+FFFD."""
     replace_content(path, well_formed(text).encode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Make ``text`` the content of ``path``, at once; a `UsageError` if it cannot be written."""
+    """Replace the content of ``path`` with ``text``; a `UsageError` if it cannot be written."""
     try:
         replace_text(path, text)
     except OSError as error:
@@ -67,14 +67,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 class Outputs:
-    """The outputs of a run. One that fails is an error of one line and costs nothing but itself.
+    """The outputs of a run. If one fails, its error is one line and the others are written.
 
     Args:
-        verbose: whether an error that nobody foresaw is followed by where it arose.
+        verbose: whether an unexpected error is followed by its location.
 
     Attributes:
         written: a line for each file.
-        problems: the lines of outputs that failed.
+        problems: a line for each output that failed.
         errors: the exceptions behind them.
     """
 
@@ -85,7 +85,7 @@ class Outputs:
         self.errors: list[Exception] = []
 
     def write(self, kind: str, path: Path, text: Callable[[], str]) -> None:
-        """Write what ``text`` gives to ``path``; ``kind`` is what the file is called."""
+        """Write the text that ``text`` returns to ``path``; ``kind`` is its name in messages."""
         try:
             replace_text(path, text())
         except Exception as error:  # noqa: BLE001 - whatever it is, the other outputs are written
@@ -94,7 +94,7 @@ class Outputs:
             self.written.append(f"{kind} written: {path}")
 
     def shown(self, name: str, lines: Iterable[str]) -> list[str]:
-        """The lines of a part of the screen; none where they cannot be made."""
+        """The lines of a part of the screen; none if they cannot be made."""
         try:
             return list(lines)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other outputs are written
@@ -117,7 +117,7 @@ class Outputs:
 
     @property
     def is_broken(self) -> bool:
-        """Whether an output failed for another reason than what the user asked for."""
+        """Whether an output failed for a reason other than the user's request."""
         return not all(map(_is_foreseen, self.errors))
 
 

@@ -1,7 +1,7 @@
 """A one-line sketch of a judge, in named words.
 
-Each word has a condition on the pooled estimates of the suites that were run; what was not measured
-has no word. Their table stands in docs/datasheet.md.
+The condition of each word is on the pooled estimates of the suites that were run; there is no word
+for what was not measured. The table of words is in docs/datasheet.md.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Estimates: TypeAlias = Sequence[Estimate]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the sketch.
+    """A word of the profile.
 
     Attributes:
         holds: whether it holds for the estimates of a judge.
-        each: whether it names the suites that it holds on, one by one.
-        first: whether it stands before all others.
+        each: whether it names each suite on which it holds.
+        first: whether it comes before all others.
     """
 
     text: str
@@ -31,14 +31,14 @@ class Word:
     first: bool = False
 
     def texts(self, estimates: Estimates) -> list[str]:
-        """What it has to say of the estimates: nothing, its word, or one for each suite."""
+        """The words for the estimates: none, the word, or one for each suite."""
         if not self.each:
             return [self.text] if self.holds(estimates) else []
         return [f"{self.text} on {one.suite}" for one in estimates if self.holds([one])]
 
 
 def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Word]:
-    """Words of which at most one holds: that which ``said`` gives of the estimates."""
+    """Words of which at most one holds: the one that ``said`` returns for the estimates."""
 
     def word(text: str) -> Word:
         return Word(text, lambda estimates: said(estimates) == text)
@@ -47,7 +47,7 @@ def one_of(said: Callable[[Estimates], str | None], *texts: str) -> Iterator[Wor
 
 
 def sketch(words: Iterable[Word], estimates: Iterable[Estimate]) -> str:
-    """Those of the words that hold, in their order; empty where nothing of them was measured."""
+    """The words that hold, in order; empty if nothing relevant was measured."""
     known = list(estimates)
     return ", ".join(dict.fromkeys(text for word in words for text in word.texts(known)))
 
@@ -66,7 +66,7 @@ def values(estimates: Estimates, measure: str, **condition: object) -> list[floa
 def some(
     measure: str, holds: Callable[[float], bool], **condition: object
 ) -> Callable[[Estimates], bool]:
-    """Whether the first estimate of a measure was made, and is as wanted."""
+    """Whether the first estimate of a measure exists and is as wanted."""
     return lambda estimates: any(map(holds, values(estimates, measure, **condition)[:1]))
 
 

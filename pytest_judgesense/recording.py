@@ -1,11 +1,10 @@
-"""A recording made in shards by several workers, as one job: the driver, the desk and a worker.
+"""One recording made in shards by several workers: the driver, the desk and the workers.
 
-A worker is a process of this machine (`Processes`) or of another (see `commands.record`). It
-records its shard as a session does, into a folder of its own, and hands each line to the `Desk`
-before its call gives up its place: a worker that is lost costs the calls under way, and nothing
-that was answered. The driver takes the lines from there to the cassettes, so that whatever happens
-they hold what was answered, and who records on asks what is missing. Where a worker was lost, its
-shard is begun again with what is known.
+A worker is a process on this machine (`Processes`) or another one (see `commands.record`). It
+records its shard like a session, into its own folder, and passes each line to the `Desk` before its
+call frees its slot. So a lost worker costs only the calls in flight. The driver moves the lines
+from the desk to the cassettes, which therefore always hold all answers, and the next recording asks
+what is missing. The shard of a lost worker is started again with what is known.
 """
 
 from __future__ import annotations
@@ -55,27 +54,27 @@ def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(table)
 
 
-# Tables of judges and suites are read-only; what they are made of can be sent.
+# Judge and suite tables are read-only mappings; the data they are made of can be pickled.
 copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 
-# Between two looks at what has come.
+# Time between two polls of the desk.
 _LOOK_S: Final = 0.2
-# What a worker imports when it asks for the first time.
+# What a worker imports for its first call.
 _CLIENT: Final = "pytest_judgesense.judges.transport"
-# How often a shard is begun again whose worker brought nothing before it was lost.
+# How often a shard is started again if its workers were lost without a result.
 _IN_VAIN: Final = 3
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all workers of a recording are told.
+    """The parameters of a job, which all workers get.
 
     Attributes:
-        shards: how many there are.
-        plugins: modules that ``-p`` names; ``path``: where Python looks for modules.
-        environment: what the user has set in it for this program: limits, and what is allowed.
-        deadline: seconds as the user set them, and the Unix time at which they are over.
-        limited: whether calls or their cost are counted.
+        shards: number of shards.
+        plugins: modules named by ``-p``; ``path``: Python's module search path.
+        environment: the user's variables for this program: limits and permissions.
+        deadline: seconds as set by the user, and the Unix time when they end.
+        limited: whether calls or their cost have a limit.
     """
 
     judge: JudgeSpec
@@ -91,7 +90,7 @@ class Job:
     limited: bool = False
 
     def parts(self, number: int) -> Iterator[tuple[Suite, tuple[Trial, ...]]]:
-        """The trials of a shard, suite by suite; one that suites share stands in the first."""
+        """The trials of a shard by suite; a trial that suites share belongs to the first."""
         before: set[str] = set()
         for suite in self.suites:
             trials = plan_trials(suite_for_judge(suite, self.judge))
@@ -101,7 +100,7 @@ class Job:
 
 
 class Desk:
-    """What the workers of a job share. It stands in a process of its own, and is asked by all."""
+    """The state that the workers of a job share; it lives in a separate process."""
 
     def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
         self._budget = SessionBudget(max_calls, max_cost)
@@ -110,7 +109,7 @@ class Desk:
         self._is_stopped = False
 
     def take(self, spec: JudgeSpec, most: float | None, *, patient: bool) -> bool | LimitReached:
-        """Book a call, see `Limits.take`; what refuses it is returned."""
+        """Book a call, see `Limits.take`; returns the refusal, if any."""
         try:
             return self._budget.take(spec, most, patient=patient)
         except LimitReached as refused:
@@ -121,34 +120,34 @@ class Desk:
         self._budget.settle(most, usd)
 
     def keep(self, lines: _Lines) -> None:
-        """Take lines that a worker has recorded."""
+        """Accept lines that a worker has recorded."""
         with self._lock:
             self._lines.append(lines)
 
     def handed_over(self) -> list[_Lines]:
-        """What has come since the last time."""
+        """The lines received since the last call."""
         with self._lock:
             lines, self._lines = self._lines, []
         return lines
 
     def stop(self) -> None:
-        """Let no worker begin a call any more."""
+        """Stop workers from starting calls."""
         self._is_stopped = True
 
     def is_stopped(self) -> bool:
-        """Whether that is so."""
+        """Whether workers must not start calls."""
         return self._is_stopped
 
 
 class Ask(Protocol):
-    """A way to the desk: the name of a method and its arguments."""
+    """A function that calls the desk with the name of a method and its arguments."""
 
     def __call__(self, method: str, *args: Any, **named: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines of a cassette, by the name of its recording, that a shard has recorded."""
+    """Lines that a shard has recorded, by the name of the recording."""
 
     shard: int
     attempt: int
@@ -157,12 +156,12 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a worker has come to.
+    """The result of a worker.
 
     Attributes:
         recordings: the shard's part of each recording, in its final form.
-        made: trials that were asked; ``retried``: calls made again.
-        error: why the shard is not whole; ``None`` also where it was interrupted.
+        made: trials that were called; ``retried``: calls that were repeated.
+        error: why the shard is incomplete; ``None`` also if it was interrupted.
     """
 
     recordings: Mapping[str, bytes]
@@ -174,7 +173,7 @@ class Done:
 
 
 class _Relay(Limits):
-    """A worker's limits, which the desk keeps, and its way to hand over what it records."""
+    """A worker's limits, which the desk counts, and its way to pass on recorded lines."""
 
     def __init__(self, job: Job, number: int, attempt: int, ask: Ask) -> None:
         seconds, until = job.deadline or (None, None)
@@ -199,7 +198,7 @@ class _Relay(Limits):
             self._ask("settle", most_usd, usd)
 
     def told(self, path: Path, line: bytes) -> None:
-        """Note a line to be handed over."""
+        """Queue a line for the desk."""
         with self._lock:
             self._lines.append((path.stem, line))
 
@@ -208,7 +207,7 @@ class _Relay(Limits):
             await asyncio.to_thread(self.hand_over)
 
     def hand_over(self) -> None:
-        """Hand over what was recorded; back when the desk has it."""
+        """Send the queued lines; returns when the desk has them."""
         with self._sending:
             with self._lock:
                 lines, self._lines = tuple(self._lines), []
@@ -216,7 +215,7 @@ class _Relay(Limits):
                 self._ask("keep", _Lines(*self._of, lines))
 
     def look(self) -> None:
-        """Raise `KeyboardInterrupt` if the job is to end; once, for another one ends at once."""
+        """Raise `KeyboardInterrupt` once if the job is to end; a second one would kill it."""
         if not self._is_stopped and self._ask("is_stopped"):
             self._is_stopped = True
             raise KeyboardInterrupt
@@ -233,12 +232,12 @@ def record_shard(
     """Record a shard in this process.
 
     Args:
-        path: where Python looks for modules, before it reads what was sent.
+        path: Python's module search path, set before ``sent`` is unpickled.
         sent: the `Job`, pickled.
         number: of the shard, from 1.
-        attempt: how often it has been begun, from 1.
-        known: what is recorded of its trials, by name of the recording.
-        ask: the way to the desk.
+        attempt: number of the attempt, from 1.
+        known: what is already recorded of its trials, by the name of the recording.
+        ask: the function that calls the desk.
     """
     sys.path += [one for one in path if one not in sys.path]
     job: Job = pickle.loads(sent)  # noqa: S301 - of the driver, which runs this code
@@ -290,7 +289,7 @@ class Pool(Protocol):
     """Where workers run.
 
     Attributes:
-        lost: what a future raises whose worker is gone.
+        lost: the exception that a future raises if its worker is lost.
     """
 
     lost: tuple[type[Exception], ...]
@@ -299,12 +298,12 @@ class Pool(Protocol):
         """Ask the desk."""
 
     def begin(self, *given: Any) -> Future[Done]:
-        """Begin `record_shard` with these arguments, and the way to the desk as the last."""
+        """Start `record_shard` with these arguments and, last, the function that calls the desk."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is: its trials, those on record, and calls recorded since it began."""
+    """Progress of a job: its trials, those recorded, and calls recorded since it started."""
 
     trials: int
     answered: int
@@ -314,13 +313,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
-        answered: how many of the ``trials`` have an answer on record.
-        made: trials that workers asked to their end; ``retried``: calls made again.
-        lost: workers that were lost.
-        errors: why shards are not whole, each once.
+        answered: how many of the ``trials`` have a recorded answer.
+        made: trials that workers completed; ``retried``: calls that were repeated.
+        lost: number of lost workers.
+        errors: why shards are incomplete, without duplicates.
         interrupted: whether the job was.
     """
 
@@ -335,7 +334,7 @@ class Outcome:
 
 
 class _Tapes:
-    """The cassettes of a job, by name of the recording, and which shard each trial belongs to."""
+    """The cassettes of a job by the name of the recording, and the shard of each trial."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self._shards = {
@@ -350,7 +349,7 @@ class _Tapes:
         self._answered: dict[str, bool] = {}
 
     def open(self) -> None:
-        """Read what is recorded; the cassettes are held."""
+        """Read the recordings; the cassettes are locked."""
         self._journals = {name: Journal(path) for name, path in self.paths.items()}
         for journal in self._journals.values():
             journal.prepare()
@@ -368,11 +367,11 @@ class _Tapes:
 
     @property
     def answered(self) -> int:
-        """How many trials have an answer: the last exchange of each is one."""
+        """How many trials have an answer: the last exchange of each trial is one."""
         return sum(self._answered.get(trial, False) for trial in self._shards)
 
     def of_shard(self, number: int) -> dict[str, bytes]:
-        """What is recorded of the trials of a shard."""
+        """The recorded lines of the trials of a shard."""
         found = {}
         for name, path in self.paths.items():
             own = [one for one in read_exchanges(path) if self._shards.get(one.trial) == number]
@@ -386,7 +385,7 @@ class _Tapes:
         self._answered[exchange.trial] = exchange.answers
 
     def finish(self, finished: Mapping[int, Mapping[str, bytes]]) -> None:
-        """Put the files into their final form, with what shards came to in place of their lines."""
+        """Write the final files, with the results of finished shards in place of their lines."""
         for name, path in self.paths.items():
             if not path.exists():
                 continue
@@ -402,7 +401,7 @@ class _Tapes:
 
 
 def _exchanges(data: bytes) -> list[Exchange]:
-    """The exchanges of a cassette's content, which may share texts."""
+    """The exchanges of a cassette, whose lines may share texts."""
     with tempfile.TemporaryDirectory(prefix="judgesense-shard-") as folder:
         path = Path(folder) / "part.jsonl"
         path.write_bytes(data)
@@ -414,12 +413,12 @@ def run_job(
 ) -> Outcome:
     """Record the suites of a job into the cassettes below ``folder``.
 
-    ``watch`` is called a few times a second. The first interrupt lets the calls under way come to
-    their end.
+    ``watch`` is called a few times a second. After the first interrupt, calls in flight are
+    completed.
 
     Raises:
-        CassetteError: another session records one of the cassettes, or it does not serve.
-        JudgeError: a shard lost its worker again and again.
+        CassetteError: another session records one of the cassettes, or one cannot be used.
+        JudgeError: a shard lost its worker repeatedly.
     """
     started = time.monotonic()
     sent, recorder = pickle.dumps(job), Recorder.here()
@@ -443,7 +442,8 @@ def run_job(
                 try:
                     ended = wait(under_way, _LOOK_S, FIRST_COMPLETED).done
                     for lines in pool.ask("handed_over"):
-                        # Of a worker that was given up, and lives: its shard was begun again.
+                        # A line of a worker that was given up but is alive: its shard was started
+                        # again.
                         if lines.attempt == attempts[lines.shard]:
                             vain[lines.shard] = 0
                             calls += len(lines.lines)
@@ -502,7 +502,7 @@ _Manager.register("desk", Desk)
 
 @dataclass(frozen=True, slots=True)
 class _Proxy:
-    """The way from a process of this machine to the desk."""
+    """The function by which a process on this machine calls the desk."""
 
     desk: Any
 
@@ -511,12 +511,12 @@ class _Proxy:
 
 
 class Processes:
-    """A process of this machine for each shard, and one for the desk."""
+    """One process on this machine for each shard, and one for the desk."""
 
     lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
     def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
-        # Forked from a process that has imported all of this once, where there is such a thing.
+        # Forked from a process that has imported everything once, if the system supports it.
         has_server = "forkserver" in multiprocessing.get_all_start_methods()
         self._own = multiprocessing.get_context("forkserver" if has_server else "spawn")
         self._own.set_forkserver_preload([__name__, _CLIENT])
@@ -527,7 +527,7 @@ class Processes:
         self._executors: list[ProcessPoolExecutor] = []
 
     def begin(self, *given: Any) -> Future[Done]:
-        # One each: a process that dies takes with it the others of its executor.
+        # Separate executors: a process that dies breaks all others of its executor.
         one = ProcessPoolExecutor(1, mp_context=self._own, initializer=_end_with_the_driver)
         self._executors.append(one)
         submit: Any = one.submit
@@ -542,7 +542,7 @@ class Processes:
 
 
 def _end_with_the_driver() -> None:
-    """Leave interrupts to the driver, and end with it, however it ends."""
+    """Ignore interrupts, which the driver handles, and end when the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     driver = multiprocessing.parent_process()
     assert driver is not None, "workers are begun by a driver"

@@ -1,9 +1,9 @@
-"""What an instrument or a plugin gives: kinds of suites, measures, checks, providers, sections.
+"""What instruments and plugins provide: suite kinds, measures, checks, providers, sections.
 
-Plugins give frozen values from hooks (`plugin.hookspecs`), the built-in instruments give the same
-values through `instruments.builtin`. Here they are put together into one frozen value, the
-`Registry`, which is handed on to whatever measures. Every error names the plugin. Light on purpose:
-every session imports this module when pytest starts.
+Plugins provide frozen values from hooks (`plugin.hookspecs`); the built-in instruments provide the
+same values through `instruments.builtin`. This module combines them into one frozen value, the
+`Registry`, which is passed to all code that measures. Every error names the plugin. The module is
+light, because every session imports it when pytest starts.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ __all__ = [
     "with_measures",
 ]
 
-# What gives the objects of a plugin: its name for messages, and its function.
+# A plugin: its name for messages, and the function that returns its objects.
 Given: TypeAlias = tuple[str, Callable[[], Any]]
 
 HOOKS: Final = (
@@ -84,7 +84,7 @@ class Command(NamedTuple):
     """A command of ``judgesense`` for the suites of a kind.
 
     Attributes:
-        run: from its options, and from what finds judges by their names, to the lines to print.
+        run: from its options and a function that finds judges by name to the lines to print.
     """
 
     name: str
@@ -94,10 +94,10 @@ class Command(NamedTuple):
 
 
 class Importer(NamedTuple):
-    """A form of foreign files, as ``judgesense import`` names it.
+    """A format of foreign files, as ``judgesense import`` names it.
 
     Attributes:
-        written: from cells to the texts of such files by path, where ``judgesense report --export``
+        written: from cells to the texts of such files by path, if ``judgesense report --export``
             writes them.
     """
 
@@ -107,12 +107,12 @@ class Importer(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """What a line of a judgment log states of a reply beside its verdict.
+    """What a line of a judgment log holds of a reply beside its verdict.
 
     Attributes:
-        field: a field that every such line has, and no other.
-        read: from the line, and from where it stands, to the detail of the judgment. A `LogError`
-            says what is wrong with it.
+        field: a field that every such line has, and only such lines.
+        read: from the line and its position to the detail of the judgment. A `LogError` says what
+            is wrong with it.
     """
 
     field: str
@@ -121,21 +121,21 @@ class Logged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SuiteKind:
-    """A kind of suites: its stimuli, and what is measured, checked and reported on it.
+    """A kind of suites: its stimuli, measures, checks and report.
 
     Attributes:
-        name: lower-case letters, digits and ``-``; suite files name it by ``kind = "NAME"``.
-        form: its items, rules, calls and replies; or a function without arguments that gives them
+        name: lower-case letters, digits and ``-``; as in ``kind = "NAME"`` of suite files.
+        form: its items, rules, calls and replies; or a function without arguments that returns them
             when the first suite is loaded.
-        measures: taken on every suite of the kind, in the order of datasheets.
-        checks: beside those that gate the measures.
-        call_measure: the measure whose variance over single calls a design is planned by.
-        call_score: what a single call adds to it; ``None`` for one that does not count.
-        logged: what its replies state beside a verdict, as judgment logs hold it.
-        skills: by which the embedded judge replies to its prompts, where these are of their own.
-        importers: of foreign files with judgments on such suites; of built-in kinds alone.
-        commands: of ``judgesense``; of built-in kinds alone.
-        source: the plugin that gives it; empty for this package.
+        measures: taken on every suite of the kind, in the order of the datasheet.
+        checks: in addition to those that gate the measures.
+        call_measure: the measure whose variance over single calls is used to plan a design.
+        call_score: what a single call adds to it; ``None`` if the call does not count.
+        logged: what judgment logs hold of its replies beside a verdict.
+        skills: functions by which the embedded judge replies to prompts of this kind.
+        importers: formats of foreign files with judgments on such suites; only for built-in kinds.
+        commands: commands of ``judgesense``; only for built-in kinds.
+        source: the plugin that provides it; empty for this package.
     """
 
     name: str
@@ -154,7 +154,7 @@ class SuiteKind:
         """Its items, rules, calls and replies.
 
         Raises:
-            ExtensionError: the plugin's form is of another name, or none.
+            ExtensionError: the plugin's form has another name, or is not a form.
         """
         found: object = self.form() if callable(self.form) else self.form
         if not isinstance(found, Kind) or found.name != self.name:
@@ -166,16 +166,16 @@ class SuiteKind:
 
 @dataclass(frozen=True)
 class Registry:
-    """What instruments and plugins give, put together.
+    """Everything that instruments and plugins provide, combined.
 
     Attributes:
-        loose: measures that are given by themselves, not with a kind.
+        loose: measures that are provided separately, not with a kind.
         sections: of the report, the built-in ones first.
         comparisons: of judges, those above the datasheet first.
-        profile: the words of a judge's profile, in their order.
-        identities: what must hold among the estimates of a datasheet.
+        profile: the words of a judge's profile, in order.
+        identities: conditions that the estimates of a datasheet must fulfil.
         closing: from all judges with their suites to sentences that end a report of several.
-        doubts: from a cell to what people should know who read its numbers, a sentence each.
+        doubts: from a cell to notices for readers of its numbers, one sentence each.
     """
 
     measures: Mapping[str, Measure]
@@ -191,7 +191,7 @@ class Registry:
     closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
 
     def measures_on(self, kind: str, suite: str = "") -> tuple[Measure, ...]:
-        """What is measured on suites of ``kind``.
+        """The measures of suites of ``kind``.
 
         Raises:
             UsageError: there is no such kind.
@@ -207,69 +207,69 @@ class Registry:
         return (*self.kinds[kind].measures, *loose)
 
     def named(self, measure: str) -> Measure:
-        """The measure of this name; of one that is not known here, nothing but its name."""
+        """The measure of this name; if it is not known here, a measure with only the name."""
         return self.measures.get(measure) or Measure(
             measure, "construct", "unit", "not known here", lambda _: ()
         )
 
     @cached_property
     def forms(self) -> Mapping[str, Kind]:
-        """The form of each kind of suites, by name: what loading a suite takes."""
+        """The forms of suite kinds by name, which are needed to load a suite."""
         return {name: kind.loaded() for name, kind in self.kinds.items()}
 
     def analyses(
         self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
     ) -> tuple[Mapping[str, Any], ...]:
-        """The tables of a cell; ``suite``: where it is known, not only its log."""
+        """The tables of a cell; ``suite`` is ``None`` if only its log is known."""
         made = (section.analysis(cell, estimates, suite) for section in self.sections)
         return tuple(analysis for analysis in made if analysis is not None)
 
     def verify(self, estimates: tuple[Estimate, ...]) -> None:
-        """Nothing, if the estimates of a part of a datasheet agree with one another.
+        """Raise an error if the estimates of a part of a datasheet contradict each other.
 
         Raises:
-            InternalError: they contradict one another; such numbers must not be read.
+            InternalError: they contradict each other, so the numbers must not be used.
         """
         for holds in self.identities:
             holds(estimates)
 
     def notices(self, cell: Cell) -> tuple[str, ...]:
-        """What people should know who read the numbers of a cell."""
+        """Notices for readers of the numbers of a cell."""
         return tuple(said for doubt in self.doubts for said in doubt(cell))
 
     def material(self, cell: Cell) -> Mapping[str, Any] | None:
-        """What a comparison needs of a cell; ``None`` where none needs anything."""
+        """What comparisons need of a cell; ``None`` if they need nothing."""
         made = (comparison.material_of(cell) for comparison in self.comparisons)
         return next((material for material in made if material is not None), None)
 
     @property
     def default(self) -> SuiteKind:
-        """The kind that judgments are of which come without a suite."""
+        """The kind of judgments that have no suite."""
         return next(iter(self.kinds.values()))
 
     @cached_property
     def logged(self) -> tuple[Logged, ...]:
-        """What lines of judgment logs state beside verdicts."""
+        """What lines of judgment logs hold beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
 
     @property
     def skills(self) -> tuple[Skill, ...]:
-        """What the embedded judge can do for single kinds."""
+        """The skills of the embedded judge for single kinds."""
         return tuple(skill for kind in self.kinds.values() for skill in kind.skills)
 
     @property
     def importers(self) -> dict[str, Importer]:
-        """The forms of foreign files that can be read, by name."""
+        """The readable formats of foreign files, by name."""
         return {one.name: one for kind in self.kinds.values() for one in kind.importers}
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """The commands that kinds add to ``judgesense``."""
+        """The commands of ``judgesense`` that kinds add."""
         return tuple(command for kind in self.kinds.values() for command in kind.commands)
 
     @property
     def tables(self) -> dict[str, str]:
-        """The names of all tables of the report, and whose each is."""
+        """The names of all tables of the report, each with its owner."""
         every: tuple[ReportSection | Comparison, ...] = (*self.sections, *self.comparisons)
         return {name: one.source for one in every for name in one.all_names}
 
@@ -277,7 +277,7 @@ class Registry:
 def registry_of(
     kinds: Iterable[SuiteKind], loose: Iterable[Measure] = (), reports: Iterable[Report] = ()
 ) -> Registry:
-    """The registry of kinds of suites, of measures given by themselves, and of report sections."""
+    """The registry of these kinds, separate measures and report sections."""
     reports, loose = tuple(reports), tuple(loose)
 
     def reported(name: str) -> tuple[Any, ...]:
@@ -304,10 +304,10 @@ def registry_of(
 
 
 def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
-    """``known`` with the measures that plugins give, for markers.
+    """``known`` with the measures of plugins, for markers.
 
     Raises:
-        ExtensionError: a measure is ill-formed, or its name or that of its check is taken.
+        ExtensionError: a measure is malformed, or its name or that of its check is taken.
     """
     measures, checks = dict(known.measures), dict(known.checks)
     loose = list(known.loose)
@@ -319,10 +319,10 @@ def with_measures(known: Registry, given: Iterable[Given]) -> Registry:
 
 
 def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Registry:
-    """``known`` with what plugins give beside measures.
+    """``known`` with everything else that plugins provide.
 
     Raises:
-        ExtensionError: something is ill-formed, or a name is taken; it names the plugin.
+        ExtensionError: a value is malformed or a name is taken; the error names the plugin.
     """
     providers: dict[str, Provider] = {}
     for source, provider in _objects(_PROVIDERS, Provider, given(_PROVIDERS)):
@@ -354,13 +354,13 @@ def extended(known: Registry, given: Callable[[str], Iterable[Given]]) -> Regist
 
 
 def loaded(known: Registry, modules: Sequence[str] = ()) -> Registry:
-    """``known`` with what installed plugins give, for the command line, which has no hooks.
+    """``known`` with the values of installed plugins, for the command line, which has no hooks.
 
-    They are found by their entry points in the group ``judgesense``: modules, or other objects,
-    with functions of the names of the hooks.
+    They are found by their entry points in the group ``judgesense``: modules or other objects with
+    functions named like the hooks.
 
     Raises:
-        ExtensionError: one of them cannot be imported, or something in it is ill-formed.
+        ExtensionError: one of them cannot be imported, or a value in it is malformed.
     """
     import importlib
     from importlib.metadata import entry_points
@@ -399,8 +399,8 @@ def _fault(what: str, found: str, expected: str) -> ExtensionError:
 def _objects(
     hook: str, kinds: type[Any] | tuple[type[Any], ...], given: Iterable[Given]
 ) -> list[tuple[str, Any]]:
-    """The plugin and the value of everything that a hook gives, by name: in the same order for
-    every process, whatever the order in which plugins were loaded.
+    """Plugin and value for everything that a hook returns, sorted by plugin name, so that the order
+    is the same in every process.
     """
     found: list[tuple[str, Any]] = []
     names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
@@ -426,21 +426,21 @@ def _refuse_faulty(measure: Measure, hook: str, source: str) -> None:
 
 
 def _enter_measure(measures: dict[str, Any], checks: dict[str, Any], one: Measure) -> None:
-    """Add a measure of a plugin, and the check that gates it."""
+    """Add a measure of a plugin and the check that gates it."""
     _enter(measures, "measure", one)
     if one.check:
         _enter(checks, "check", gate_of(one))
 
 
 def _enter(known: dict[str, Any], what: str, one: Any) -> None:
-    """Add a value of a plugin to those of its sort, none of which has its name."""
+    """Add a plugin's value to those of its type; its name must be free."""
     owner = known[one.name].source if one.name in known else None
     _refuse_taken(what, one.name, one.source, owner)
     known[one.name] = one
 
 
 def _refuse_taken(what: str, name: str, source: str, owner: str | None) -> None:
-    """``owner``: the plugin that has the name, empty for this package; ``None`` if it is free."""
+    """``owner``: the plugin that has the name; empty for this package; ``None`` if free."""
     if owner is not None:
         named = f"plugin {owner}" if owner else "pytest-judgesense itself"
         raise ExtensionError(

@@ -1,4 +1,4 @@
-"""Tables as people keep them: the rows of a CSV with their lines, a JSON list with its numbers."""
+"""Tables in users' files: the rows of a CSV file with line numbers, the values of a JSON list."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from pytest_judgesense.limits import json_value
 def csv_rows(
     path: Path, text: str, error: type[JudgesenseError]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file, cells by column; ``.tsv``, and a header with none but ``;``, too.
+    """The rows of a CSV file as dictionaries; also ``.tsv``, and headers separated by ``;``.
 
     Raises:
-        JudgesenseError: of the type ``error``: a row has not the cells of the header, or the file
-            is no CSV; it names file and line.
+        JudgesenseError: of the type ``error``: a row does not match the header, or the file is not
+            CSV; it names file and line.
     """
     csv.field_size_limit(sys.maxsize)  # texts are long
     header = text.partition("\n")[0]
     separator = "\t" if path.suffix == ".tsv" else ","
     if separator not in header and ";" in header:
-        separator = ";"  # as spreadsheets write where a comma stands in numbers
+        separator = ";"  # as written by spreadsheets with a decimal comma
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         names = next(reader, [])
@@ -58,10 +58,10 @@ def csv_rows(
 
 
 def json_rows(path: Path, text: str, error: type[JudgesenseError]) -> Iterator[tuple[int, Any]]:
-    """The values of a JSON list, each with its number: a list may stand on one line.
+    """The values of a JSON list with their numbers, because a list may be on one line.
 
     Raises:
-        JudgesenseError: of the type ``error``: it is none.
+        JudgesenseError: of the type ``error``: it is not a JSON list.
     """
     try:
         values = json_value(text)

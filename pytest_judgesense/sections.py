@@ -1,7 +1,7 @@
-"""What instruments and plugins add to the report, as values that renderers iterate over.
+"""Additions of instruments and plugins to the report, as values for the renderers.
 
-A *section* is a table of one judge on one suite, a *comparison* sets the judges of a run side by
-side on one. Tables are plain values: ``{"analysis": name, "suite": ..., "rows": [...]}``.
+A *section* is a table for one judge on one suite; a *comparison* shows the judges of a run on one
+suite together. Tables are plain values: ``{"analysis": name, "suite": ..., "rows": [...]}``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
 
-if TYPE_CHECKING:  # a plugin imports this when pytest starts
+if TYPE_CHECKING:  # a plugin imports this module when pytest starts
     from pytest_judgesense.datasheet import Datasheet
     from pytest_judgesense.figures import Found
     from pytest_judgesense.measures.cell import Cell
@@ -32,7 +32,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Beside(NamedTuple):
-    """An estimate of a condition that the terminal shows, with other words in its line."""
+    """An estimate under a condition that the terminal shows with other words."""
 
     estimate: Estimate
     words: str
@@ -41,27 +41,27 @@ class Beside(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A table of one judge on one suite, beside its estimates.
+    """A table for one judge on one suite, beside its estimates.
 
     Attributes:
-        name: of the table: lower-case letters, digits and ``_``.
-        rows: from a cell, its estimates and the suite, where more than a log of it is known, to
-            plain values; ``None``, or of a plugin no row, for no table.
-        lines: from the rows to what people read.
-        kinds: the kinds of suites that have it; empty for all.
+        name: name of the table: lower-case letters, digits and ``_``.
+        rows: from a cell, its estimates and the suite (``None`` if only a log is known) to plain
+            values; ``None``, or no rows from a plugin, for no table.
+        lines: from the rows to printed lines.
+        kinds: the suite kinds that have it; empty for all.
         figures: from a datasheet to the figures of a page.
-        only_drawn: the rows are points of a figure, too many for a table to be read.
-        covers: keys of conditions whose estimates a terminal leaves to the table.
-        every: one of these keys, if a check without it holds at every value of it; estimates that a
-            check gates at one value have a row each.
-        beside: estimates of ``covers`` that the terminal shows below their measure nevertheless.
-        flips: pairs of judgments that contradict one another in what the instrument varies, and
-            what that is called.
-        brief: from the rows to a word or two in the one line of the suite.
+        only_drawn: whether the rows are points of a figure, too many for a readable table.
+        covers: keys of conditions whose estimates the terminal shows only in this table.
+        every: one of these keys, if a check without it applies to every value of it; estimates that
+            a check gates at one value have a row each.
+        beside: estimates of ``covers`` that the terminal also shows below their measure.
+        flips: pairs of judgments that contradict each other in the factor that the instrument
+            varies, and the name of that factor.
+        brief: from the rows to a word or two in the line of the suite.
         source: the plugin that adds it; set when it is added.
 
     Raises:
-        ValueError: the name is of another form.
+        ValueError: the name is malformed.
     """
 
     name: str
@@ -86,14 +86,14 @@ class ReportSection:
         return (self.name,)
 
     def contradictions(self, cell: Cell) -> Iterable[tuple[Judgment, Judgment, str]]:
-        """The ``flips`` of a cell of its kinds."""
+        """The ``flips`` of a cell, if it has this section."""
         return self.flips(cell) if _is_of(cell, self.kinds) else ()
 
     def analysis(self, cell: Cell, estimates: Estimates, suite: Suite | None) -> Analysis | None:
-        """The table of a cell; ``None`` where it has none.
+        """The table of a cell; ``None`` if it has none.
 
-        A plugin's holds its lines, so that it can be shown where the plugin is not installed; an
-        `ExtensionError` names the plugin that gave no such rows or lines.
+        A plugin's table includes its lines, so that it can be shown without the plugin. An
+        `ExtensionError` names a plugin that returns malformed rows or lines.
         """
         if not _is_of(cell, self.kinds):
             return None
@@ -101,7 +101,7 @@ class ReportSection:
             found = self.rows(cell, estimates, suite)
             return None if found is None else _table(self.name, cell.suite, found)
         try:
-            # By JSON and back: what workers send and files hold is what is shown.
+            # Converted to JSON and back: the rows are shown as workers send and files hold them.
             given = list(self.rows(cell, estimates, suite) or ())
             rows = json.loads(json.dumps(given, allow_nan=False))
             lines = [str(line) for line in self.lines(rows)] if rows else []
@@ -119,7 +119,7 @@ class ReportSection:
 
 
 class Entrant(NamedTuple):
-    """One judge of a comparison: what its sheet of the suite holds."""
+    """One judge of a comparison, with its part of the datasheet."""
 
     judge: str
     name: str
@@ -128,13 +128,13 @@ class Entrant(NamedTuple):
 
 
 class Digits(str):
-    """A cell of digits and words of the instrument; any other is shown as code."""
+    """A table cell with the instrument's own text; other text is shown as code."""
 
     __slots__ = ()
 
 
 class Board(NamedTuple):
-    """A comparison in words: a table of texts, and sentences below it."""
+    """A comparison as text: a table, and sentences below it."""
 
     title: str
     heads: tuple[str, ...]
@@ -144,28 +144,28 @@ class Board(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What compares the judges of a run on one suite.
+    """A comparison of the judges of a run on one suite.
 
     Attributes:
-        name: of its first table, the one that its words and its board are drawn up from.
+        name: name of its first table, from which lines and board are made.
         tables: from the suite's name, its judges, the seed and whether secondary analyses are
-            wanted to rows by name of the table; nothing where there is nothing to compare.
-        board: from a suite and the rows of its tables to what Markdown shows.
-        lines: from the same to lines of a terminal, laid out.
+            wanted to rows by the name of the table; empty if there is nothing to compare.
+        board: from a suite and the rows of its tables to the table in Markdown.
+        lines: from the same to laid-out lines of a terminal.
         names: of all tables.
-        secondary: names of those that take an optional package, made for files alone.
-        kinds: the kinds of suites whose judges it compares by their material; empty for all.
-        material: from a cell of one of them to what the comparison needs of it, plain values.
+        secondary: names of tables that need an optional package and are made only for files.
+        kinds: the suite kinds whose judges it compares by their material; empty for all.
+        material: from a cell of such a kind to the plain values that the comparison needs.
         figures: from a datasheet to the figures of a page.
-        apart: whether a terminal shows it in a separate section, above the datasheet.
-        first: from a suite and its judges to a number: suites with a greater one come first, those
-            with the same in alphabetical order.
-        brief: from a suite and the rows of its tables to the line or two of a summary, each of
+        apart: whether the terminal shows it in a separate section above the datasheet.
+        first: from a suite and its judges to a number: suites with a larger number come first,
+            equal ones in alphabetical order.
+        brief: from a suite and the rows of its tables to one or two lines of the summary, each of
             which may be cut.
         source: the plugin that adds it; set when it is added.
 
     Raises:
-        ValueError: a name is of another form.
+        ValueError: a name is malformed.
     """
 
     name: str
@@ -188,18 +188,18 @@ class Comparison:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """Names of all tables, each once."""
+        """The names of all tables."""
         return tuple(dict.fromkeys((self.name, *self.names, *self.secondary)))
 
     def material_of(self, cell: Cell) -> Mapping[str, Any] | None:
-        """What the comparison needs of a cell; it names the comparison."""
+        """What the comparison needs of a cell, under the name of the comparison."""
         found = self.material(cell) if _is_of(cell, self.kinds) else None
         return {"comparison": self.name, **found} if found else found
 
     def analyses(
         self, suite: str, entrants: Sequence[Entrant], seed: int, *, secondary: bool
     ) -> list[Analysis]:
-        """The tables of a suite; none where there is nothing to compare."""
+        """The tables of a suite; none if there is nothing to compare."""
         known = [
             one
             if (one.material or {}).get("comparison") == self.name
@@ -211,15 +211,15 @@ class Comparison:
 
 
 class Report(NamedTuple):
-    """What an instrument adds to the report; ``doubts``: what readers of a cell should know."""
+    """The report parts of an instrument; ``doubts``: notices for readers of a cell."""
 
     sections: tuple[ReportSection, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     words: tuple[Word, ...] = ()
     doubts: tuple[Callable[[Cell], Iterable[str]], ...] = ()
-    # What must hold among the estimates of a datasheet; an `InternalError` where it does not.
+    # A condition on the estimates of a datasheet; raises an `InternalError` if it is violated.
     identities: tuple[Callable[[Estimates], None], ...] = ()
-    # From all judges with their suites, and the seed, to the sentences that end the report.
+    # From all judges with their suites, and the seed, to the closing sentences of the report.
     closing: tuple[Callable[[Sequence[tuple[str, Entrant]], int], Iterable[str]], ...] = ()
 
 
@@ -245,7 +245,7 @@ def compare(
 
 
 def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
-    """Judge, suite and rows of every table so named; the judge is empty for those of a run."""
+    """Judge, suite and rows of all tables of this name; no judge for tables of the run."""
     of_judges = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
     known = [*of_judges, *(("", table) for table in sheet.analyses)]
     return [(of, str(one["suite"]), one["rows"]) for of, one in known if one["analysis"] == name]

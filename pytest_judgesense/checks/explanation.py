@@ -149,6 +149,11 @@ def short_evidence(
         size = len(groups)
         shown = [one for group in _spread(groups) for one in group][:2]
         told = [f"{one.trial.id}: {_said(one)}" for one in shown]
+    if not told and not isinstance(outcome, RegressionOutcome):
+        # Nothing was judged: what kept the calls from it speaks against the check.
+        told = list(failures(cell.judgments))
+        title = "calls that failed"
+        size = sum(isinstance(one.outcome, Failed) for one in cell.judgments)
     yield printable(f"{title}: {size}" if told else "no single judgment speaks against it")
     yield from (f"  {printable(line)}" for line in told)
     if look_further:

@@ -60,7 +60,14 @@ def run(options: argparse.Namespace) -> int:
     known = registry_of(options)
     old = _measured(options.old, options.seed, known)
     if options.new is None:
-        return show(_ranked(old, options.seed, known))
+        if not (ranks := list(_ranked(old, options.seed, known))):
+            raise UsageError(
+                "there are no judges to rank",
+                found=_named(old),
+                expected="two judges or more on one suite, with a measure that ranks judges",
+                remedy="name a second file: judgesense compare OLD NEW",
+            )
+        return show(ranks)
     new = _measured(options.new, options.seed, known)
     lines, regressed = _comparison_lines(old, new, options.margin, known)
     show(lines)
@@ -70,16 +77,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iterator[str]:
-    """The judges that were asked the same suites, by rank, and every two of them."""
+    """The judges that were asked the same suites, by rank, and every two of them.
+
+    Nothing where no measure ranks them.
+    """
     entrants = [(one.suite, _entrant(one, registry)) for one in measured]
     tables = compared_judges(registry.comparisons, entrants, seed)
     if not tables:
-        raise UsageError(
-            "there are no judges to rank",
-            found=_named(measured),
-            expected="two judges or more on one suite, with a measure that ranks judges",
-            remedy="name a second file: judgesense compare OLD NEW",
-        )
+        return
     for one in view_of(Datasheet(seed, "report", {}, (), tables), registry).comparisons:
         yield from one.comparison.lines(*one.shown)
     yield from notice_lines(setting_notices({one.judge: one.identity for one in measured}.values()))
@@ -115,6 +120,8 @@ def _comparison_lines(
         raise UsageError(
             "there is nothing to compare: no judge and suite stands in both",
             found=f"{_named(old)} against {_named(new)}",
+            expected="a suite of one name in both, of one judge, or of the only judge of each",
+            remedy="give logs that you import one name: judgesense import ... --suite NAME",
         )
     rows = [
         (pair, compare(then.side, now.side, registry.named(measure), condition))
@@ -138,7 +145,7 @@ def _comparison_lines(
                     verdict = _OF_TWO.get(verdict, verdict)
                 regressed = regressed or verdict == "regressed"
                 lines += _row_lines(comparison, adjusted.get(index), verdict)
-        lines += _notes([comparison for of, comparison in rows if of == pair])
+        lines += _notes([one for of, one in rows if of == pair and _measured_at_all(one)])
         lines += [f"  {line}" for line in _flips(then.side, now.side)]
         lines.append("")
     used = [id(one) for pair in pairs for one in pair]
@@ -184,13 +191,18 @@ def _verdict(comparison: Comparison, adjusted: Adjustment | None, margin: float 
     return comparison.verdict(comparison.of.margin if margin is None else margin, adjusted)
 
 
+def _measured_at_all(comparison: Comparison) -> bool:
+    """Whether either side has a value: what neither has is no difference."""
+    return comparison.old.value is not None or comparison.new.value is not None
+
+
 def _row(name: str, old: str, new: str, change: str, interval: str, p: str, verdict: str) -> str:
     return f"  {name:<33}{old:>8}{new:>8}{change:>8}  {interval:<17}{p:>9}  {verdict}".rstrip()
 
 
 def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str) -> Iterator[str]:
     old, new, difference = comparison.old, comparison.new, comparison.difference
-    if old.value is None and new.value is None:
+    if not _measured_at_all(comparison):
         return
     name = new.measure
     if new.condition:

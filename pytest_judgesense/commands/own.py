@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from pydantic import ValidationError
+
 from pytest_judgesense.checks.outcome import can_clear
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_text
@@ -28,7 +30,7 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 from pytest_judgesense.suites.schema import SuiteForm
-from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
+from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, rows_of, text_of
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
 
@@ -256,6 +258,8 @@ def _label_column(items: Items, taken: Iterable[str]) -> str | None:
 
 def _kind_of_labels(items: Items, label: str | None, labels: Sequence[str]) -> Kind:
     values = labels or (items.values(label) if label else ())
+    if {*values} == {"0", "1"}:
+        return "labels"  # no and yes
     return "score" if values and all(re.fullmatch(r"-?\d+", one) for one in values) else "labels"
 
 
@@ -327,6 +331,14 @@ def _contents(
             expected=f"parameters other than {', '.join(_BESIDE)}",
             remedy="rename the parameter",
         )
+    if kind == "score" and (wrong := [one for one in said if not re.fullmatch(r"-?\d{1,18}", one)]):
+        raise UsageError(
+            f"the grades of {items.file.name} are not all whole numbers",
+            found=f"{label or 'labels'}: {', '.join(wrong[:3])}",
+            expected="the steps of a scale, such as 1 to 5",
+            remedy="write them as whole numbers, or as labels without an order: "
+            f"{command.replace(' --kind score', '')} --kind labels",
+        )
     columns = dict(taken)
     return Understood(kind, {}, columns, {}, said, list(taken))
 
@@ -358,9 +370,11 @@ def scale_of(values: Sequence[str]) -> list[str] | None:
 
 def _counted(found: Understood, items: Items, command: str) -> Understood:
     """``found`` with the count of each label, once every item has been read."""
-    form = SuiteForm.model_validate(
-        table_of(found, "items", items.file.name), context=BUILT_IN.forms
-    )
+    table = table_of(found, "items", items.file.name)
+    try:
+        form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
+    except ValidationError as error:
+        raise _usage(not_of_the_form(f"what {items.file.name} makes", error)) from error
     stimuli = Stimuli(form, items.file, items.rows, own=True)
     try:
         read = BUILT_IN.forms[form.kind].read(stimuli)

@@ -259,6 +259,8 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
     if callable(item := getattr(value, "item", None)) and type(value).__module__ == "numpy":
         value = item()  # a scalar of numpy
     if isinstance(value, bool):
+        if space is not None and {*space.labels} == {"0", "1"}:
+            return str(int(value))
         return json.dumps({"verdict": value})
     if isinstance(value, int | float):
         return repr(value)

@@ -165,6 +165,14 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
     try:
         target: Any = reduce(getattr, name.split("."), _imported(module, spec.folder))
     except (ImportError, AttributeError) as error:
+        lacking = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        if lacking and not f"{module}.".startswith(f"{lacking}."):
+            raise UsageError(
+                f"the function of judge {spec.name!r} needs {lacking}, which is not installed",
+                found=f"{spec.model}: {error}",
+                expected="a module that is imported without an error",
+                remedy=f"install what {module} imports, here and in CI",
+            ) from error
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",

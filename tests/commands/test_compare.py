@@ -160,6 +160,7 @@ def test_nothing_in_common_is_a_wrong_command(tmp_path: Path) -> None:
     done = compare("a.jsonl", "b.jsonl", cwd=tmp_path)
     assert done.returncode == 2
     assert "j on s against j on other" in done.stderr
+    assert "judgesense import ... --suite NAME" in done.stderr
 
 
 def test_a_reply_with_control_characters_reaches_no_terminal_raw(tmp_path: Path) -> None:
@@ -184,3 +185,21 @@ def test_two_different_judges_differ_and_neither_regressed(tmp_path: Path) -> No
     jss = next(line for line in done.stdout.splitlines() if line.startswith("  jss "))
     assert jss.endswith("differ: first better")
     assert "regressed" not in done.stdout
+
+
+def test_two_judges_that_no_measure_ranks_are_compared_all_the_same(tmp_path: Path) -> None:
+    """One wording, one order: neither stability nor position bias was measured of either."""
+    words = {f"i{k}": (("YES", "NO")[k % 2],) for k in range(20)}
+    for name in ("one", "other"):
+        of = cell(YES_NO, worded(words))
+        renamed = tuple(replace(one, judge=name) for one in of.judgments)
+        write(tmp_path / f"{name}.jsonl", replace(of, judge=name, judgments=renamed))
+    done = compare("one.jsonl", "other.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "judges one and other, suite s" in done.stdout
+    # What neither has is no difference.
+    assert "has no jss" not in done.stdout
+    alone = compare("one.jsonl", cwd=tmp_path)
+    assert alone.returncode == 2
+    assert "there are no judges to rank" in alone.stderr

@@ -276,6 +276,32 @@ def test_grades_make_a_scale(tmp_path: Path) -> None:
     assert suite.items[3].id == "line-4"
 
 
+def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Path) -> None:
+    items = [{"text": f"text {n}", "label": str(n % 2)} for n in range(24)]
+    code = "def judge(text): return int(text.split()[1]) % 2 == 1\n"
+    suite = written(tmp_path, code, "texts.csv", items)
+    assert suite.space.labels == ("0", "1")
+    assert not suite.space.ordinal
+    done = processes.run("pytest", "suites", "--judge-mode", "record", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout  # agreement is one of the three
+
+
+def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("def judge(text): return 0.2\n")
+    write_csv(tmp_path / "x.csv", [{"text": f"t{n}", "score": str(n / 5)} for n in range(6)])
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "score")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert done.returncode == 2
+    command = "judgesense init --callable own:judge --items x.csv --kind labels"
+    assert done.stdout.splitlines() == [
+        "judgesense: the grades of x.csv are not all whole numbers",
+        "  found:    score: 0.0, 0.2, 0.4",
+        "  expected: the steps of a scale, such as 1 to 5",
+        f"  remedy:   write them as whole numbers, or as labels without an order: {command}",
+    ]
+
+
 def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
     items = [{"text": f"text {n}"} for n in range(4)]
     project = tmp_path / "project"

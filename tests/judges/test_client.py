@@ -564,6 +564,17 @@ def test_a_function_that_cannot_be_imported_is_named(target: str) -> None:
     assert target in caught.value.found
 
 
+def test_what_a_module_imports_and_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in CI, where nobody installed the SDK: the name of the function is right."""
+    (tmp_path / "needs_much.py").write_text("import no_such_sdk.client\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="needs no_such_sdk, which is not installed") as caught:
+        function_of(_spec("callable", model="needs_much:judge"))
+    assert caught.value.remedy == "install what needs_much imports, here and in CI"
+
+
 def test_what_is_no_function_is_an_error() -> None:
     with pytest.raises(UsageError, match="is no function"):
         function_of(_spec("callable", model="json:__name__"))

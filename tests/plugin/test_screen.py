@@ -130,6 +130,17 @@ def test_failures_carry_the_evidence_and_nothing_stands_twice(
     assert "parity/p2/t1" not in "\n".join(datasheet_of(text))
 
 
+def test_calls_that_fail_say_why_in_failures(project: Project, workers: tuple[str, ...]) -> None:
+    parity_suite(project.path, checks="agreement_floor = 0.9")
+    project.server.status = lambda _: 400
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *workers)
+    said = [line for line in failures_of(result.stdout.str()) if not line.startswith(("__", "[gw"))]
+    assert said[0] == "calls that failed: 18"
+    # The body of the answer is the reason: YES of three numbers, NO of three.
+    assert said[1].startswith("  9 failed, the first parity/p1/t1/ab/r1: HTTP 400: ")
+    assert said[2].startswith("  9 failed, the first parity/p2/t1/ab/r1: HTTP 400: ")
+
+
 def test_the_short_summary_carries_the_sentence(
     project: Project, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

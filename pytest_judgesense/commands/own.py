@@ -15,8 +15,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import ValidationError
-
 from pytest_judgesense.checks.outcome import can_clear
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_text
@@ -29,8 +27,8 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.suites.schema import SuiteForm
-from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, rows_of, text_of
+from pytest_judgesense.suites.loading import form_of
+from pytest_judgesense.suites.stimuli import Stimuli, rows_of, text_of
 
 Kind: TypeAlias = Literal["pairwise", "labels", "score"]
 
@@ -372,11 +370,8 @@ def _counted(found: Understood, items: Items, command: str) -> Understood:
     """``found`` with the count of each label, once every item has been read."""
     table = table_of(found, "items", items.file.name)
     try:
-        form = SuiteForm.model_validate(table, context=BUILT_IN.forms)
-    except ValidationError as error:
-        raise _usage(not_of_the_form(f"what {items.file.name} makes", error)) from error
-    stimuli = Stimuli(form, items.file, items.rows, own=True)
-    try:
+        form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
+        stimuli = Stimuli(form, items.file, items.rows, own=True)
         read = BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy

@@ -139,10 +139,19 @@ def _read_form(path: Path, kinds: Mapping[str, Kind]) -> tuple[SuiteForm, str]:
             expected="a TOML file in UTF-8",
             remedy="fix the file at that place",
         ) from error
+    return form_of(table, kinds, f"the suite file {path}"), text
+
+
+def form_of(table: Mapping[str, Any], kinds: Mapping[str, Kind], where: str) -> SuiteForm:
+    """The suite file that is a ``table``, which errors call ``where``.
+
+    Raises:
+        SuiteError: a key or a value is wrong.
+    """
     try:
-        return SuiteForm.model_validate(table, context=kinds), text
+        return SuiteForm.model_validate(table, context=kinds)
     except ValidationError as error:
-        raise not_of_the_form(f"the suite file {path}", error) from error
+        raise not_of_the_form(where, error) from error
 
 
 def _templates(form: SuiteForm, chosen: PresetForm) -> tuple[Template, ...]:
